@@ -20,7 +20,7 @@ import type { OwnRequests } from "./listener/own-requests.ts";
 import { readInstanceSecret } from "./storage.ts";
 import { version } from "./version.ts";
 
-interface Parts extends Foundation, AreaParts {
+interface Dependencies extends Foundation, AreaParts {
   readonly definitions: readonly Operation[];
   /** The operations that a plane serves. */
   readonly operationsOf: (plane: Plane) => readonly Operation[];
@@ -33,11 +33,11 @@ interface Parts extends Foundation, AreaParts {
 }
 
 /** Creates the areas of the product. Only this function connects instances of different areas. */
-export async function createAreas(parts: Parts) {
-  const { db, keyring, definitions, operationsOf, publicUrl, call } = parts;
-  const capabilities = createCapabilitySources({ ...parts, keyring });
+export async function createAreas(dependencies: Dependencies) {
+  const { db, keyring, definitions, operationsOf, publicUrl, call } = dependencies;
+  const capabilities = createCapabilitySources({ ...dependencies, keyring });
   const operations = createOperations({
-    ...parts,
+    ...dependencies,
     explainers: () => [routing, notifications, workflows, connectors].flatMap((area) => area.explainers),
     discovery: { capabilities, operationsOf, apiVersion: currentVersion },
     health: {
@@ -48,14 +48,14 @@ export async function createAreas(parts: Parts) {
       sources: () => ({ ...workflows.healthSources, ...routing.healthSources }),
       dependencies: {
         database: () => db.ping().then(() => true),
-        cache: parts.isCacheReachable,
-        queue: async () => parts.jobs.isAlive(),
+        cache: dependencies.isCacheReachable,
+        queue: async () => dependencies.jobs.isAlive(),
       },
     },
   });
   const { events, eventLogs } = operations;
   const connectors = createConnectors({
-    ...parts,
+    ...dependencies,
     events,
     publicUrl,
     quotas: () => tenants.quotas,
@@ -73,7 +73,7 @@ export async function createAreas(parts: Parts) {
   });
   const { connections } = connectors;
   const tenancy = createTenancy({
-    ...parts,
+    ...dependencies,
     events,
     scopes: grantableScopes([...definitions.flatMap(({ scopes }) => scopes), ...identityScopes, waiverScope]),
     sealed: [...operations.sealed, ...connectors.sealed, ...sealedByIdentity(db.sql), ...sealedByGovernance(db.sql)],
@@ -83,17 +83,17 @@ export async function createAreas(parts: Parts) {
   });
   const { tenants, secrets, apiKeys } = tenancy;
   const experiments = createExperiments({
-    ...parts,
+    ...dependencies,
     events,
     quotas: () => tenants.quotas,
     receiptSecret: await readInstanceSecret(db.sql, "experiment_receipt_secret"),
   });
   const identity = createIdentity({
-    ...parts,
+    ...dependencies,
     ...{ events, apiKeys, members: tenancy.members.accounts, publicUrl },
   });
   const routing = createRouting({
-    ...parts,
+    ...dependencies,
     events,
     admissionSecret: await readInstanceSecret(db.sql, "admission_secret"),
     secret: async (sql, tenantId, name) => (await secrets.read(sql, tenantId, name))?.value,
@@ -102,7 +102,7 @@ export async function createAreas(parts: Parts) {
     call,
   });
   const notifications = createNotifications({
-    ...parts,
+    ...dependencies,
     events,
     connections,
     messaging: connectors.messaging,
@@ -111,7 +111,7 @@ export async function createAreas(parts: Parts) {
   });
 
   const workflows = createWorkflows({
-    ...parts,
+    ...dependencies,
     events,
     eventLogs,
     takeQuota: tenants.takeQuota,
@@ -125,7 +125,7 @@ export async function createAreas(parts: Parts) {
   });
 
   const billing = createBilling({
-    ...parts,
+    ...dependencies,
     events,
     readTenantState: tenants.readTenantState,
     usageSources: [routing, notifications, workflows, connectors].flatMap(({ usageSources }) => usageSources),
@@ -133,12 +133,12 @@ export async function createAreas(parts: Parts) {
 
   const approvers = rolesWith("promotion:approve");
   const governance = createGovernance({
-    ...parts,
+    ...dependencies,
     events,
     version,
     capabilities,
     scratchTenants: tenants.scratch,
-    send: parts.ownRequests.send,
+    send: dependencies.ownRequests.send,
     tests: experiments.guardrailTests,
     artifacts: () => [...routing.artifacts, ...workflows.artifacts, ...connectors.artifacts],
     findEnvironment: tenancy.findEnvironment,

@@ -10,7 +10,7 @@ import type { Clock } from "../platform/clock/clock.ts";
 import { isUlid } from "../platform/ids/ulid.ts";
 import { createOidcVerifier, isStorable, isSubject, verifyServiceToken } from "../platform/tokens/index.ts";
 
-interface Parts {
+interface Dependencies {
   readonly config: Config;
   readonly clock: Clock;
   readonly apiKeys: ApiKeyVerifier;
@@ -21,16 +21,16 @@ interface Parts {
 }
 
 /** Creates each plane's authenticators, in order. The first one that recognises the credentials decides. */
-export function createAuthenticators(parts: Parts): Record<Plane, Authenticator[]> {
-  const { config, platformTenantId } = parts;
+export function createAuthenticators(dependencies: Dependencies): Record<Plane, Authenticator[]> {
+  const { config, platformTenantId } = dependencies;
   const external: Authenticator[] = [];
   if (!config["auth.enabled"]) external.push(() => anonymous(platformTenantId(), "admin"));
   external.push(refuseTwoCredentials, refuseTokenAsKey);
   if (config["auth.api_key_enabled"]) external.push(refuseKeyAsToken);
-  if (config["auth.api_key_enabled"]) external.push(byApiKey(parts.apiKeys));
-  external.push(bySubscriberToken(parts.subscriberTokens));
-  if (config["api.oidc_issuer"] !== "") external.push(byToken(parts));
-  external.push((call) => parts.sessions.authenticate(call));
+  if (config["auth.api_key_enabled"]) external.push(byApiKey(dependencies.apiKeys));
+  external.push(bySubscriberToken(dependencies.subscriberTokens));
+  if (config["api.oidc_issuer"] !== "") external.push(byToken(dependencies));
+  external.push((call) => dependencies.sessions.authenticate(call));
   if (config["auth.allow_anonymous"])
     external.push((call) => (hasCredentials(call) ? undefined : anonymous(platformTenantId(), "viewer")));
 
@@ -112,7 +112,7 @@ function bySubscriberToken(tokens: SubscriberTokens): Authenticator {
  * Authenticates a person by an OpenID Connect token. The tenant and the roles are claims. Membership adds roles;
  * a suspended or removed member is refused.
  */
-function byToken({ config, members, clock }: Parts): Authenticator {
+function byToken({ config, members, clock }: Dependencies): Authenticator {
   const issuer = config["api.oidc_issuer"];
   const audience = config["api.oidc_audience"];
   const verifier = createOidcVerifier({ issuer, audience });

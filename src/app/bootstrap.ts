@@ -8,7 +8,7 @@ import type { Clock } from "../platform/clock/clock.ts";
 import type { Database } from "../platform/db/index.ts";
 import { readOrCreateSecret } from "./secret-file.ts";
 
-interface Parts {
+interface Dependencies {
   readonly config: Config;
   readonly db: Database;
   readonly clock: Clock;
@@ -31,8 +31,8 @@ export interface AdminAccess {
  * generated once and stored in the data directory, readable by its owner only. Returns undefined if the key must not be
  * shown on this machine or was revoked.
  */
-export async function ensureAdminAccess(parts: Parts): Promise<AdminAccess | undefined> {
-  const { config, db, clock, apiKeys, tenantId } = parts;
+export async function ensureAdminAccess(dependencies: Dependencies): Promise<AdminAccess | undefined> {
+  const { config, db, clock, apiKeys, tenantId } = dependencies;
   if (!config["auth.api_key_enabled"]) return undefined;
   const nowMs = clock.now();
   const chosen = config["auth.bootstrap_api_key"];
@@ -61,12 +61,12 @@ export async function ensureAdminAccess(parts: Parts): Promise<AdminAccess | und
  * tried. Returns the id of the member.
  */
 export async function ensureApprover(
-  parts: { readonly db: Database; readonly clock: Clock },
+  dependencies: { readonly db: Database; readonly clock: Clock },
   accounts: MemberAccounts,
   tenantId: TenantId,
 ): Promise<string> {
   const email = "approver@localhost";
-  return inTenant(parts, tenantId, async (context) => {
+  return inTenant(dependencies, tenantId, async (context) => {
     const found = await accounts.findByEmail(context.sql, tenantId, email);
     if (found !== undefined) return found.id;
     const roles = ["viewer", "promotion_approver", "workflow_approver"];

@@ -3,7 +3,7 @@ import { type CapabilitySource, isPrometheusReachable } from "../modules/operati
 import type { Keyring } from "../platform/crypto/index.ts";
 import { discoverJwksUri } from "../platform/tokens/index.ts";
 
-interface Parts {
+interface Dependencies {
   readonly config: Config;
   readonly keyring: Keyring | undefined;
   /** Whether the shared cache responds; undefined if none is configured. */
@@ -33,9 +33,9 @@ interface Description {
  * Creates the capabilities of this instance. Each reports its current mode when queried. Every service of the definitions belongs
  * to one of them.
  */
-export function createCapabilitySources(parts: Parts): CapabilitySource[] {
-  const hidden = new Set(parts.config["discovery.hidden_capabilities"]);
-  const sources = describeCapabilities(parts).map(
+export function createCapabilitySources(dependencies: Dependencies): CapabilitySource[] {
+  const hidden = new Set(dependencies.config["discovery.hidden_capabilities"]);
+  const sources = describeCapabilities(dependencies).map(
     ({ services, settings = [], dependencies = [], mode = () => active, ...rest }) => ({
       ...{ ...rest, settings, mode, hidden: hidden.delete(rest.id) },
       dependencies: services.length === 0 ? dependencies : ["database", ...dependencies],
@@ -50,7 +50,7 @@ export function createCapabilitySources(parts: Parts): CapabilitySource[] {
   return sources;
 }
 
-function describeCapabilities({ config, keyring, isCacheReachable, areTracesLost }: Parts): Description[] {
+function describeCapabilities({ config, keyring, isCacheReachable, areTracesLost }: Dependencies): Description[] {
   const whenSet = (key: BooleanSetting, mode: () => Posture | Promise<Posture> = () => active) => ({
     settings: [key],
     mode: () => (config[key] ? mode() : ({ mode: "disabled", reason: `${key} is false` } as const)),
@@ -198,7 +198,7 @@ function describeCapabilities({ config, keyring, isCacheReachable, areTracesLost
     {
       id: "layouts",
       name: "Layouts",
-      description: "Envelopes and parts that templates of notifications share.",
+      description: "Envelopes and dependencies that templates of notifications share.",
       services: ["LayoutService", "PartialService"],
     },
     {

@@ -3,7 +3,7 @@ import type { Sql } from "../platform/db/index.ts";
 import { deleteExpiredRecords } from "../platform/idempotency/index.ts";
 import { type JobKind, runInBatches } from "../platform/jobs/index.ts";
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly ttlHours: number;
@@ -14,7 +14,7 @@ const hourMs = 3_600_000;
 const rowsAtOnce = 5000;
 
 /** Creates the job that deletes expired idempotency records. */
-export function createIdempotencyCleanupJob({ sql, clock, ttlHours, platformTenantId }: Parts): JobKind {
+export function createIdempotencyCleanupJob({ sql, clock, ttlHours, platformTenantId }: Dependencies): JobKind {
   return {
     kind: "idempotency.delete_expired",
     every: { ms: hourMs, tenantId: platformTenantId },

@@ -15,7 +15,7 @@ import { createAuthenticators } from "./authenticators.ts";
 import type { Foundation } from "./foundation.ts";
 import { readInstanceSecret } from "./storage.ts";
 
-interface Parts extends Foundation, AreaParts {
+interface Dependencies extends Foundation, AreaParts {
   readonly tenancy: Tenancy;
   /** Identifies callers by their browser session. */
   readonly sessions: SessionAuthenticator;
@@ -34,9 +34,9 @@ interface Invokers extends Readonly<Record<Plane, Next>> {
 }
 
 /** Creates the functions that run calls. */
-export async function createInvokers(parts: Parts): Promise<Invokers> {
-  const { config, db, metrics, definitions } = parts;
-  const { tenants, members, apiKeys } = parts.tenancy;
+export async function createInvokers(dependencies: Dependencies): Promise<Invokers> {
+  const { config, db, metrics, definitions } = dependencies;
+  const { tenants, members, apiKeys } = dependencies.tenancy;
   const deprecatedCalls = metrics.counter({
     name: "deprecated_calls_total",
     help: "Calls to deprecated operations.",
@@ -44,15 +44,15 @@ export async function createInvokers(parts: Parts): Promise<Invokers> {
   });
   const takeQuota = tenants.quotas.take;
   const chainParts = {
-    ...parts,
-    authenticators: createAuthenticators({ ...parts, apiKeys: apiKeys.verifier, members }),
+    ...dependencies,
+    authenticators: createAuthenticators({ ...dependencies, apiKeys: apiKeys.verifier, members }),
     readTenantState: tenants.readTenantState,
     takeQuota,
     observeDeprecated: (operation: string) => deprecatedCalls.inc({ operation }),
   };
   const execute = createExecutor([...definitions, accessOperation, ...Object.values(scimOperations)], {
-    ...parts,
-    handlers: { ...parts.handlers, ...accessHandlers },
+    ...dependencies,
+    handlers: { ...dependencies.handlers, ...accessHandlers },
     takeQuota,
     timeoutMs: config["api.request_timeout_s"] * 1000,
     recheckAccess: {
@@ -69,7 +69,7 @@ export async function createInvokers(parts: Parts): Promise<Invokers> {
       execute,
       readTenantState: tenants.readTenantState,
       apiVersion: currentVersion,
-      checkEntitlement: parts.checkEntitlement,
+      checkEntitlement: dependencies.checkEntitlement,
     }),
   };
 }

@@ -28,7 +28,7 @@ import { type Listener, type ListenerOptions, listen, type MutualTls } from "./l
 import { createListenerOptions } from "./listener/listener-options.ts";
 import { describePortConflict } from "./listener/port-conflict.ts";
 
-interface Parts {
+interface Dependencies {
   readonly config: Config;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -65,8 +65,8 @@ const addressKeys = [
 type AddressKey = (typeof addressKeys)[number];
 
 /** Opens every listener that the settings define. */
-export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): Promise<Planes> {
-  const { config } = parts;
+export async function openPlanes(dependencies: Dependencies, role: "all" | "api" | "worker"): Promise<Planes> {
+  const { config } = dependencies;
   const listeners: Record<string, Listener> = {};
   let baseUrl = config["api.public_url"];
   const open = async (name: string, key: AddressKey, options: ListenerOptions) => {
@@ -77,9 +77,9 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
       throw new ConfigError(await listenProblem(config, key, cause as Error), { cause });
     }
   };
-  const served = createListenerOptions(parts);
-  const metricsHandler = createMetricsHandler(parts.metrics);
-  const operational = [parts.probes, ...(config["server.metrics_private"] ? [] : [metricsHandler])];
+  const served = createListenerOptions(dependencies);
+  const metricsHandler = createMetricsHandler(dependencies.metrics);
+  const operational = [dependencies.probes, ...(config["server.metrics_private"] ? [] : [metricsHandler])];
   const stopping = new AbortController();
   // Every open stream adds a listener.
   setMaxListeners(0, stopping.signal);
@@ -90,26 +90,26 @@ export async function openPlanes(parts: Parts, role: "all" | "api" | "worker"): 
     await each((listener) => listener.close(graceMs));
   };
   try {
-    const externalEdge = planeEdge("external", parts, operational, stopping.signal, () => baseUrl);
-    parts.node.ownRequests.connect(externalEdge);
+    const externalEdge = planeEdge("external", dependencies, operational, stopping.signal, () => baseUrl);
+    dependencies.node.ownRequests.connect(externalEdge);
     if (role !== "worker") {
       const errorsUrl = () => config["api.errors_url"] || `${baseUrl}/errors`;
       const external = served("external", externalEdge, errorsUrl);
       await open("http", "server.http_addr", external);
       if (baseUrl === "") baseUrl = `http://${localAddress(listeners.http?.address ?? config["api.addr"])}`;
-      parts.node.address.publicUrl = baseUrl;
+      dependencies.node.address.publicUrl = baseUrl;
       await open("api", "api.addr", external);
       await open("grpc", "server.grpc_addr", external);
       const internal = served(
         "internal",
-        planeEdge("internal", parts, operational, stopping.signal, () => baseUrl),
+        planeEdge("internal", dependencies, operational, stopping.signal, () => baseUrl),
         errorsUrl,
       );
       await open("internal", "server.internal_addr", { ...internal, tls: mutualTlsOf(config) });
     }
     const metrics = served(
       "metrics",
-      metricsEdge(parts, [parts.probes, metricsHandler], stopping.signal),
+      metricsEdge(dependencies, [dependencies.probes, metricsHandler], stopping.signal),
       () => "/errors",
     );
     await open("metrics", "server.metrics_addr", metrics);
@@ -133,12 +133,12 @@ async function listenProblem(config: Config, key: AddressKey, error: Error): Pro
 
 function planeEdge(
   plane: Plane,
-  parts: Parts,
+  dependencies: Dependencies,
   operational: readonly PathHandler[],
   stopping: AbortSignal,
   baseUrl: () => string,
 ): Edge {
-  const { config, node, health } = parts;
+  const { config, node, health } = dependencies;
   const operations = node.operationsOf(plane);
   const invoke = node.invoke[plane];
   const errorsUrl = () => config["api.errors_url"] || `${baseUrl()}/errors`;
@@ -146,10 +146,10 @@ function planeEdge(
   const handlers: PathHandler[] = [
     (exchange) => rpc.matches(exchange) && rpc.handle(exchange).then(() => true),
     ...operational,
-    docsHandler(operations, parts, baseUrl, errorsUrl),
+    docsHandler(operations, dependencies, baseUrl, errorsUrl),
   ];
   if (plane === "external") {
-    if (config["mcp.enabled"]) handlers.push(mcpHandler(parts, baseUrl, errorsUrl));
+    if (config["mcp.enabled"]) handlers.push(mcpHandler(dependencies, baseUrl, errorsUrl));
     handlers.push(createCallbacks({ receive: node.notifications.receive, baseUrl }));
     handlers.push(createConnectPageHandler({ handle: node.connectors.connectPages.handle }));
     handlers.push(createSignInPageHandler({ handle: node.identity.pages.handle }));
@@ -165,7 +165,7 @@ function planeEdge(
     handlers.push(createConnectorCallbacks({ receive: node.connectors.receiveWebhook, baseUrl }));
   }
   return createEdge({
-    ...edgeOptions(parts),
+    ...edgeOptions(dependencies),
     stopping,
     plane,
     handlers,
@@ -180,7 +180,7 @@ async function findWorkspace({ identity, tenancy }: Node, cookie: string | undef
 }
 
 function mcpHandler(
-  { config, node, metrics, version }: Parts,
+  { config, node, metrics, version }: Dependencies,
   baseUrl: () => string,
   errorsUrl: () => string,
 ): PathHandler {
@@ -199,10 +199,10 @@ function mcpHandler(
   });
 }
 
-function metricsEdge(parts: Parts, handlers: readonly PathHandler[], stopping: AbortSignal): Edge {
+function metricsEdge(dependencies: Dependencies, handlers: readonly PathHandler[], stopping: AbortSignal): Edge {
   const rest = createRestHandler({ operations: [], invoke: () => Promise.reject(), errorsUrl: () => "/errors" });
   return createEdge({
-    ...edgeOptions(parts),
+    ...edgeOptions(dependencies),
     stopping,
     plane: "external",
     handlers,
@@ -211,7 +211,7 @@ function metricsEdge(parts: Parts, handlers: readonly PathHandler[], stopping: A
   });
 }
 
-function edgeOptions({ config, log }: Parts) {
+function edgeOptions({ config, log }: Dependencies) {
   return {
     clientAddressOf: createClientAddressReader({
       header: config["server.client_address_header"].toLowerCase(),
@@ -233,7 +233,7 @@ function publicHost(config: Config): string[] {
 
 function docsHandler(
   operations: readonly Operation[],
-  { config, version }: Parts,
+  { config, version }: Dependencies,
   baseUrl: () => string,
   errorsUrl: () => string,
 ): PathHandler {

@@ -31,7 +31,7 @@ import { createReturnedRecordCheck, type ReturnedRecordCheck } from "./returned-
 import { createStoredResponseCodec, type StoredResponseCodec } from "./stored-response.ts";
 import { guardStream } from "./stream.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   /** The longest time that a call may take. A later commit is rolled back. */
@@ -53,13 +53,13 @@ type Executor = (call: Call) => Promise<CallResponse>;
  * A mutating operation runs in one transaction: its idempotency record, effect, events and response are committed
  * together or not at all.
  */
-export function createExecutor(operations: readonly Operation[], parts: Parts): Next {
+export function createExecutor(operations: readonly Operation[], dependencies: Dependencies): Next {
   const executors = new Map<Operation, Executor>();
   for (const operation of operations) {
-    const handler = parts.handlers[operation.service.typeName]?.[operation.method.localName];
+    const handler = dependencies.handlers[operation.service.typeName]?.[operation.method.localName];
     if (handler === undefined) throw new Error(`${operation.id} has no handler`);
-    const check = createReturnedRecordCheck(operation, operations, parts.handlers);
-    executors.set(operation, executorOf(operation, handler, check, parts));
+    const check = createReturnedRecordCheck(operation, operations, dependencies.handlers);
+    executors.set(operation, executorOf(operation, handler, check, dependencies));
   }
   return (call) => executors.get(call.operation)!(call);
 }
@@ -68,31 +68,31 @@ function executorOf(
   operation: Operation,
   handler: Handler | GroupedHandler | PreparedHandler,
   check: ReturnedRecordCheck | undefined,
-  parts: Parts,
+  dependencies: Dependencies,
 ): Executor {
   if (typeof handler === "function" && operation.streaming) {
     return async (call) => {
-      const context = contextOf(call, parts);
+      const context = contextOf(call, dependencies);
       const stream = await handler(context, call.message);
       return guardStream(stream as AsyncIterable<Message>, () => context.recheckAccess());
     };
   }
   if (typeof handler === "function" && !operation.governance.mutating) {
-    return async (call) => handler(contextOf(call, parts), call.message);
+    return async (call) => handler(contextOf(call, dependencies), call.message);
   }
   const codec = createStoredResponseCodec(operation);
   if (typeof handler === "function") {
     return (call) => {
-      const context = contextOf(call, parts);
-      const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
+      const context = contextOf(call, dependencies);
+      const claimed = claimOf(call, context.nowMs, dependencies.fingerprintSecret);
       const run = checked(check, call, context, () => handler(context, call.message) as Promise<Message>);
-      return executeInTransaction({ call, context, claimed, codec, parts }, run);
+      return executeInTransaction({ call, context, claimed, codec, dependencies }, run);
     };
   }
-  if ("prepare" in handler) return (call) => executePrepared(call, handler, check, codec, parts);
+  if ("prepare" in handler) return (call) => executePrepared(call, handler, check, codec, dependencies);
   // A grouped operation has no transaction in which the record could be compared.
   if (check !== undefined) throw new Error(`${operation.id} is an update and must run in a transaction`);
-  return (call) => executeGrouped(call, handler, codec, parts);
+  return (call) => executeGrouped(call, handler, codec, dependencies);
 }
 
 /** The work of a call, after a comparison with the record if the caller sends back parts of it. */
@@ -111,14 +111,14 @@ interface MutatingCall {
   readonly context: CallContext;
   readonly claimed: Claim | undefined;
   readonly codec: StoredResponseCodec;
-  readonly parts: Parts;
+  readonly dependencies: Dependencies;
 }
 
 async function executeInTransaction(
-  { call, context, claimed, codec, parts }: MutatingCall,
+  { call, context, claimed, codec, dependencies }: MutatingCall,
   run: () => Promise<Message>,
 ): Promise<Message> {
-  const done = await parts.db.transaction(async (tx) => {
+  const done = await dependencies.db.transaction(async (tx) => {
     if (claimed !== undefined && !(await claimKey(tx, claimed))) {
       return { replayed: codec.decode(await readStoredResponse(tx, claimed)) };
     }
@@ -127,7 +127,7 @@ async function executeInTransaction(
     if (claimed !== undefined) await completeRecord(tx, { ...claimed, response: codec.encode(response) });
     // A call that was cancelled or timed out is rolled back, so that the error the caller saw is true.
     call.signal.throwIfAborted();
-    if (performance.now() - call.startedAtMs - call.waitedMs > parts.timeoutMs) throw fail("TIMEOUT");
+    if (performance.now() - call.startedAtMs - call.waitedMs > dependencies.timeoutMs) throw fail("TIMEOUT");
     return { response };
   }, call);
   if (done.replayed !== undefined) return replayed(call, done.replayed);
@@ -141,11 +141,11 @@ async function executePrepared(
   handler: PreparedHandler,
   check: ReturnedRecordCheck | undefined,
   codec: StoredResponseCodec,
-  parts: Parts,
+  dependencies: Dependencies,
 ): Promise<Message> {
   if (call.invalid !== undefined) throw call.invalid;
-  const context = contextOf(call, parts);
-  const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
+  const context = contextOf(call, dependencies);
+  const claimed = claimOf(call, context.nowMs, dependencies.fingerprintSecret);
   // Leaves the queue for a connection when the caller does.
   const { sql } = context;
   // Nothing is prepared for a repeat.
@@ -158,7 +158,7 @@ async function executePrepared(
     const prepared = await handler.prepare(context, call.message, from);
     try {
       const run = checked(check, call, context, () => handler.run(context, call.message, prepared));
-      return await executeInTransaction({ call, context, claimed, codec, parts }, run);
+      return await executeInTransaction({ call, context, claimed, codec, dependencies }, run);
     } catch (error) {
       if (!(error instanceof PrepareAgain)) throw error;
       from = error.from;
@@ -170,10 +170,10 @@ async function executeGrouped(
   call: Call,
   handler: GroupedHandler,
   codec: StoredResponseCodec,
-  parts: Parts,
+  dependencies: Dependencies,
 ): Promise<Message> {
-  const context = contextOf(call, parts);
-  const claimed = claimOf(call, context.nowMs, parts.fingerprintSecret);
+  const context = contextOf(call, dependencies);
+  const claimed = claimOf(call, context.nowMs, dependencies.fingerprintSecret);
   const keyed = claimed && {
     claim: claimed,
     record: (response: Message) => ({ ...claimed, response: codec.encode(response) }),
@@ -184,7 +184,7 @@ async function executeGrouped(
     if (settled !== undefined) await settled;
     return response;
   }
-  const recorded = codec.decode(await readStoredResponse(parts.db.sql, claimed!));
+  const recorded = codec.decode(await readStoredResponse(dependencies.db.sql, claimed!));
   return replayed(call, handler.replay === undefined ? recorded : await handler.replay(context, recorded));
 }
 
@@ -193,8 +193,8 @@ function replayed(call: Call, response: Message): Message {
   return response;
 }
 
-function contextOf(call: Call, parts: Parts): CallContext {
-  return new CallContext(call, parts);
+function contextOf(call: Call, dependencies: Dependencies): CallContext {
+  return new CallContext(call, dependencies);
 }
 
 // A class, because an object literal with a getter gets a new hidden class on every call. A function written as a property
@@ -209,11 +209,11 @@ class CallContext implements Context {
   readonly nowMs: number;
   #sql: Sql | undefined;
   readonly #call: Call;
-  readonly #parts: Parts;
+  readonly #dependencies: Dependencies;
   readonly afterCommit: Context["afterCommit"];
   readonly #actions: AfterCommit[];
 
-  constructor(call: Call, parts: Parts) {
+  constructor(call: Call, dependencies: Dependencies) {
     this.operation = call.operation;
     this.plane = call.plane;
     this.principal = call.principal!;
@@ -221,10 +221,10 @@ class CallContext implements Context {
     // An operation without authentication has neither.
     this.platform = call.tenantState?.platform === true && call.principal!.roles.includes("admin");
     this.requestId = call.requestId;
-    this.nowMs = parts.clock.now();
+    this.nowMs = dependencies.clock.now();
     this.#sql = undefined;
     this.#call = call;
-    this.#parts = parts;
+    this.#dependencies = dependencies;
     const actions: AfterCommit[] = [];
     const afterCommit = (action: AfterCommit) => {
       actions.push(action);
@@ -235,7 +235,7 @@ class CallContext implements Context {
 
   // Made when it is first used: the hot calls read and write through batchers.
   get sql(): Sql {
-    this.#sql ??= this.#parts.db.sqlFor(this.#call);
+    this.#sql ??= this.#dependencies.db.sqlFor(this.#call);
     return this.#sql;
   }
 
@@ -265,7 +265,7 @@ class CallContext implements Context {
 
   takeQuota(operation: string, count: number): Promise<QuotaReceipt> | undefined {
     const limit = this.quotaOf(operation);
-    return limit === undefined ? undefined : this.#parts.takeQuota(this.tenantId, operation, limit, count);
+    return limit === undefined ? undefined : this.#dependencies.takeQuota(this.tenantId, operation, limit, count);
   }
 
   waited(ms: number): void {
@@ -273,7 +273,7 @@ class CallContext implements Context {
   }
 
   recheckAccess(): Promise<void> {
-    return this.#parts.recheckAccess[this.plane](this.#call);
+    return this.#dependencies.recheckAccess[this.plane](this.#call);
   }
 
   /** Runs the after-commit actions; undefined if all of them are synchronous. */

@@ -26,7 +26,7 @@ export type OperationCaller = <M extends DescMethod>(
   request: MessageShape<M["input"]>,
 ) => Promise<MessageShape<M["output"]>>;
 
-interface Parts {
+interface Dependencies {
   readonly operations: readonly Operation[];
   readonly execute: Next;
   readonly readTenantState: TenantStateReader;
@@ -40,8 +40,8 @@ const neverAborted = new AbortController().signal;
  * Creates a caller of operations without the steps that need a network request: authentication, authorization and rate
  * limits. Requests are validated, and entitlements, quotas and idempotency apply as for all callers.
  */
-export function createOperationCaller(parts: Parts): OperationCaller {
-  const { operations, execute, readTenantState, apiVersion, checkEntitlement } = parts;
+export function createOperationCaller(dependencies: Dependencies): OperationCaller {
+  const { operations, execute, readTenantState, apiVersion, checkEntitlement } = dependencies;
   const byMethod = new Map(
     operations.map((operation) => [operation.method.parent.typeName + operation.method.name, operation]),
   );

@@ -12,7 +12,7 @@ export interface ComponentHealth {
 /** Checks one dependency of the instance. */
 export type HealthCheck = () => Promise<ComponentHealth>;
 
-interface Parts {
+interface Dependencies {
   /** Whether the node has started and is not stopping. */
   readonly booted: () => boolean;
   readonly checks: Readonly<Record<string, HealthCheck>>;
@@ -21,7 +21,7 @@ interface Parts {
 const checkMs = 1000;
 
 /** Creates the handler of liveness and readiness. It needs no authentication. */
-export function createProbes({ booted, checks }: Parts): PathHandler {
+export function createProbes({ booted, checks }: Dependencies): PathHandler {
   const respond = async (exchange: Exchange): Promise<true> => {
     requireRead(exchange);
     switch (exchange.path) {

@@ -3,14 +3,14 @@ import type { Clock } from "../platform/clock/clock.ts";
 import type { Database } from "../platform/db/index.ts";
 import type { EventContext } from "./operations/index.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
 }
 
 /** Runs work for a tenant in a transaction, and afterwards what must follow the commit. */
 export async function inTenant<T>(
-  { db, clock }: Parts,
+  { db, clock }: Dependencies,
   tenantId: TenantId,
   work: (context: EventContext) => Promise<T>,
 ): Promise<T> {

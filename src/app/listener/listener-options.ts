@@ -5,7 +5,7 @@ import type { Metrics } from "../../platform/telemetry/index.ts";
 import { type ConnectionLimit, type ConnectionRefusal, createConnectionLimit } from "./connection-limit.ts";
 import type { ListenerOptions } from "./listener.ts";
 
-interface Parts {
+interface Dependencies {
   readonly config: Config;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -15,7 +15,7 @@ interface Parts {
 const refusalLogMs = 10_000;
 
 /** Creates the options of listeners by plane. All listeners of a plane share its connection limit. */
-export function createListenerOptions({ config, log, metrics }: Parts) {
+export function createListenerOptions({ config, log, metrics }: Dependencies) {
   const limits = new Map<string, ConnectionLimit>();
   metrics.gauge({
     name: "open_connections",

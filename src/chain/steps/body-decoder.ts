@@ -2,7 +2,7 @@ import type { Failure } from "../../errors/index.ts";
 import type { Call, Interceptor } from "../call.ts";
 import type { RefusalThrottle } from "./limits/refusal-throttle.ts";
 
-interface Parts {
+interface Dependencies {
   /** Predict, in order, from the method and the headers whether a later step will refuse the call. */
   readonly refusals: readonly ((call: Call) => Failure | undefined)[];
   readonly throttle: RefusalThrottle;
@@ -23,7 +23,13 @@ const recheckAfterMs = 1000;
  * A call that exceeds its rate or concurrency limit is refused before its body is read. A large body is charged before it
  * is read, or before it is parsed if it has no Content-Length. A slow body can outlast its caller's access.
  */
-export function bodyDecoder({ refusals, throttle, chargeBytes, bodyBytesMax, recheckAccess }: Parts): Interceptor {
+export function bodyDecoder({
+  refusals,
+  throttle,
+  chargeBytes,
+  bodyBytesMax,
+  recheckAccess,
+}: Dependencies): Interceptor {
   return async (call, next) => {
     for (const refusalOf of refusals) {
       const refusal = refusalOf(call);
@@ -41,7 +47,7 @@ export function bodyDecoder({ refusals, throttle, chargeBytes, bodyBytesMax, rec
   };
 }
 
-async function decodeCharged(call: Call, contentLength: number, chargeBytes: NonNullable<Parts["chargeBytes"]>) {
+async function decodeCharged(call: Call, contentLength: number, chargeBytes: NonNullable<Dependencies["chargeBytes"]>) {
   const charged = chargeBytes(call, contentLength);
   if (charged !== undefined) await charged;
   return call.decode((bytes) => (bytes > contentLength ? chargeBytes(call, bytes - contentLength) : undefined));

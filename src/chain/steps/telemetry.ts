@@ -5,14 +5,14 @@ import { isAudited, toAuditEntry } from "../audit.ts";
 import type { Interceptor } from "../call.ts";
 import { observeResponse } from "../stream.ts";
 
-interface Parts {
+interface Dependencies {
   readonly calls: CallMetrics;
   readonly tracing: Tracing;
   readonly audit: Audit | undefined;
 }
 
 /** Step 2: records every call as a span and in the metrics, and audited and denied calls in the audit log. */
-export function telemetry({ calls, tracing, audit }: Parts): Interceptor {
+export function telemetry({ calls, tracing, audit }: Dependencies): Interceptor {
   return async (call, next) => {
     const { operation, protocol, plane } = call;
     const span = tracing.startSpan(operation.id, {

@@ -11,7 +11,7 @@ import { isObject, RpcError, rpcCodes } from "./json-rpc.ts";
 import type { Envelope } from "./revisions.ts";
 import { confirmArgument, idempotencyKeyArgument, isAllowed, type Tool, type ToolArguments } from "./tools.ts";
 
-interface Parts {
+interface Dependencies {
   readonly invoke: Next;
   readonly confirmations: Confirmations;
   readonly errorsUrl: () => string;
@@ -50,7 +50,7 @@ export class ToolRefusal extends Error {
 }
 
 /** Creates the function that calls tools: the same chain and the same operation as a REST call. */
-export function createToolCaller({ invoke, confirmations, errorsUrl }: Parts) {
+export function createToolCaller({ invoke, confirmations, errorsUrl }: Dependencies) {
   return async (request: ToolRequest): Promise<ToolResult> => {
     const { exchange, tool, principal, params } = request;
     const args = argumentsOf(params);

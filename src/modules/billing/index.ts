@@ -15,7 +15,7 @@ import { createOperators } from "./operators.ts";
 import { createPlans } from "./plans/index.ts";
 import { createSubscriptions, type Subscriptions } from "./subscriptions/index.ts";
 
-interface Parts extends AreaParts {
+interface Dependencies extends AreaParts {
   readonly events: EventRecorder;
   readonly readTenantState: TenantStateReader;
   /** What the areas do for tenants and what is metered. */
@@ -23,7 +23,7 @@ interface Parts extends AreaParts {
 }
 
 /** Creates the area. */
-export function createBilling({ config, readTenantState, usageSources, ...parts }: Parts) {
+export function createBilling({ config, readTenantState, usageSources, ...parts }: Dependencies) {
   const operators = createOperators(readTenantState);
   const meters = createMeters({
     ...parts,

@@ -28,7 +28,7 @@ export type { Connection, ConnectionFault, Connections, OpenConnection } from ".
 export { packName, readPackFile, readSignedPack, signPack, writeSignedPack } from "./marketplace/index.ts";
 export type { MessageEvent, MessageOutcome, MessageProvider, Messaging } from "./messaging/index.ts";
 
-interface Parts extends AreaParts {
+interface Dependencies extends AreaParts {
   readonly events: EventRecorder;
   /** Validates connections of providers that are not in the catalogue. */
   readonly check: ConnectionCheck;
@@ -46,10 +46,10 @@ interface Parts extends AreaParts {
 }
 
 /** Creates the area. */
-export function createConnectors(parts: Parts) {
-  const http = createGuardedHttp(parts.egress);
+export function createConnectors(dependencies: Dependencies) {
+  const http = createGuardedHttp(dependencies.egress);
   const manifests = createManifests({
-    ...parts,
+    ...dependencies,
     configStates: (tenantId) => configs.states(tenantId),
     async findUse(sql, tenantId, providerKey) {
       if (await connections.hasProvider(sql, tenantId, providerKey)) return "connections";
@@ -59,27 +59,27 @@ export function createConnectors(parts: Parts) {
     isPinned: (sql, tenantId, ...manifest) => configs.pinsManifest(sql, tenantId, ...manifest),
   });
   const { catalogue } = manifests;
-  const configs = createProviderConfigs({ ...parts, catalogue });
-  const connections = createConnections({ ...parts, catalogue, configs, http });
-  const alwaysComplete = parts.config.security_profile === "enterprise";
-  const connectSessions = createConnectSessions({ ...parts, catalogue, configs, connections, alwaysComplete });
+  const configs = createProviderConfigs({ ...dependencies, catalogue });
+  const connections = createConnections({ ...dependencies, catalogue, configs, http });
+  const alwaysComplete = dependencies.config.security_profile === "enterprise";
+  const connectSessions = createConnectSessions({ ...dependencies, catalogue, configs, connections, alwaysComplete });
   const actions = createActions({
-    ...{ ...parts, catalogue, connections, http },
-    retentionDays: parts.config["connector.execution_retention_days"],
-    callTimeoutMs: parts.config["api.request_timeout_s"] * 1000,
+    ...{ ...dependencies, catalogue, connections, http },
+    retentionDays: dependencies.config["connector.execution_retention_days"],
+    callTimeoutMs: dependencies.config["api.request_timeout_s"] * 1000,
   });
   const triggers = createTriggers({
-    ...parts,
+    ...dependencies,
     catalogue,
     connections,
     http,
-    retentionDays: parts.config["connector.trigger_event_retention_days"],
-    idempotencyMs: parts.config["idempotency.ttl_hours"] * 3_600_000,
+    retentionDays: dependencies.config["connector.trigger_event_retention_days"],
+    idempotencyMs: dependencies.config["idempotency.ttl_hours"] * 3_600_000,
   });
-  const messaging = createMessaging({ ...parts, catalogue, connections, http, perform: actions.perform });
-  const { packRecords, findUses, ...sources } = parts.marketplace;
+  const messaging = createMessaging({ ...dependencies, catalogue, connections, http, perform: actions.perform });
+  const { packRecords, findUses, ...sources } = dependencies.marketplace;
   const marketplace = createMarketplace({
-    ...parts,
+    ...dependencies,
     sources: {
       ...sources,
       findConnection: connections.find,

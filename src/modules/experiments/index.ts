@@ -63,7 +63,7 @@ interface OutcomeScore {
   readonly observedAtMs: number;
 }
 
-interface Parts extends AreaParts {
+interface Dependencies extends AreaParts {
   readonly events: EventRecorder;
   readonly quotas: () => Quotas;
   /** The secret that receipts are signed with. */
@@ -71,18 +71,18 @@ interface Parts extends AreaParts {
 }
 
 /** Creates the area. */
-export function createExperiments(parts: Parts) {
-  const { cursors, receiptSecret, config } = parts;
+export function createExperiments(dependencies: Dependencies) {
+  const { cursors, receiptSecret, config } = dependencies;
   const receipts = createReceipts(receiptSecret);
-  const snapshots = createSnapshots(parts);
-  const writer = createExposureWriter(parts);
-  const service = createExperimentService({ ...parts, analyse: analyseExperiment });
+  const snapshots = createSnapshots(dependencies);
+  const writer = createExposureWriter(dependencies);
+  const service = createExperimentService({ ...dependencies, analyse: analyseExperiment });
   // A score that was accepted in time is committed before its request times out.
   const graceMs = 2 * config["api.request_timeout_s"] * 1000;
-  const assignments = createAssignmentService({ ...parts, snapshots, receipts, writer, graceMs });
-  const scores = createScoreService({ ...parts, assignments, receipts });
-  const history = createHistoryWriter(parts);
-  const maturing = createUnitCountWorker({ ...parts, history });
+  const assignments = createAssignmentService({ ...dependencies, snapshots, receipts, writer, graceMs });
+  const scores = createScoreService({ ...dependencies, assignments, receipts });
+  const history = createHistoryWriter(dependencies);
+  const maturing = createUnitCountWorker({ ...dependencies, history });
   return {
     handlers: {
       "service.api.ExperimentService": {
@@ -92,7 +92,13 @@ export function createExperiments(parts: Parts) {
         ...resultHandlers(),
       },
     },
-    jobs: [deleteUnitsOfEndedJob({ ...parts, sql: parts.db.sql, retentionDays: config["experiment.retention_days"] })],
+    jobs: [
+      deleteUnitsOfEndedJob({
+        ...dependencies,
+        sql: dependencies.db.sql,
+        retentionDays: config["experiment.retention_days"],
+      }),
+    ],
     guardrailTests,
     /** Assigns a routed item to experiments of its environment. An experiment that cannot assign it is left out. */
     async assignItem(

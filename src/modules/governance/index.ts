@@ -18,7 +18,7 @@ import { createPromotions, type FindIdentities, type Promotions } from "./promot
 
 export { waiverScope } from "./promotions/index.ts";
 
-interface Parts extends AreaParts, ConformanceParts {
+interface Dependencies extends AreaParts, ConformanceParts {
   /** Calls an operation in process. */
   readonly call: OperationCaller;
   readonly events: EventRecorder;
@@ -35,10 +35,10 @@ export function sealedByGovernance(sql: Sql): readonly Reencryptable[] {
 }
 
 /** Creates the area. */
-export function createGovernance(parts: Parts) {
-  const conformance = createConformance(parts);
+export function createGovernance(dependencies: Dependencies) {
+  const conformance = createConformance(dependencies);
   const evidence = createEvidence({
-    ...parts,
+    ...dependencies,
     async findRuntimeFinding(sql, tenantId, environmentId, id) {
       const report = await conformance.findReport(sql, tenantId, environmentId, id);
       return report && toRuntimeFinding(report);
@@ -51,7 +51,10 @@ export function createGovernance(parts: Parts) {
       setPack: async (context, id, packId) => toEvidenceCandidate(await promotions.setPack(context, id, packId)),
     },
   });
-  const promotions: Promotions = createPromotions({ ...parts, gate: createPackGate(evidence, parts.version) });
+  const promotions: Promotions = createPromotions({
+    ...dependencies,
+    gate: createPackGate(evidence, dependencies.version),
+  });
   return {
     handlers: {
       "service.api.PromotionService": promotions.handlers,

@@ -28,7 +28,7 @@ export type { SessionAuthenticator } from "./sessions/index.ts";
 /** Scopes that keys can have and that no operation requires. */
 export const identityScopes: readonly string[] = [scimScope];
 
-interface Parts extends AreaParts {
+interface Dependencies extends AreaParts {
   readonly events: EventRecorder;
   readonly audit: Audit | undefined;
   readonly members: MemberAccounts;
@@ -43,25 +43,25 @@ export function sealedByIdentity(sql: Sql): readonly Reencryptable[] {
 }
 
 /** Creates the area. */
-export function createIdentity(parts: Parts) {
-  const { config, members, publicUrl } = parts;
+export function createIdentity(dependencies: Dependencies) {
+  const { config, members, publicUrl } = dependencies;
   const sessionMs = config["identity.sessions.max_hours"] * 3600_000;
   const connections = createConnections({
-    ...parts,
+    ...dependencies,
     isSamlEnabled: config["identity.saml.enabled"],
     endSessions: (context, id) => sessions.service.endOfConnection(context, id, {}, "connection_deleted"),
     applyGroupRoles: (context) => scim.applyGroupRoles(context),
   });
   const sessions = createSessions({
-    ...parts,
+    ...dependencies,
     sessionMs,
     idleMs: config["identity.sessions.idle_minutes"] * 60_000,
     rolesOfGroups: connections.rolesOfGroups,
   });
   const scimUrl = () => `${publicUrl()}/scim/v2`;
-  const scim = createScimService({ ...parts, baseUrl: scimUrl });
+  const scim = createScimService({ ...dependencies, baseUrl: scimUrl });
   const saml = createSamlFlow({
-    ...parts,
+    ...dependencies,
     skewMs: config["identity.saml.clock_skew_s"] * 1000,
     urlsOf: (connection) => connectionUrls(connection, publicUrl()),
   });
@@ -71,7 +71,7 @@ export function createIdentity(parts: Parts) {
       "service.api.SsoService": connections.handlers,
       scim: createScimHandlers({ service: scim, baseUrl: scimUrl }),
     },
-    jobs: [...sessions.jobs, ...connections.jobs, expiredMessagesJob(parts)],
+    jobs: [...sessions.jobs, ...connections.jobs, expiredMessagesJob(dependencies)],
     workers: [],
     sessions: sessions.authenticator,
     endSessions: sessions.service.endOfPerson,
@@ -82,14 +82,18 @@ export function createIdentity(parts: Parts) {
     },
     /** A link that signs a browser in to the platform tenant, with the access of an API key or as a member. */
     async createLoginLink(owner: SessionOwner): Promise<string> {
-      const context = { sql: parts.db.sql, tenantId: parts.platformTenantId(), nowMs: parts.clock.now() };
+      const context = {
+        sql: dependencies.db.sql,
+        tenantId: dependencies.platformTenantId(),
+        nowMs: dependencies.clock.now(),
+      };
       const { token } = await sessions.service.createLink(context, owner, "start", "");
       return sessions.linkUrlOf(token);
     },
     /** The endpoint of directories; undefined if SCIM is off. */
     scim: config["identity.scim.enabled"] ? { operations: scimOperations, describeFailure } : undefined,
     pages: createSignIn({
-      ...{ ...parts, sessions, sessionMs, findMember: createMemberFinder(members) },
+      ...{ ...dependencies, sessions, sessionMs, findMember: createMemberFinder(members) },
       saml: config["identity.saml.enabled"] ? saml : undefined,
     }),
   } satisfies Area & Record<string, unknown>;

@@ -22,7 +22,7 @@ import { createTopics } from "./topics/index.ts";
 
 export type { SubscriberTokens } from "./subscribers/index.ts";
 
-interface Parts extends AreaParts {
+interface Dependencies extends AreaParts {
   readonly events: EventRecorder;
   readonly connections: Connections;
   /** Sends notifications through providers of the connector catalogue. */
@@ -33,7 +33,7 @@ interface Parts extends AreaParts {
 }
 
 /** Creates the area. */
-export function createNotifications({ config, ...parts }: Parts) {
+export function createNotifications({ config, ...parts }: Dependencies) {
   const { side } = parts;
   const providers = createProviders(parts);
   const integrations = createIntegrations({ ...parts, providers });

@@ -33,7 +33,7 @@ export interface EventLogs {
 
 export type { LogFollower };
 
-interface Parts extends AreaParts {
+interface Dependencies extends AreaParts {
   readonly discovery: Omit<DiscoveryParts, "cursors">;
   readonly health: HealthParts;
   /** Explains the records of other areas, which are composed later. */
@@ -44,7 +44,7 @@ interface Parts extends AreaParts {
 export type Operations = ReturnType<typeof createOperations>;
 
 /** Creates the area. */
-export function createOperations({ discovery, explainers, health: healthParts, config, ...parts }: Parts) {
+export function createOperations({ discovery, explainers, health: healthParts, config, ...parts }: Dependencies) {
   const events = createEvents({
     ...parts,
     retentionDays: config["events.retention_days"],

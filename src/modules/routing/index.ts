@@ -30,7 +30,7 @@ import {
 } from "./routing/index.ts";
 import { createSchedules } from "./schedules/index.ts";
 
-interface Parts extends AreaParts {
+interface Dependencies extends AreaParts {
   readonly events: EventRecorder;
   /** The key of the admission group digests. */
   readonly admissionSecret: Buffer;
@@ -43,7 +43,7 @@ interface Parts extends AreaParts {
 }
 
 /** Creates the area. */
-export function createRouting({ config, admissionSecret, ...parts }: Parts) {
+export function createRouting({ config, admissionSecret, ...parts }: Dependencies) {
   const { egress } = parts;
   const pools = createPools({
     ...parts,

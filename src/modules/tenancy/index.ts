@@ -22,7 +22,7 @@ export type { Member, MemberAccounts, Members } from "./members/index.ts";
 export { createSecrets } from "./secrets/index.ts";
 export type { QuotaRequest, Quotas, ScratchTenants, Tenant } from "./tenants/index.ts";
 
-interface Parts extends AreaParts {
+interface Dependencies extends AreaParts {
   readonly events: EventRecorder;
   /** The scopes that a key can be granted. */
   readonly scopes: ReadonlySet<string>;
@@ -40,7 +40,7 @@ interface Parts extends AreaParts {
 export type Tenancy = ReturnType<typeof createTenancy>;
 
 /** Creates the area. */
-export function createTenancy({ config, scopes, sealed, ...parts }: Parts) {
+export function createTenancy({ config, scopes, sealed, ...parts }: Dependencies) {
   const tenantSettingsEnabled = config["dynamic_config.enabled"];
   const environments = createEnvironments(parts);
   const apiKeys = createApiKeys({

@@ -25,7 +25,7 @@ import { createStreams } from "./streams/index.ts";
 import { createTasks } from "./tasks/index.ts";
 import { createTriggers, findTriggersOf } from "./triggers/index.ts";
 
-interface Parts extends AreaParts, ReferenceSources {
+interface Dependencies extends AreaParts, ReferenceSources {
   readonly events: EventRecorder;
   readonly eventLogs: EventLogs;
   readonly takeQuota: TakeQuota;
@@ -36,7 +36,7 @@ interface Parts extends AreaParts, ReferenceSources {
 }
 
 /** Creates the area. */
-export function createWorkflows({ config, ...parts }: Parts) {
+export function createWorkflows({ config, ...parts }: Dependencies) {
   const environments = createEnvironments(parts);
   const definitions = createDefinitions(parts);
   const tasks = createTasks({

@@ -19,7 +19,7 @@ interface Measurement {
   readonly errorMs: number;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Pick<Database, "sql">;
   readonly log: Pick<Log, "info" | "warn">;
   readonly measureEveryMs?: number;
@@ -35,7 +35,7 @@ const driftMax = 0.0002;
  * system clock nor a change of it has an effect. A system clock that is wrong by seconds shows that the machine is not under
  * control, or that it slept: then the node is fenced.
  */
-export async function startDatabaseClock({ db, log, measureEveryMs = 1000 }: Parts): Promise<DatabaseClock> {
+export async function startDatabaseClock({ db, log, measureEveryMs = 1000 }: Dependencies): Promise<DatabaseClock> {
   let measured = await measure(db);
   let wasFenced = false;
 
@@ -91,7 +91,7 @@ export async function startDatabaseClock({ db, log, measureEveryMs = 1000 }: Par
   };
 }
 
-async function measure({ sql }: Parts["db"]): Promise<Measurement> {
+async function measure({ sql }: Dependencies["db"]): Promise<Measurement> {
   const sentMs = performance.now();
   const [row] = await sql<{ ms: number }[]>`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`;
   const receivedMs = performance.now();

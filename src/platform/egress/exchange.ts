@@ -10,7 +10,7 @@ const connectMsDefault = 10_000;
 const ignoredBodyBytesMax = 64 * 1024;
 const ignoredBodyMs = 2000;
 
-interface Parts {
+interface Dependencies {
   readonly target: Target;
   readonly call: EgressCall;
   readonly pin: Pin;
@@ -20,8 +20,8 @@ interface Parts {
 }
 
 /** Sends a request to pinned addresses and waits for the response. */
-export async function exchange(parts: Parts): Promise<EgressResponse> {
-  const { target, call, signal } = parts;
+export async function exchange(dependencies: Dependencies): Promise<EgressResponse> {
+  const { target, call, signal } = dependencies;
   signal.throwIfAborted();
   const progress = { connected: false, sent: false };
   const { promise, resolve, reject } = Promise.withResolvers<EgressResponse>();
@@ -40,7 +40,7 @@ export async function exchange(parts: Parts): Promise<EgressResponse> {
     fail(reason, message);
   };
 
-  const request = open(parts);
+  const request = open(dependencies);
   const connecting = within(call.connectTimeoutMs ?? connectMsDefault, "accept the connection");
   const sent = () => {
     clearTimeout(connecting);
@@ -82,7 +82,7 @@ export async function exchange(parts: Parts): Promise<EgressResponse> {
   }
 }
 
-function open({ target, call, pin, agents }: Parts): ClientRequest {
+function open({ target, call, pin, agents }: Dependencies): ClientRequest {
   const { url, secure, host, isAddress, port } = target;
   const options: RequestOptions & Pin = {
     method: call.method,

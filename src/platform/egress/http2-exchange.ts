@@ -16,7 +16,7 @@ const connectMsDefault = 10_000;
 /** A session without requests is closed after this time. */
 const idleMs = 60_000;
 
-interface Parts {
+interface Dependencies {
   readonly target: Target;
   readonly call: EgressCall;
   readonly pin: Pin;
@@ -27,40 +27,40 @@ interface Parts {
 /** Connections over which many requests are sent at the same time. */
 export interface Http2Sessions {
   /** Sends a request to pinned addresses and waits for the response. */
-  exchange(parts: Parts): Promise<EgressResponse>;
+  exchange(dependencies: Dependencies): Promise<EgressResponse>;
   close(): void;
 }
 
 /** Creates the sessions of this node: one for each host at the same addresses. `ca` replaces the trusted authorities. */
 export function createHttp2Sessions(ca: string | undefined): Http2Sessions {
   const sessions = new Map<string, Promise<ClientHttp2Session>>();
-  const keyOf = ({ target, pin }: Parts) => `${target.url.origin} ${pin.pinned}`;
+  const keyOf = ({ target, pin }: Dependencies) => `${target.url.origin} ${pin.pinned}`;
 
-  function sessionFor(parts: Parts): Promise<ClientHttp2Session> {
-    const key = keyOf(parts);
+  function sessionFor(dependencies: Dependencies): Promise<ClientHttp2Session> {
+    const key = keyOf(dependencies);
     const known = sessions.get(key);
     if (known !== undefined) return known;
     const forget = () => {
       if (sessions.get(key) === opening) sessions.delete(key);
     };
-    const opening = open(parts, ca, forget);
+    const opening = open(dependencies, ca, forget);
     sessions.set(key, opening);
     opening.catch(forget);
     return opening;
   }
 
   return {
-    async exchange(parts) {
-      const opening = sessionFor(parts);
+    async exchange(dependencies) {
+      const opening = sessionFor(dependencies);
       // Other callers wait for the same session, so one that leaves does not close it.
-      const session = await Promise.race([opening, rejectionOf(parts.signal)]);
-      parts.signal.throwIfAborted();
+      const session = await Promise.race([opening, rejectionOf(dependencies.signal)]);
+      dependencies.signal.throwIfAborted();
       const retire = () => {
-        const key = keyOf(parts);
+        const key = keyOf(dependencies);
         if (sessions.get(key) === opening) sessions.delete(key);
         session.close();
       };
-      return request(session, parts, retire);
+      return request(session, dependencies, retire);
     },
     close() {
       for (const opening of sessions.values()) {
@@ -75,7 +75,11 @@ export function createHttp2Sessions(ca: string | undefined): Http2Sessions {
 }
 
 /** Connects. Nothing is sent to a server that does not speak HTTP/2. */
-function open({ target, call, pin }: Parts, ca: string | undefined, forget: () => void): Promise<ClientHttp2Session> {
+function open(
+  { target, call, pin }: Dependencies,
+  ca: string | undefined,
+  forget: () => void,
+): Promise<ClientHttp2Session> {
   const { promise, resolve, reject } = Promise.withResolvers<ClientHttp2Session>();
   const options: SecureClientSessionOptions = {
     lookup: pin.lookup,
@@ -116,7 +120,7 @@ function open({ target, call, pin }: Parts, ca: string | undefined, forget: () =
 /** Sends a request. `retire` ends the use of the session; requests in progress may finish. */
 function request(
   session: ClientHttp2Session,
-  { target, call, signal }: Parts,
+  { target, call, signal }: Dependencies,
   retire: () => void,
 ): Promise<EgressResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<EgressResponse>();

@@ -59,7 +59,7 @@ const concurrencyMax = 8;
 /** The dedupe key of a recurring job. */
 const recurringKey = "recurring";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly clock: Clock;
@@ -78,7 +78,7 @@ interface Run {
 }
 
 /** Creates this node's runner. Leases prevent two nodes from running the same job. */
-export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseMs = 30_000 }: Parts): JobRunner {
+export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseMs = 30_000 }: Dependencies): JobRunner {
   const kinds = new Map<string, JobKind>();
   const running = new Set<Run>();
   const stopping = new AbortController();

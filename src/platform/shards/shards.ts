@@ -34,7 +34,7 @@ export interface Shards {
   currentSql(sql: Sql, claims: Iterable<readonly [shard: number, epoch: number]>): Fragment;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   /** Decides whether the node is fenced. */
   readonly clock: Clock;
@@ -66,8 +66,8 @@ interface Membership {
 const none: ReadonlyMap<number, number> = new Map();
 
 /** Creates this node's part of the shards of a kind. All nodes get equal shares, give or take one shard. */
-export function createShards(parts: Parts): Shards {
-  const { db, clock, system = systemClock, log, signals, kind, count, leaseMs } = parts;
+export function createShards(dependencies: Dependencies): Shards {
+  const { db, clock, system = systemClock, log, signals, kind, count, leaseMs } = dependencies;
   const topic = `shards.${kind}`;
   const listeners = new Set<() => void>();
   let membership: Membership | undefined;

@@ -6,7 +6,7 @@ import { effectiveLimit } from "../tenant.ts";
 import { createExhaustedBuckets } from "./exhausted-buckets.ts";
 import type { RefusalThrottle } from "./refusal-throttle.ts";
 
-interface Parts {
+interface Dependencies {
   /** Undefined disables the rate limit. */
   readonly limiter: RateLimiter | undefined;
   /** Tokens per second for the whole instance; 0 means no limit. */
@@ -32,7 +32,7 @@ interface RateLimit {
 const bytesPerToken = 64 * 1024;
 
 /** Limits the rate of calls. */
-export function rateLimit({ limiter, globalRps, tenantRps, burstS, throttle, takeQuota }: Parts): RateLimit {
+export function rateLimit({ limiter, globalRps, tenantRps, burstS, throttle, takeQuota }: Dependencies): RateLimit {
   const exhausted = createExhaustedBuckets();
 
   async function take(call: Call, key: string, rps: number, cost: number): Promise<void> {

@@ -4,7 +4,7 @@ import { scoreUnits, subscriberIds } from "./demo-engagement.ts";
 import type { DemoPools } from "./demo-routing.ts";
 import { taskQueue } from "./demo-workflows.ts";
 
-interface Parts {
+interface Dependencies {
   readonly client: Client;
   readonly pools: DemoPools;
   readonly experimentId: string;
@@ -18,7 +18,7 @@ const oneOf = <Value>(values: readonly Value[]): Value => values[Math.floor(Math
 const chance = (share: number) => Math.random() < share;
 
 /** Keeps light traffic going until the signal is aborted. */
-export async function runTraffic({ client, pools, experimentId, signal, onError }: Parts): Promise<void> {
+export async function runTraffic({ client, pools, experimentId, signal, onError }: Dependencies): Promise<void> {
   /** Repeats a step with pauses of about this length. */
   async function every(ms: number, step: () => Promise<unknown>): Promise<void> {
     while (!signal.aborted) {

@@ -10,7 +10,7 @@ import { runTraffic } from "./demo-traffic.ts";
 import { seedWorkflows } from "./demo-workflows.ts";
 import { seedWebhook, seedWorkspace, startReceiver } from "./demo-workspace.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: Pick<Service, "planes" | "admin">;
   readonly dataDir: string;
   readonly onError: (error: unknown) => void;
@@ -24,7 +24,7 @@ export interface Demo {
 }
 
 /** Creates the tenant of the demo unless an earlier start has, and keeps light traffic in it going. */
-export async function startDemo({ service, dataDir, onError }: Parts): Promise<Demo> {
+export async function startDemo({ service, dataDir, onError }: Dependencies): Promise<Demo> {
   const { planes, admin } = service;
   if (admin === undefined) {
     throw new CliError(

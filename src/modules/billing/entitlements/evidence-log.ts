@@ -14,7 +14,7 @@ export interface EvidenceLog {
   stop(): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly log: Log;
   /** Called for every call that is not recorded because too much is waiting to be stored. */
@@ -33,7 +33,13 @@ const minuteMs = 60_000;
  * Creates this node's log of evidence. Equal calls of a minute are one row, on all nodes together. A crash loses what was
  * added since the last flush: evidence is a report, not a bill.
  */
-export function createEvidenceLog({ db, log, onDropped, flushMs = 10_000, entriesMax = 10_000 }: Parts): EvidenceLog {
+export function createEvidenceLog({
+  db,
+  log,
+  onDropped,
+  flushMs = 10_000,
+  entriesMax = 10_000,
+}: Dependencies): EvidenceLog {
   let waiting = new Map<string, CountedEvidence>();
   // The last row of each operation and tenant. Most calls count in it, without building a key.
   const recent = new Map<string, Map<string, CountedEvidence>>();

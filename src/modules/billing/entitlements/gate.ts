@@ -24,7 +24,7 @@ export interface EntitlementGate {
   evaluate(tenantId: TenantId, item: string, nowMs: number): Promise<Evaluation>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly changes: TenantChanges;
   readonly clock: Clock;
@@ -39,7 +39,14 @@ interface CachedState {
 }
 
 /** Creates this node's gate. Snapshots are in memory until the tenant changes. */
-export function createEntitlementGate({ db, changes, clock, metrics, enforcement, evidence }: Parts): EntitlementGate {
+export function createEntitlementGate({
+  db,
+  changes,
+  clock,
+  metrics,
+  enforcement,
+  evidence,
+}: Dependencies): EntitlementGate {
   // Added to the metric at a scrape: prom-client hashes labels on every call, which costs more than the evaluation.
   const counts = new Map<Reason, Map<Verdict, number>>();
   metrics.gauge({

@@ -27,7 +27,7 @@ import type { EntitlementGate } from "./gate.ts";
 import type { EntitlementService } from "./service.ts";
 import { entitlementStore } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: EntitlementService;
   readonly gate: EntitlementGate;
   readonly evidence: EvidenceLog;
@@ -39,8 +39,8 @@ interface Parts {
 const dayMs = 86_400_000;
 
 /** Creates the handlers of EntitlementService. */
-export function entitlementHandlers(parts: Parts): Handlers<typeof Rpc> {
-  const { service, gate, evidence, enforcement, operators, cursors } = parts;
+export function entitlementHandlers(dependencies: Dependencies): Handlers<typeof Rpc> {
+  const { service, gate, evidence, enforcement, operators, cursors } = dependencies;
   const mode = modes[enforcement.mode];
   return {
     async getEntitlements(context, request) {

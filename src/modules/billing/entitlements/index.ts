@@ -24,7 +24,7 @@ import { entitlementStore } from "./store.ts";
 export { type Grants, planGrants } from "./domain/snapshot.ts";
 export type { NewSnapshot };
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly changes: TenantChanges;
   readonly clock: Clock;
@@ -41,7 +41,7 @@ interface Parts {
 }
 
 /** Creates the module. */
-export function createEntitlements({ db, clock, metrics, enforcement, evidenceRetentionDays, ...parts }: Parts) {
+export function createEntitlements({ db, clock, metrics, enforcement, evidenceRetentionDays, ...parts }: Dependencies) {
   const dropped = metrics.counter({
     name: "entitlement_evidence_dropped_total",
     help: "Calls that were not recorded as evidence because too much was waiting to be stored.",

@@ -6,7 +6,7 @@ import { entitlementStore } from "./store.ts";
 const dayMs = 86_400_000;
 const batchSize = 5000;
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly retentionDays: number;
@@ -14,7 +14,7 @@ interface Parts {
 }
 
 /** Deletes evidence after its retention, and the oldest evidence of tenants that have too much. */
-export function evidenceCleanupJob({ sql, clock, retentionDays, platformTenantId }: Parts): JobKind {
+export function evidenceCleanupJob({ sql, clock, retentionDays, platformTenantId }: Dependencies): JobKind {
   return {
     kind: "entitlements.delete_expired_evidence",
     every: { ms: 3_600_000, tenantId: platformTenantId },

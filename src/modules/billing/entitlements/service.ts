@@ -15,7 +15,7 @@ export interface NewSnapshot extends Grants {
   readonly freshUntil: Date;
 }
 
-interface Parts {
+interface Dependencies {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
   readonly operators: Operators;
@@ -27,7 +27,7 @@ interface Parts {
 export type EntitlementService = ReturnType<typeof createEntitlementService>;
 
 /** Creates the service of entitlements. */
-export function createEntitlementService({ changes, events, operators, planSnapshot }: Parts) {
+export function createEntitlementService({ changes, events, operators, planSnapshot }: Dependencies) {
   /** Issues a snapshot, which every node uses within a second. */
   async function issue(context: EventContext, tenantId: TenantId, input: NewSnapshot): Promise<Snapshot> {
     // Recorded first: it locks the tenant's version, so that snapshots are numbered one at a time.

@@ -7,7 +7,7 @@ import type { Period, Segment } from "../subscriptions/index.ts";
 import { type Draft, totalMax } from "./domain/invoice.ts";
 import { type RatedSegment, rateLines, totalOf } from "./domain/invoice-lines.ts";
 
-interface Parts {
+interface Dependencies {
   readonly plans: Pick<Plans, "findVersions">;
   readonly meters: Pick<Meters, "aggregateMany" | "watermark">;
 }
@@ -22,7 +22,7 @@ export type Calculate = (
 ) => Promise<Draft>;
 
 /** Creates the calculation, which previews and invoices share. */
-export function createCalculation({ plans, meters }: Parts): Calculate {
+export function createCalculation({ plans, meters }: Dependencies): Calculate {
   return async (sql, tenantId, period, segments, nowMs) => {
     const versions = await plans.findVersions(sql, segments);
     const termsOf = new Map(versions.map(({ planKey, version, terms }) => [`${planKey}@${version}`, terms]));

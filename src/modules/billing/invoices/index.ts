@@ -22,7 +22,7 @@ import { fromDraft, invoiceHandlers } from "./handler.ts";
 import { invoiceJobs } from "./jobs.ts";
 import { createInvoiceService } from "./service.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Pick<Log, "error">;
@@ -37,12 +37,12 @@ interface Parts {
 }
 
 /** Creates the module. */
-export function createInvoices(parts: Parts) {
-  const calculate = createCalculation(parts);
-  const service = createInvoiceService({ ...parts, calculate });
+export function createInvoices(dependencies: Dependencies) {
+  const calculate = createCalculation(dependencies);
+  const service = createInvoiceService({ ...dependencies, calculate });
   return {
-    handlers: invoiceHandlers(service, parts.operators, parts.cursors),
-    jobs: invoiceJobs(service, { ...parts, sql: parts.db.sql }),
+    handlers: invoiceHandlers(service, dependencies.operators, dependencies.cursors),
+    jobs: invoiceJobs(service, { ...dependencies, sql: dependencies.db.sql }),
     issueAll: service.issueAll,
     /** Calculates what a period with some segments costs, given the usage so far. */
     async draft({ sql, nowMs }: Context, tenantId: TenantId, period: Period, segments: readonly Segment[]) {

@@ -4,7 +4,7 @@ import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import type { InvoiceService } from "./service.ts";
 import { invoiceStore } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly platformTenantId: () => string;
@@ -15,7 +15,7 @@ const previewMsMax = 30 * 86_400_000;
 const batchSize = 5000;
 
 /** The jobs that issue invoices and delete old previews. */
-export function invoiceJobs(service: InvoiceService, { sql, clock, platformTenantId }: Parts): JobKind[] {
+export function invoiceJobs(service: InvoiceService, { sql, clock, platformTenantId }: Dependencies): JobKind[] {
   return [
     {
       kind: "billing.issue_invoices",

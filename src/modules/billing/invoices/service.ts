@@ -13,7 +13,7 @@ import type { Calculate } from "./calculation.ts";
 import type { Draft, Invoice } from "./domain/invoice.ts";
 import { invoiceStore } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly log: Pick<Log, "error">;
   readonly operators: Operators;
@@ -33,8 +33,8 @@ const batchSize = 100;
 export type InvoiceService = ReturnType<typeof createInvoiceService>;
 
 /** Creates the service of invoices. */
-export function createInvoiceService(parts: Parts) {
-  const { db, log, operators, events, metrics, subscriptions, meters, calculate } = parts;
+export function createInvoiceService(dependencies: Dependencies) {
+  const { db, log, operators, events, metrics, subscriptions, meters, calculate } = dependencies;
   const issuedTotal = metrics.counter({ name: "billing_invoices_issued_total", help: "Invoices that were issued." });
 
   async function store(context: EventContext, period: Period, status: "preview" | "issued", draft: Draft) {

@@ -26,7 +26,7 @@ import type { Meter } from "./domain/meter.ts";
 import type { MeterService } from "./meter-service.ts";
 import type { MeterUsage, UsageService } from "./usage-service.ts";
 
-interface Parts {
+interface Dependencies {
   readonly meters: MeterService;
   readonly usage: UsageService;
   readonly collector: Collector;
@@ -37,8 +37,8 @@ interface Parts {
 }
 
 /** Creates the handlers of MeterService. */
-export function meterHandlers(parts: Parts): Handlers<typeof Rpc> {
-  const { meters, usage, collector, operators, cursors, findPeriodStart } = parts;
+export function meterHandlers(dependencies: Dependencies): Handlers<typeof Rpc> {
+  const { meters, usage, collector, operators, cursors, findPeriodStart } = dependencies;
   return {
     async createMeter(context, { key, name, aggregation, valuePath, groupBy }) {
       const input = { key, name, valuePath, groupBy, aggregation: nameOf(aggregations, aggregation)! };

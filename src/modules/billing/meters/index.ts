@@ -24,7 +24,7 @@ import { createUsageService } from "./usage-service.ts";
 
 export { storageUsage };
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly cursors: Cursors;
@@ -47,7 +47,7 @@ interface Parts {
 export type Meters = ReturnType<typeof createMeters>;
 
 /** Creates the module. */
-export function createMeters({ db, sources, ...parts }: Parts) {
+export function createMeters({ db, sources, ...parts }: Dependencies) {
   const meters = createMeterService(parts);
   const usage = createUsageService({ ...parts, meters });
   const collector = createCollector({ ...parts, db, sources });

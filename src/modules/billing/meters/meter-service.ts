@@ -8,7 +8,7 @@ import type { Operators } from "../operators.ts";
 import { type Meter, reservedPrefix, serviceMeters } from "./domain/meter.ts";
 import { meterStore } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly operators: Operators;
   readonly platformTenantId: () => TenantId;
@@ -24,7 +24,7 @@ const metersMax = 200;
 export type MeterService = ReturnType<typeof createMeterService>;
 
 /** Creates the service of meters. */
-export function createMeterService({ events, operators, platformTenantId }: Parts) {
+export function createMeterService({ events, operators, platformTenantId }: Dependencies) {
   /** All meters, those of the service included, by key. */
   async function all(sql: Sql): Promise<Meter[]> {
     const stored = await meterStore(sql).list(platformTenantId());

@@ -9,7 +9,7 @@ import { isRepeated, timeRefusal, toRecord, type UsageRecord, type UsageReport }
 import type { MeterService } from "./meter-service.ts";
 import { type Aggregate, type GroupAggregate, identityOf, type Range, usageStore } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly meters: MeterService;
   readonly operators: Operators;
   readonly metrics: Metrics;
@@ -39,7 +39,7 @@ export interface MeterUsage extends Aggregate {
 export type UsageService = ReturnType<typeof createUsageService>;
 
 /** Creates the service of usage. */
-export function createUsageService({ meters, operators, metrics, holdInvoices }: Parts) {
+export function createUsageService({ meters, operators, metrics, holdInvoices }: Dependencies) {
   const reported = metrics.counter({
     name: "billing_usage_events_total",
     help: "Usage events that callers reported, by result.",

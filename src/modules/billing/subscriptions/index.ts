@@ -21,7 +21,7 @@ import { subscriptionStore } from "./store.ts";
 
 export type { Period, PlanChange, Segment } from "./domain/subscription.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly plans: Plans;
@@ -36,7 +36,7 @@ interface Parts {
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 /** Creates the module. */
-export function createSubscriptions({ draft, ...parts }: Parts) {
+export function createSubscriptions({ draft, ...parts }: Dependencies) {
   const renewals = createRenewals(parts);
   const service = createSubscriptionService({ ...parts, renewals });
   const { job, renewAll } = renewalJob({ ...parts, renewals });

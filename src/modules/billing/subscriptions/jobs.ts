@@ -5,7 +5,7 @@ import type { JobKind } from "../../../platform/jobs/index.ts";
 import type { Renewals } from "./renewal.ts";
 import { subscriptionStore } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly renewals: Renewals;
@@ -15,7 +15,7 @@ interface Parts {
 const batchSize = 100;
 
 /** Creates the job that renews the subscriptions whose period has ended. */
-export function renewalJob({ db, clock, renewals, platformTenantId }: Parts) {
+export function renewalJob({ db, clock, renewals, platformTenantId }: Dependencies) {
   async function renewAll(nowMs: number, signal: AbortSignal): Promise<void> {
     for (;;) {
       const ended = await subscriptionStore(db.sql).findEndedPeriods("open", new Date(nowMs), batchSize);

@@ -7,7 +7,7 @@ import { periodStart } from "./domain/period.ts";
 import type { Subscription } from "./domain/subscription.ts";
 import { subscriptionStore } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly plans: Pick<Plans, "findVersion">;
   readonly events: EventRecorder;
   readonly issueFromPlan: (context: EventContext, tenantId: TenantId, input: NewSnapshot) => Promise<void>;
@@ -22,7 +22,7 @@ const freshAfterPeriodMs = 7 * dayMs;
 export type Renewals = ReturnType<typeof createRenewals>;
 
 /** Creates the renewals. */
-export function createRenewals({ plans, events, issueFromPlan }: Parts) {
+export function createRenewals({ plans, events, issueFromPlan }: Dependencies) {
   /** What a subscription grants now. A canceled one grants nothing, and its limits stay: it never allows more. */
   async function snapshotOf(context: EventContext, subscription: Subscription): Promise<NewSnapshot> {
     const { planKey, planVersion, status, overrides, periodEnd } = subscription;

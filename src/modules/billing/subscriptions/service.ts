@@ -31,7 +31,7 @@ export interface ChangePreview {
   readonly changed: readonly Segment[];
 }
 
-interface Parts {
+interface Dependencies {
   readonly plans: Plans;
   readonly operators: Operators;
   readonly events: EventRecorder;
@@ -47,7 +47,7 @@ const noGrants: Grants = { allow: [], deny: [], limits: {} };
 export type SubscriptionService = ReturnType<typeof createSubscriptionService>;
 
 /** Creates the service of subscriptions. */
-export function createSubscriptionService({ plans, operators, events, renewals }: Parts) {
+export function createSubscriptionService({ plans, operators, events, renewals }: Dependencies) {
   /** The version that a caller may subscribe a tenant to. */
   async function requireVersion(context: Context, ref: PlanRef): Promise<PlanVersion> {
     const plan = await plans.requirePlan(context.sql, ref.planKey);

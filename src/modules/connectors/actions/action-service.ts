@@ -65,7 +65,7 @@ export interface RenderedRequest {
 /** The result of a call: an ended execution, or the request of a dry run. */
 export type ActionResult = { readonly execution: Execution } | { readonly request: RenderedRequest };
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly catalogue: Pick<Catalogue, "action">;
@@ -90,8 +90,8 @@ const dryRunBodyBytesMax = 64 * 1024;
 export type ActionService = ReturnType<typeof createActionService>;
 
 /** Creates the service. */
-export function createActionService(parts: Parts) {
-  const { db, clock, catalogue, connections, executor, writer, rateLimits, metrics, callTimeoutMs } = parts;
+export function createActionService(dependencies: Dependencies) {
+  const { db, clock, catalogue, connections, executor, writer, rateLimits, metrics, callTimeoutMs } = dependencies;
   const inFlight = new Set<Promise<unknown>>();
 
   /** Checks everything that can be checked before anything is stored or sent. */

@@ -19,14 +19,14 @@ import { executionFailure } from "./domain/action-failure.ts";
 import type { Execution, ExecutionOrigin, ExecutionStatus } from "./domain/execution.ts";
 import { fromExecution, fromExplanation, fromResult } from "./execution-message.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: ActionService;
   readonly cursors: Cursors;
   readonly clock: Clock;
 }
 
 /** The operations of ConnectorActionService. */
-export function actionHandlers({ service, cursors, clock }: Parts): Handlers<typeof Rpc> {
+export function actionHandlers({ service, cursors, clock }: Dependencies): Handlers<typeof Rpc> {
   /** An execution without success is an error for the caller. */
   function throwUnlessSucceeded(execution: Execution): void {
     const failure = executionFailure(execution, clock.now());

@@ -64,7 +64,7 @@ export interface Actions {
   idle(): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly cursors: Cursors;
@@ -86,18 +86,18 @@ interface Parts {
 const operation = `${Rpc.typeName}/${Rpc.method.executeAction.name}`;
 
 /** Creates the module. */
-export function createActions(parts: Parts): Actions {
-  const { clock, cursors, catalogue, random = Math.random } = parts;
-  const metrics = createActionMetrics(parts.metrics);
+export function createActions(dependencies: Dependencies): Actions {
+  const { clock, cursors, catalogue, random = Math.random } = dependencies;
+  const metrics = createActionMetrics(dependencies.metrics);
   const rateLimits = createRateLimits(clock);
-  const executor = createActionExecutor({ ...parts, metrics, rateLimits, random });
-  const writer = createExecutionWriter(parts);
-  const service = createActionService({ ...parts, metrics, rateLimits, executor, writer });
+  const executor = createActionExecutor({ ...dependencies, metrics, rateLimits, random });
+  const writer = createExecutionWriter(dependencies);
+  const service = createActionService({ ...dependencies, metrics, rateLimits, executor, writer });
   return {
     handlers: actionHandlers({ service, cursors, clock }),
-    jobs: [maintainExecutionsJob(parts)],
+    jobs: [maintainExecutionsJob(dependencies)],
     explainer: createExecutionExplainer(service),
-    sweeper: createAbandonedExecutionSweeper({ ...parts, metrics, operation }),
+    sweeper: createAbandonedExecutionSweeper({ ...dependencies, metrics, operation }),
     async checkUse(tenantId, actionKey) {
       const found = await catalogue.action(tenantId, actionKey);
       if (found === undefined) return "absent";

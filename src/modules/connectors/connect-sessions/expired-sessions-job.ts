@@ -5,7 +5,7 @@ import { retentionMs } from "./domain/connect-session.ts";
 import type { SessionEnder } from "./session-end.ts";
 import { connectSessionStore } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly ender: SessionEnder;
@@ -17,7 +17,7 @@ const expiredAtOnce = 100;
 const deletedAtOnce = 1000;
 
 /** Ends sessions whose time is over, erases their one-time values, and deletes sessions that ended long ago. */
-export function expiredSessionsJob({ db, clock, ender, platformTenantId }: Parts): JobKind {
+export function expiredSessionsJob({ db, clock, ender, platformTenantId }: Dependencies): JobKind {
   return {
     kind: "connector.expire_connect_sessions",
     every: { ms: everyMs, tenantId: platformTenantId },

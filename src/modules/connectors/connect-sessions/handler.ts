@@ -23,7 +23,7 @@ import type { Completion } from "./flow/completion.ts";
 import type { ConnectSessionService } from "./service.ts";
 import { connectSessionStore } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: ConnectSessionService;
   readonly completion: Pick<Completion, "complete">;
   readonly cursors: Cursors;
@@ -32,7 +32,12 @@ interface Parts {
 }
 
 /** Creates the handlers of ConnectSessionService. */
-export function connectSessionHandlers({ service, completion, cursors, connectUrlOf }: Parts): Handlers<typeof Rpc> {
+export function connectSessionHandlers({
+  service,
+  completion,
+  cursors,
+  connectUrlOf,
+}: Dependencies): Handlers<typeof Rpc> {
   return {
     async createConnectSession(context, request) {
       const { id, email, displayName } = request.endUser!;

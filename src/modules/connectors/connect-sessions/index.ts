@@ -39,7 +39,7 @@ export interface ConnectSessions {
   readonly pages: ConnectPages;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly cursors: Cursors;
@@ -58,15 +58,15 @@ interface Parts {
 }
 
 /** Creates the module. */
-export function createConnectSessions(parts: Parts): ConnectSessions {
-  const { db, keyring, cursors, publicUrl } = parts;
-  const metrics = createSessionMetrics(parts.metrics);
-  const ender = createSessionEnder({ ...parts, metrics });
-  const findOffer = createOfferFinder(parts);
-  const { prover } = parts.connections;
-  const completion = createCompletion({ ...parts, ender, prover });
+export function createConnectSessions(dependencies: Dependencies): ConnectSessions {
+  const { db, keyring, cursors, publicUrl } = dependencies;
+  const metrics = createSessionMetrics(dependencies.metrics);
+  const ender = createSessionEnder({ ...dependencies, metrics });
+  const findOffer = createOfferFinder(dependencies);
+  const { prover } = dependencies.connections;
+  const completion = createCompletion({ ...dependencies, ender, prover });
   const views = createViewBuilder({ sql: db.sql, findOffer });
-  const shared = { ...parts, metrics, ender, findOffer, prover, completion, views };
+  const shared = { ...dependencies, metrics, ender, findOffer, prover, completion, views };
   const service = createConnectSessionService({ ...shared, hasKeyring: keyring !== undefined });
   const connectUrlOf = (id: string, token: string) => `${publicUrl()}/connect/${id}#token=${token}`;
   return {

@@ -17,7 +17,7 @@ export interface ProviderOffer {
 /** The part of a session that decides what it offers. */
 type OfferedSession = Pick<ConnectSession, "tenantId" | "environmentId" | "providerConfigId" | "connectionId">;
 
-interface Parts {
+interface Dependencies {
   readonly catalogue: Pick<Catalogue, "provider">;
   readonly configs: Pick<ProviderConfigs, "find" | "findDefault">;
   readonly connections: Pick<Connections, "find">;
@@ -27,7 +27,7 @@ interface Parts {
 export type FindOffer = (sql: Sql, session: OfferedSession, providerKey: string) => Promise<ProviderOffer | undefined>;
 
 /** Creates the function that finds offers. */
-export function createOfferFinder({ catalogue, configs, connections }: Parts): FindOffer {
+export function createOfferFinder({ catalogue, configs, connections }: Dependencies): FindOffer {
   async function configOf(sql: Sql, session: OfferedSession, key: string, ownConfigId: string) {
     const { tenantId, environmentId, providerConfigId } = session;
     const usable = (config: ProviderConfig | undefined) =>

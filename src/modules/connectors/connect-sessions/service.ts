@@ -46,8 +46,8 @@ export interface CreatedSession {
 export type ConnectSessionService = ReturnType<typeof createConnectSessionService>;
 
 /** Creates the service of connect sessions. */
-export function createConnectSessionService(parts: ConnectSessionParts) {
-  const { events, metrics, ender, findOffer, configs, connections, alwaysComplete, hasKeyring } = parts;
+export function createConnectSessionService(dependencies: ConnectSessionParts) {
+  const { events, metrics, ender, findOffer, configs, connections, alwaysComplete, hasKeyring } = dependencies;
 
   /** The providers of a session, as far as its provider config and its connection determine them. */
   async function providerKeysOf(

@@ -19,7 +19,7 @@ const outcomes: { readonly [E in SessionError]?: ConnectionAttempt["outcome"] } 
   provider_malformed: "malformed",
 };
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly connections: Pick<Connections, "recordAttempt">;
   readonly events: EventRecorder;
@@ -30,7 +30,7 @@ interface Parts {
 export type SessionEnder = ReturnType<typeof createSessionEnder>;
 
 /** Creates the part that ends sessions, with their events. */
-export function createSessionEnder({ db, connections, events, metrics }: Parts) {
+export function createSessionEnder({ db, connections, events, metrics }: Dependencies) {
   /** Adds an attempt to the log of the connection of a session, if there is one. */
   async function logAttempt(
     sql: Sql,

@@ -5,7 +5,7 @@ import { type ConnectionRef, connectionStore } from "./store.ts";
 /** Caches sealed connections on this node. A change of one connection invalidates only that one, on every node. */
 export type ConnectionCache = SignalCache<ConnectionRef, SealedConnection>;
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   /** A monotonic clock. */
@@ -20,7 +20,7 @@ export function topicOf(ref: ConnectionRef): string {
 }
 
 /** Creates the cache of this node. */
-export function createConnectionCache({ db, signals, nowMs }: Parts): ConnectionCache {
+export function createConnectionCache({ db, signals, nowMs }: Dependencies): ConnectionCache {
   return createSignalCache({
     signals,
     prefix,

@@ -50,7 +50,7 @@ export type OpenConnections = (
   options?: OpenOptions,
 ) => Promise<OpenConnection | ConnectionFault>;
 
-interface Parts {
+interface Dependencies {
   readonly cache: ConnectionCache;
   readonly clock: Clock;
   readonly keyring: Keyring | undefined;
@@ -59,7 +59,7 @@ interface Parts {
 }
 
 /** Creates a function that finds the version of a provider's actions that a connection is pinned to, if any. */
-export function createPinReader({ cache, configs }: Pick<Parts, "cache" | "configs">) {
+export function createPinReader({ cache, configs }: Pick<Dependencies, "cache" | "configs">) {
   return async function readPin(
     tenantId: TenantId,
     connectionId: string,
@@ -74,7 +74,7 @@ export function createPinReader({ cache, configs }: Pick<Parts, "cache" | "confi
 }
 
 /** Creates a function that opens connections, and refreshes them when they are due. */
-export function createConnectionOpener({ cache, clock, keyring, configs, refresher }: Parts): OpenConnections {
+export function createConnectionOpener({ cache, clock, keyring, configs, refresher }: Dependencies): OpenConnections {
   // Decryption takes longer than everything else. A result lives as long as its cache entry, which a change replaces. It is in the
   // same memory as the master key.
   const opened = new WeakMap<

@@ -48,7 +48,7 @@ export interface TestedCredentials {
 /** How many choices an error names. */
 const choicesShown = 10;
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly catalogue: Pick<Catalogue, "provider">;
   readonly keyring: Keyring | undefined;
@@ -61,7 +61,7 @@ interface Parts {
 export type ConnectionUpdates = ReturnType<typeof createConnectionUpdates>;
 
 /** Creates the changes of connections. */
-export function createConnectionUpdates({ events, catalogue, keyring, check, cache, prover }: Parts) {
+export function createConnectionUpdates({ events, catalogue, keyring, check, cache, prover }: Dependencies) {
   async function testCredentials(
     { tenantId, nowMs }: Context,
     current: Connection,

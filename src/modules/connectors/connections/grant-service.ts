@@ -65,7 +65,7 @@ export type GrantRefusal =
   | "account_mismatch"
   | "too_many_connections";
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly keyring: Keyring | undefined;
   readonly configs: Pick<ProviderConfigs, "hold">;
@@ -73,7 +73,7 @@ interface Parts {
 }
 
 /** Creates the storage of grants for connect sessions. */
-export function createGrantService({ events, keyring, configs, cache }: Parts) {
+export function createGrantService({ events, keyring, configs, cache }: Dependencies) {
   /**
    * Stores a grant in the caller's transaction: in a new connection, or in place of the previous grant of an existing one. The
    * caller has proven the grant at the provider before.
@@ -125,7 +125,7 @@ export async function replaceGrant(
   { sql, tenantId, nowMs, afterCommit }: EventContext,
   current: Connection,
   grant: Omit<Grant, "connectionId" | "name" | "endUser" | "environmentId" | "environmentKey">,
-  { keyring, cache }: Pick<Parts, "keyring" | "cache">,
+  { keyring, cache }: Pick<Dependencies, "keyring" | "cache">,
 ): Promise<Connection> {
   const { credentials, ...stored } = grant;
   const replacement = {

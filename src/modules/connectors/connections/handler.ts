@@ -29,7 +29,7 @@ import type { ConnectionService } from "./service.ts";
 import { connectionStore } from "./store.ts";
 import type { TestResult } from "./verification/connection-tester.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: ConnectionService;
   readonly updates: ConnectionUpdates;
   readonly test: (tenantId: TenantId, id: string) => Promise<TestResult>;
@@ -37,7 +37,7 @@ interface Parts {
 }
 
 /** Creates the handlers of ConnectionService. */
-export function connectionHandlers({ service, updates, test, cursors }: Parts): Handlers<typeof Rpc> {
+export function connectionHandlers({ service, updates, test, cursors }: Dependencies): Handlers<typeof Rpc> {
   return {
     async createConnection(context, request) {
       const { name, providerKey, environmentId, endUser, scopes, settings, credentials, expiresAt } = request;

@@ -87,7 +87,7 @@ export interface Connections {
   stop(): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly check: ConnectionCheck;
   readonly db: Database;
   /** A separate connection pool for cache reads during calls. */
@@ -108,26 +108,26 @@ interface Parts {
 }
 
 /** Creates the module. */
-export function createConnections(parts: Parts): Connections {
-  const { db, side, signals, clock, cursors, keyring, catalogue, configs, http, jobs } = parts;
+export function createConnections(dependencies: Dependencies): Connections {
+  const { db, side, signals, clock, cursors, keyring, catalogue, configs, http, jobs } = dependencies;
   const cache = createConnectionCache({ db: side, signals });
   const tokens = createTokenClient(http);
   const openForTokens = createTokenOpener({ catalogue, configs, keyring });
   const prepare = createRefreshPreparation({ openForTokens, tokens });
-  const refresher = createRefresher({ ...parts, cache, prepare });
+  const refresher = createRefresher({ ...dependencies, cache, prepare });
   const open = createConnectionOpener({ cache, clock, keyring, configs, refresher });
   const probeAccount = createAccountProbe(http);
   const asking = { clock, catalogue, open, probe: probeAccount };
   const markRejected = createRejection({ ...asking, db, cache, refresher });
   const test = createConnectionTester({ ...asking, markRejected });
   const prover = createGrantProver({ configs, tokens, probeAccount });
-  const service = createConnectionService({ ...parts, cache, refresher, wakeJobs: () => jobs.wake() });
-  const updates = createConnectionUpdates({ ...parts, cache, prover });
+  const service = createConnectionService({ ...dependencies, cache, refresher, wakeJobs: () => jobs.wake() });
+  const updates = createConnectionUpdates({ ...dependencies, cache, prover });
   return {
     handlers: connectionHandlers({ service, updates, test, cursors }),
     jobs: [
-      revokeGrantJob({ ...parts, openForTokens, tokens, refresher, cache }),
-      refreshSweepJob({ ...parts, refresher }),
+      revokeGrantJob({ ...dependencies, openForTokens, tokens, refresher, cache }),
+      refreshSweepJob({ ...dependencies, refresher }),
     ],
     find: (sql, tenantId, connectionId) => connectionStore(sql).find(tenantId, connectionId),
     hasProvider: (sql, tenantId, providerKey) => connectionStore(sql).hasProvider(tenantId, providerKey),
@@ -135,7 +135,7 @@ export function createConnections(parts: Parts): Connections {
     actionVersion: createPinReader({ cache, configs }),
     readSecrets: createSecretReader({ cache, keyring, configs }),
     markRejected: (tenantId, connectionId, version) => markRejected(tenantId, connectionId, version),
-    storeGrant: createGrantService({ ...parts, cache }),
+    storeGrant: createGrantService({ ...dependencies, cache }),
     recordAttempt: (sql, ref, attempt) => connectionStore(sql).recordAttempt(ref, attempt),
     prover,
     sealed: sealedTable(db.sql, "connector_connections", bindingOf),

@@ -16,7 +16,7 @@ export const revokeGrantKind = "connector.revoke_grant";
 /** After this many attempts the grant stays at the provider, and the credentials are erased. */
 export const revocationAttemptsMax = 6;
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -27,7 +27,7 @@ interface Parts {
 }
 
 /** Revokes the grant of a revoked connection at its provider, then erases the credentials. */
-export function revokeGrantJob({ db, clock, metrics, openForTokens, tokens, refresher, cache }: Parts): JobKind {
+export function revokeGrantJob({ db, clock, metrics, openForTokens, tokens, refresher, cache }: Dependencies): JobKind {
   const store = connectionStore(db.sql);
   const outcomes = metrics.counter({
     name: "connector_revocations_total",

@@ -59,8 +59,8 @@ interface Fit extends Pick<NewConnection, "settings" | "credentials"> {
 }
 
 /** Creates the service of connections. */
-export function createConnectionService(parts: ConnectionParts) {
-  const { events, catalogue, configs, keyring, check, cache, refresher, wakeJobs } = parts;
+export function createConnectionService(dependencies: ConnectionParts) {
+  const { events, catalogue, configs, keyring, check, cache, refresher, wakeJobs } = dependencies;
 
   /** Finds the mode that the fields fit: of the catalogue, or else of a provider of notifications. */
   async function fitOf({ tenantId }: Context, input: NewConnection): Promise<Fit> {

@@ -112,7 +112,7 @@ export interface Manifests {
   readonly packRecords: PackRecords;
 }
 
-interface Parts extends Omit<ManifestParts, "texts" | "catalogue"> {
+interface Dependencies extends Omit<ManifestParts, "texts" | "catalogue"> {
   /** A separate connection pool for cache reads during calls. */
   readonly side: Database;
   readonly cursors: Cursors;
@@ -130,7 +130,7 @@ export function createManifests({
   configStates,
   builtin = createBuiltinProviders(),
   ...parts
-}: Parts): Manifests {
+}: Dependencies): Manifests {
   const catalogue = createCatalogue({ side, changes: parts.changes, shares: parts.shares, log, builtin });
   const service = createManifestService({ ...parts, catalogue, texts: createTextReader() });
   return {

@@ -7,7 +7,7 @@ import type { Provider } from "./domain/provider.ts";
 import { type FindProviderUse, type ManifestService, versionsMax } from "./manifest-service.ts";
 import { manifestStore } from "./manifest-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: ManifestService;
   readonly changes: TenantChanges;
   readonly findUse: FindProviderUse;
@@ -19,7 +19,7 @@ const table = "connector_manifests";
  * Manifests as packs contain them: their documents. The id of a record is the key of the provider. An upgrade adds a version, as
  * versions never change.
  */
-export function createManifestRecords({ service, changes, findUse }: Parts): PackRecords {
+export function createManifestRecords({ service, changes, findUse }: Dependencies): PackRecords {
   /** Invalidates the tenant's catalogue on every node, and locks out concurrent changes in the tenant. */
   async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {
     await changes.record(sql, tenantId);

@@ -22,7 +22,7 @@ interface KeyFile {
   readonly revoked?: boolean;
 }
 
-interface Parts {
+interface Dependencies {
   /** A folder with a YAML file for each version, `keys.json` and `signatures.json`. */
   readonly folder: string;
   readonly log: Pick<Log, "error">;
@@ -40,7 +40,7 @@ export function isReservedPublisher(publisher: string): boolean {
  * Creates a function that loads the built-in packs on first use. A pack without a valid signature is logged and left out, so
  * that a damaged file does not stop the service.
  */
-export function createBuiltinPacks({ folder, log }: Parts): () => Promise<BuiltinPacks> {
+export function createBuiltinPacks({ folder, log }: Dependencies): () => Promise<BuiltinPacks> {
   let loaded: Promise<BuiltinPacks> | undefined;
   return () => {
     loaded ??= load(folder, log).catch((error: unknown) => {
@@ -51,7 +51,7 @@ export function createBuiltinPacks({ folder, log }: Parts): () => Promise<Builti
   };
 }
 
-async function load(folder: string, log: Parts["log"]): Promise<BuiltinPacks> {
+async function load(folder: string, log: Dependencies["log"]): Promise<BuiltinPacks> {
   const keys = (await readJson<readonly KeyFile[]>(join(folder, "keys.json"))).map(toKey);
   const signatures = await readJson<Record<string, JsonObject>>(join(folder, "signatures.json"));
   const packs: SignedPack[] = [];

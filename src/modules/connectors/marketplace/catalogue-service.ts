@@ -20,7 +20,7 @@ import {
 import type { PublisherService } from "./publisher-service.ts";
 import type { RecordOwners } from "./record-owners.ts";
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly builtin: () => Promise<BuiltinPacks>;
   readonly publishers: PublisherService;
@@ -43,7 +43,7 @@ const versionsMax = 5000;
 export type CatalogueService = ReturnType<typeof createCatalogueService>;
 
 /** Creates the service of packs. */
-export function createCatalogueService({ events, builtin, publishers, owners }: Parts) {
+export function createCatalogueService({ events, builtin, publishers, owners }: Dependencies) {
   async function versionsOf({ sql, tenantId }: Context, publisher: string, name: string): Promise<VersionHead[]> {
     if (isReservedPublisher(publisher)) return (await builtin()).versions(publisher, name).map(builtinHead);
     const versions = await packStore(sql).versions(tenantId, publisher, name);

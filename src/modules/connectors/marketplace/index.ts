@@ -38,7 +38,7 @@ export interface MarketplaceSources extends SlotSources {
   readonly findUses: () => readonly FindUses[];
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -54,7 +54,14 @@ export interface Marketplace {
 }
 
 /** Creates the module. */
-export function createMarketplace({ db, log, events, sources, folder = builtinFolder, ...parts }: Parts): Marketplace {
+export function createMarketplace({
+  db,
+  log,
+  events,
+  sources,
+  folder = builtinFolder,
+  ...parts
+}: Dependencies): Marketplace {
   const metrics = createMarketplaceMetrics(parts.metrics);
   const builtin = createBuiltinPacks({ folder, log });
   const owners = createRecordOwners({ records: sources.packRecords, findUses: sources.findUses });

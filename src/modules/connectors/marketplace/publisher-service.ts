@@ -9,7 +9,7 @@ import type { PageNumber } from "./domain/page-number.ts";
 import type { TrustedKey } from "./pack-signature.ts";
 import { type PublisherKey, publisherKeyStore } from "./publisher-key-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly builtin: () => Promise<BuiltinPacks>;
 }
@@ -20,7 +20,7 @@ const keysMax = 200;
 export type PublisherService = ReturnType<typeof createPublisherService>;
 
 /** Creates the service of publisher keys. */
-export function createPublisherService({ events, builtin }: Parts) {
+export function createPublisherService({ events, builtin }: Dependencies) {
   async function builtinKeys(publisher: string): Promise<PublisherKey[]> {
     const { keys } = await builtin();
     return keys.filter((key) => publisher === "" || key.publisher === publisher).map(fromBuiltin);

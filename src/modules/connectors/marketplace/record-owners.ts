@@ -6,7 +6,7 @@ import { type Pack, type PackEntry, packName, type Slot } from "./domain/pack.ts
 import { describePermissions, isEmpty, permissionsBeyond } from "./domain/permissions.ts";
 import { fillPlaceholders, type PlaceholderValues, placeholdersOf } from "./domain/placeholders.ts";
 
-interface Parts {
+interface Dependencies {
   readonly records: () => readonly PackRecords[];
   readonly findUses: () => readonly FindUses[];
 }
@@ -15,7 +15,7 @@ interface Parts {
 export type RecordOwners = ReturnType<typeof createRecordOwners>;
 
 /** Creates the access to the owners of records. */
-export function createRecordOwners({ records, findUses }: Parts) {
+export function createRecordOwners({ records, findUses }: Dependencies) {
   function ownerOf(kind: RecordKind): PackRecords {
     const owner = records().find((each) => each.kind === kind);
     if (owner === undefined) {

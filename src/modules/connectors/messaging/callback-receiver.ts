@@ -9,7 +9,7 @@ import type { CallbackResult, MessageCallback } from "./domain/message.ts";
 import type { FindProvider } from "./pinned-provider.ts";
 import { createSnsNotifications } from "./sns-notifications.ts";
 
-interface Parts {
+interface Dependencies {
   readonly clock: Clock;
   readonly findProvider: FindProvider;
   readonly http: GuardedHttp;
@@ -19,7 +19,7 @@ interface Parts {
 export type ReceiveCallback = (connection: OpenConnection, callback: MessageCallback) => Promise<CallbackResult>;
 
 /** Creates the receiver of callbacks. */
-export function createCallbackReceiver({ clock, findProvider, http }: Parts): ReceiveCallback {
+export function createCallbackReceiver({ clock, findProvider, http }: Dependencies): ReceiveCallback {
   const sns = createSnsNotifications({ clock, http });
 
   /** Whether a callback is authentic. handled: it is, and there is nothing to read. */

@@ -54,7 +54,7 @@ export interface Messaging {
   readonly receive: ReceiveCallback;
 }
 
-interface Parts {
+interface Dependencies {
   readonly clock: Clock;
   readonly catalogue: Pick<Catalogue, "provider" | "messageProviders">;
   readonly connections: Pick<Connections, "actionVersion">;
@@ -63,11 +63,11 @@ interface Parts {
 }
 
 /** Creates the module. */
-export function createMessaging(parts: Parts): Messaging {
-  const { catalogue } = parts;
+export function createMessaging(dependencies: Dependencies): Messaging {
+  const { catalogue } = dependencies;
   const views = new WeakMap<Provider, MessageProvider>();
 
-  const findProvider = createProviderFinder(parts);
+  const findProvider = createProviderFinder(dependencies);
 
   function viewOf(provider: Provider): MessageProvider {
     const known = views.get(provider) ?? toMessageProvider(provider);
@@ -81,8 +81,8 @@ export function createMessaging(parts: Parts): Messaging {
       return provider?.messages && viewOf(provider);
     },
     builtin: async () => (await catalogue.messageProviders()).map(viewOf),
-    send: createMessageSender({ ...parts, findProvider }),
-    receive: createCallbackReceiver({ ...parts, findProvider }),
+    send: createMessageSender({ ...dependencies, findProvider }),
+    receive: createCallbackReceiver({ ...dependencies, findProvider }),
   };
 }
 

@@ -15,7 +15,7 @@ import type { ChannelMessage, MessageOutcome } from "./domain/message.ts";
 import { holds, outcomeOf } from "./domain/refusal.ts";
 import type { FindProvider } from "./pinned-provider.ts";
 
-interface Parts {
+interface Dependencies {
   readonly clock: Clock;
   readonly findProvider: FindProvider;
   readonly perform: PerformAction;
@@ -32,7 +32,7 @@ export type SendMessage = (
 const timeoutMsMax = 20_000;
 
 /** Creates the sender of messages. */
-export function createMessageSender({ clock, findProvider, perform }: Parts): SendMessage {
+export function createMessageSender({ clock, findProvider, perform }: Dependencies): SendMessage {
   return async (connection, message, signal) => {
     const provider = await findProvider(connection);
     const spec = provider?.messages;

@@ -1,7 +1,7 @@
 import type { Connections, OpenConnection } from "../connections/index.ts";
 import type { Catalogue, Provider } from "../manifests/index.ts";
 
-interface Parts {
+interface Dependencies {
   readonly catalogue: Pick<Catalogue, "provider">;
   readonly connections: Pick<Connections, "actionVersion">;
 }
@@ -10,7 +10,7 @@ interface Parts {
 export type FindProvider = (connection: OpenConnection) => Promise<Provider | undefined>;
 
 /** Creates the function that finds providers. */
-export function createProviderFinder({ catalogue, connections }: Parts): FindProvider {
+export function createProviderFinder({ catalogue, connections }: Dependencies): FindProvider {
   return async ({ tenantId, id, providerKey }) =>
     catalogue.provider(tenantId, providerKey, await connections.actionVersion(tenantId, id, providerKey));
 }

@@ -23,7 +23,7 @@ const certificatesMax = 50;
 const permanentReasons: ReadonlySet<string> = new Set(["denied", "invalid_url"]);
 const limits = { timeoutMs: 10_000, bytesMax: 64 * 1024 };
 
-interface Parts {
+interface Dependencies {
   readonly clock: Clock;
   readonly http: GuardedHttp;
 }
@@ -35,7 +35,7 @@ type SnsResult = "event" | "handled" | "refused";
 export type SnsNotifications = ReturnType<typeof createSnsNotifications>;
 
 /** Creates the verification. Certificates are kept in memory. */
-export function createSnsNotifications({ clock, http }: Parts) {
+export function createSnsNotifications({ clock, http }: Dependencies) {
   const certificates = new Map<string, X509Certificate>();
 
   /** Calls Amazon. Throws UNAVAILABLE if it does not answer now: Amazon repeats only notifications that get a server error. */

@@ -21,14 +21,14 @@ import type { ProviderConfigService } from "./service.ts";
 import { providerConfigStore } from "./store.ts";
 import { providerConfigVersionHandlers } from "./versions/version-handler.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: ProviderConfigService;
   readonly cursors: Cursors;
   readonly redirectUriOf: (id: string) => string;
 }
 
 /** Creates the handlers of ProviderConfigService. */
-export function providerConfigHandlers({ service, cursors, redirectUriOf }: Parts): Handlers<typeof Rpc> {
+export function providerConfigHandlers({ service, cursors, redirectUriOf }: Dependencies): Handlers<typeof Rpc> {
   const fromConfig = (config: ProviderConfig): ProviderConfigMessage =>
     create(ProviderConfigSchema, {
       id: config.id,

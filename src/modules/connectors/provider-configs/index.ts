@@ -75,7 +75,7 @@ interface CachedConfig {
   readonly canary: (Canary & { readonly config: ProviderConfig }) | undefined;
 }
 
-interface Parts extends ProviderConfigParts {
+interface Dependencies extends ProviderConfigParts {
   readonly db: Database;
   /** A separate connection pool for cache reads during calls. */
   readonly side: Database;
@@ -85,7 +85,7 @@ interface Parts extends ProviderConfigParts {
 }
 
 /** Creates the module. */
-export function createProviderConfigs({ db, side, cursors, publicUrl, ...parts }: Parts): ProviderConfigs {
+export function createProviderConfigs({ db, side, cursors, publicUrl, ...parts }: Dependencies): ProviderConfigs {
   const { changes, keyring } = parts;
   const redirectUriOf = (id: string) => `${publicUrl()}/connect/callback/${id}`;
   const service = createProviderConfigService(parts);

@@ -2,7 +2,7 @@ import type { Signals } from "../../../platform/db/index.ts";
 import { createSerialTask } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 
-interface Parts<T> {
+interface Dependencies<T> {
   readonly signals: Signals;
   readonly log: Log;
   /** Signal topic for new work. */
@@ -29,8 +29,8 @@ export interface ClaimLoop {
 }
 
 /** Creates the loop of this node. */
-export function createClaimLoop<T extends { readonly tenantId: string }>(parts: Parts<T>): ClaimLoop {
-  const { signals, log, topic, pollMs, concurrency, perTenant, claim, perform, name } = parts;
+export function createClaimLoop<T extends { readonly tenantId: string }>(dependencies: Dependencies<T>): ClaimLoop {
+  const { signals, log, topic, pollMs, concurrency, perTenant, claim, perform, name } = dependencies;
   const running = new Set<Promise<void>>();
   const countByTenant = new Map<string, number>();
   let stopping = new AbortController();

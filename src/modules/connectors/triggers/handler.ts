@@ -27,7 +27,7 @@ import type { SubscriptionService } from "./subscriptions/subscription-service.t
 import { subscriptionStore } from "./subscriptions/subscription-store.ts";
 import { fromEvent, fromSubscription, toTarget } from "./trigger-message.ts";
 
-interface Parts {
+interface Dependencies {
   readonly subscriptions: SubscriptionService;
   readonly events: EventService;
   readonly cursors: Cursors;
@@ -35,7 +35,7 @@ interface Parts {
 }
 
 /** Creates the handlers of TriggerSubscriptionService. */
-export function triggerHandlers({ subscriptions, events, cursors, publicUrl }: Parts): Handlers<typeof Rpc> {
+export function triggerHandlers({ subscriptions, events, cursors, publicUrl }: Dependencies): Handlers<typeof Rpc> {
   const shown = (subscription: Subscription) => ({ subscription: fromSubscription(subscription, publicUrl()) });
   return {
     async createTriggerSubscription(context, request) {

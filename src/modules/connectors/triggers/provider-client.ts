@@ -80,7 +80,7 @@ export interface ProviderAnswer {
 /** Sends requests of triggers. */
 export type ProviderClient = (call: ProviderCall) => Promise<ProviderAnswer | ProviderFault>;
 
-interface Parts {
+interface Dependencies {
   readonly connections: ConnectionAccess;
   readonly http: GuardedHttp;
   readonly clock: Clock;
@@ -90,7 +90,7 @@ const timeoutMs = 30_000;
 const bytesMax = 8 * 1024 * 1024;
 
 /** Creates the client. It throws only when the signal aborts. */
-export function createProviderClient({ connections, http, clock }: Parts): ProviderClient {
+export function createProviderClient({ connections, http, clock }: Dependencies): ProviderClient {
   async function attempt(call: ProviderCall, account: OpenAccount): Promise<ProviderAnswer | ProviderFault> {
     const { provider, trigger, input, subscription, paginate, page, signal } = call;
     const nowMs = clock.now();

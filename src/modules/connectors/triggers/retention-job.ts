@@ -2,7 +2,7 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import { type Database, maintainPartitions, type Sql } from "../../../platform/db/index.ts";
 import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly retentionDays: number;
@@ -15,7 +15,7 @@ const batchSize = 2000;
 const webhookKeyDays = 7;
 
 /** Creates the job that keeps the partitions of events and deletes keys that no provider sends again. */
-export function maintainTriggersJob({ db, clock, retentionDays, platformTenantId }: Parts): JobKind {
+export function maintainTriggersJob({ db, clock, retentionDays, platformTenantId }: Dependencies): JobKind {
   return {
     kind: "connector.maintain_triggers",
     every: { ms: everyMs, tenantId: platformTenantId },

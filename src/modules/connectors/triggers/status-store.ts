@@ -19,7 +19,7 @@ export type StoreStatus = (
   change: StatusChange,
 ) => Promise<void>;
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly events: EventRecorder;
@@ -36,7 +36,7 @@ interface Row {
 }
 
 /** Creates the function. Subscriptions that are already in the state are not written. */
-export function createStatusStore({ db, clock, events }: Parts): StoreStatus {
+export function createStatusStore({ db, clock, events }: Dependencies): StoreStatus {
   return async ({ tenantId, subscriptionId }, change) => {
     const { intakeError = null, deliveryError = null, expired = null, readyAt = null } = change;
     const read = (sql: Sql, lock: "lock" | "no lock") => sql<Row[]>`

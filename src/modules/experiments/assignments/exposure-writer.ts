@@ -21,7 +21,7 @@ export interface ExposureRequest {
 /** The stored exposures of a call by name, and how many of them are new; "over_quota" if nothing was stored. */
 export type ExposureResult = { readonly stored: ReadonlyMap<string, Exposure>; readonly added: number } | "over_quota";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly quotas: () => Pick<Quotas, "takeIn">;
 }
@@ -30,7 +30,7 @@ interface Parts {
 export type ExposureWriter = ReturnType<typeof createExposureWriter>;
 
 /** Creates the writer of this node. */
-export function createExposureWriter({ db, quotas }: Parts) {
+export function createExposureWriter({ db, quotas }: Dependencies) {
   const writes = createBatcher<ExposureRequest, ExposureResult>({
     lanes: 2,
     batchMax: 1000,

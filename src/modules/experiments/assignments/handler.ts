@@ -20,7 +20,7 @@ import { receiptVersion } from "./domain/receipt.ts";
 import type { Receipts, SignedReceipt } from "./receipts.ts";
 import type { Assignment, AssignmentService, UnitInput } from "./service.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: AssignmentService;
   readonly receipts: Receipts;
 }
@@ -28,7 +28,7 @@ interface Parts {
 type AssignmentMethods = "assignExperiment" | "assignExperimentBatch" | "verifyExposureReceipt";
 
 /** Creates the handlers of assignments. */
-export function assignmentHandlers({ service, receipts }: Parts): Pick<Handlers<typeof Rpc>, AssignmentMethods> {
+export function assignmentHandlers({ service, receipts }: Dependencies): Pick<Handlers<typeof Rpc>, AssignmentMethods> {
   return {
     assignExperiment: {
       async grouped(context: Context, request: AssignExperimentRequest, keyed: KeyedCall | undefined) {

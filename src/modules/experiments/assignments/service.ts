@@ -46,7 +46,7 @@ export interface Assignment {
   readonly receipt: SignedReceipt | undefined;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly snapshots: Snapshots;
   readonly receipts: Receipts;
@@ -78,10 +78,10 @@ interface Pending {
 const cachedPerGeneration = 50_000;
 
 /** Creates the service of assignments. */
-export function createAssignmentService(parts: Parts) {
-  const { db, snapshots, receipts, writer, shares, quotas, graceMs } = parts;
+export function createAssignmentService(dependencies: Dependencies) {
+  const { db, snapshots, receipts, writer, shares, quotas, graceMs } = dependencies;
   const cache = createRecentCache<SignedReceipt>(cachedPerGeneration);
-  const assignments = parts.metrics.tenantCounter({
+  const assignments = dependencies.metrics.tenantCounter({
     name: "experiment_assignments_total",
     help: "Assignments of units, by outcome: first exposures, repeated ones, and units without a variant.",
     labels: ["outcome"],

@@ -15,7 +15,7 @@ export interface Snapshots {
   ): CompiledExperiment | undefined | Promise<CompiledExperiment | undefined>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly side: Database;
   readonly changes: TenantChanges;
 }
@@ -25,7 +25,7 @@ interface Found {
 }
 
 /** Creates the snapshots of this node. They are dropped when the tenant changes. */
-export function createSnapshots({ side, changes }: Parts): Snapshots {
+export function createSnapshots({ side, changes }: Dependencies): Snapshots {
   const byId = createTenantCache<string, Found>({
     changes,
     async load(name) {

@@ -33,7 +33,7 @@ import { possibleCalls } from "./domain/states.ts";
 import type { ExperimentService } from "./service.ts";
 import { experimentStore } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: ExperimentService;
   readonly cursors: Cursors;
 }
@@ -55,7 +55,7 @@ const plannedUnitsDefault = 10_000;
 const alphaDefault = 0.05;
 
 /** Creates the handlers of the life of experiments. */
-export function experimentHandlers({ service, cursors }: Parts): Pick<Handlers<typeof Rpc>, LifeMethods> {
+export function experimentHandlers({ service, cursors }: Dependencies): Pick<Handlers<typeof Rpc>, LifeMethods> {
   return {
     async createExperiment(context, request) {
       const experiment = await service.createExperiment(context, toNewExperiment(request));

@@ -22,7 +22,7 @@ import { type ExperimentStatus, nextStatus } from "./domain/states.ts";
 import { checkDesign, type DraftPlan } from "./domain/validation.ts";
 import { experimentStore, type StoredChange } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;
   /** The results of an experiment, for its end. */
@@ -33,7 +33,7 @@ interface Parts {
 export type ExperimentService = ReturnType<typeof createExperimentService>;
 
 /** Creates the service of experiments. */
-export function createExperimentService({ events, changes, analyse }: Parts) {
+export function createExperimentService({ events, changes, analyse }: Dependencies) {
   /** Invalidates the snapshots of all nodes, and locks out concurrent changes in the tenant. */
   async function invalidateSnapshots({ sql, tenantId, afterCommit }: Context): Promise<void> {
     await changes.record(sql, tenantId);

@@ -13,14 +13,14 @@ export interface HistoryWriter {
   writeDue(): Promise<boolean>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly events: EventRecorder;
 }
 
 /** Creates the writer. A changed verdict is an event. */
-export function createHistoryWriter({ db, clock, events }: Parts): HistoryWriter {
+export function createHistoryWriter({ db, clock, events }: Dependencies): HistoryWriter {
   return {
     async writeDue() {
       const nowMs = clock.now();

@@ -28,7 +28,7 @@ export interface UnitCountWorker {
   stop(): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -41,7 +41,7 @@ const batchSize = 1000;
 const everyMs = 1000;
 
 /** Creates the worker of this node. */
-export function createUnitCountWorker({ db, clock, log, shares, metrics, history }: Parts): UnitCountWorker {
+export function createUnitCountWorker({ db, clock, log, shares, metrics, history }: Dependencies): UnitCountWorker {
   const matured = metrics.counter({
     name: "experiment_units_matured_total",
     help: "Units that entered the results of their experiment.",

@@ -3,7 +3,7 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import { deleteExposures, deleteScores, findEnded, markForgotten } from "./retention-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly retentionDays: number;
@@ -16,7 +16,7 @@ const experimentsMax = 100;
 const batchSize = 2000;
 
 /** Deletes exposures and scores of experiments that ended before the retention period. */
-export function deleteUnitsOfEndedJob({ sql, clock, retentionDays, platformTenantId }: Parts): JobKind {
+export function deleteUnitsOfEndedJob({ sql, clock, retentionDays, platformTenantId }: Dependencies): JobKind {
   return {
     kind: "experiment.delete_expired",
     every: { ms: everyMs, tenantId: platformTenantId },

@@ -20,7 +20,7 @@ import { insertNewScores, insertScores, type ScoreOutcome } from "./store.ts";
 /** What became of a score. */
 export type ScoreResult = { readonly score: Score; readonly variantKey: string } | { readonly failure: Failure };
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly assignments: Pick<AssignmentService, "requireExperiment" | "unitHash" | "recallReceipt">;
   readonly receipts: Receipts;
@@ -37,7 +37,7 @@ const scoreQuota = "experiment.score";
 export type ScoreService = ReturnType<typeof createScoreService>;
 
 /** Creates the service of scores. */
-export function createScoreService({ db, assignments, receipts, shares, metrics }: Parts) {
+export function createScoreService({ db, assignments, receipts, shares, metrics }: Dependencies) {
   const check = createScoreCheck(assignments, receipts);
   const checkInSlices = (
     tenantId: TenantId,

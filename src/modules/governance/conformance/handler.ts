@@ -30,7 +30,7 @@ import { runStore } from "./run-store.ts";
 import type { ConformanceSuite } from "./sandbox/index.ts";
 import type { ConformanceService } from "./service.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: ConformanceService;
   readonly db: Database;
   readonly clock: Clock;
@@ -39,8 +39,8 @@ interface Parts {
 }
 
 /** Creates the handlers. */
-export function conformanceHandlers(parts: Parts): Handlers<typeof Rpc> {
-  const { service, cursors, suites } = parts;
+export function conformanceHandlers(dependencies: Dependencies): Handlers<typeof Rpc> {
+  const { service, cursors, suites } = dependencies;
   const sorted = [...suites.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 
   /** The run with its report, if it has one. */
@@ -68,7 +68,7 @@ export function conformanceHandlers(parts: Parts): Handlers<typeof Rpc> {
     // A transaction of its own, because the wait begins after the commit.
     runConformanceSuite: {
       async grouped(context: Context, request: RunConformanceSuiteRequest, keyed: KeyedCall | undefined) {
-        const run = await inTenant(parts, context.tenantId, async (within) => {
+        const run = await inTenant(dependencies, context.tenantId, async (within) => {
           if (keyed !== undefined && !(await claimKey(within.sql, keyed.claim))) return "duplicate";
           const requested = await service.requestRun({ ...within, principal: context.principal }, request);
           const first = create(RunConformanceSuiteResponseSchema, { run: fromRun(requested) });
@@ -79,7 +79,7 @@ export function conformanceHandlers(parts: Parts): Handlers<typeof Rpc> {
         if (request.waitS === 0) return responseFor(context, run);
         const response = await responseFor(context, await service.waitForEnd(context, run, request.waitS * 1000));
         // A repeated request gets the same response.
-        if (keyed !== undefined) await reviseResponses(parts.db.sql, [keyed.record(response)]);
+        if (keyed !== undefined) await reviseResponses(dependencies.db.sql, [keyed.record(response)]);
         return response;
       },
     },

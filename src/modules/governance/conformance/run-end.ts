@@ -13,7 +13,7 @@ export function runTopic({ tenantId, id }: Pick<ConformanceRun, "tenantId" | "id
 /** How a run ends without a report. */
 export type EndWithoutReport = "cancel" | "expire" | "give_up";
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly signals: Signals;
   readonly metrics: ConformanceMetrics;
@@ -30,7 +30,7 @@ const eventTypes = {
 } as const satisfies Partial<Record<RunState, string>>;
 
 /** Creates the functions that end runs. */
-export function createRunEnder({ events, signals, metrics }: Parts) {
+export function createRunEnder({ events, signals, metrics }: Dependencies) {
   async function announce(context: EventContext, run: ConformanceRun, more: Record<string, unknown>): Promise<void> {
     const { suiteId: suite_id, environmentId: environment_id, mode, state } = run;
     const type = eventTypes[state as keyof typeof eventTypes];

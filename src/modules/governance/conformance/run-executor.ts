@@ -26,7 +26,7 @@ const checkMs = 2000;
 const busyMs = 1000;
 const attemptsMax = 3;
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly signals: Signals;
@@ -39,19 +39,19 @@ interface Parts {
 }
 
 /** Creates the job that executes runs. A run that loses its node is executed again, from the beginning. */
-export function executeRunJob(parts: Parts): JobKind {
-  const { db, clock, runCases, ender } = parts;
+export function executeRunJob(dependencies: Dependencies): JobKind {
+  const { db, clock, runCases, ender } = dependencies;
 
   async function begin({ tenantId, runId }: { tenantId: TenantId; runId: string }) {
-    return db.transaction((tx) => runStore(tx).begin(tenantId, runId, parts.runningMax, new Date(clock.now())));
+    return db.transaction((tx) => runStore(tx).begin(tenantId, runId, dependencies.runningMax, new Date(clock.now())));
   }
 
   async function execute(run: ConformanceRun, job: Job): Promise<void> {
-    const suite = parts.suites.get(run.suiteId)!;
-    const keys = await createSandbox(parts, run);
+    const suite = dependencies.suites.get(run.suiteId)!;
+    const keys = await createSandbox(dependencies, run);
     const results: CaseResult[] = [];
     const store = runStore(db.sql);
-    const watch = watchRun(parts, run, job.signal);
+    const watch = watchRun(dependencies, run, job.signal);
     try {
       await runCases(suite.cases, { mode: run.mode, keys, signal: watch.signal }, async (result) => {
         results.push(result);
@@ -61,8 +61,8 @@ export function executeRunJob(parts: Parts): JobKind {
     } finally {
       watch.stop();
     }
-    const report = buildReport(run, suite, parts.build(), results);
-    await inTenant(parts, run.tenantId, async (context) => {
+    const report = buildReport(run, suite, dependencies.build(), results);
+    await inTenant(dependencies, run.tenantId, async (context) => {
       const completed = await ender.complete(context, run, report);
       if (completed !== undefined) await reportStore(context.sql).upsert(completed, report, new Date(context.nowMs));
     });
@@ -86,10 +86,10 @@ export function executeRunJob(parts: Parts): JobKind {
         if (error instanceof RunStopped && error.why === "ended") return;
         const isOverdue = error instanceof RunStopped;
         if (!isOverdue && job.attempt < attemptsMax) throw error;
-        await inTenant(parts, tenantId, (context) => ender.end(context, run, isOverdue ? "expire" : "give_up"));
+        await inTenant(dependencies, tenantId, (context) => ender.end(context, run, isOverdue ? "expire" : "give_up"));
         if (!isOverdue) throw error;
       } finally {
-        await removeSandbox(parts, run);
+        await removeSandbox(dependencies, run);
       }
     },
   };
@@ -111,7 +111,7 @@ class RunStopped extends Error {
 }
 
 /** Aborts the execution when the run ends otherwise, its deadline passes, or the node stops. */
-function watchRun({ db, clock, signals }: Parts, run: ConformanceRun, stopping: AbortSignal) {
+function watchRun({ db, clock, signals }: Dependencies, run: ConformanceRun, stopping: AbortSignal) {
   const stopped = new AbortController();
   const overdue = setTimeout(
     () => stopped.abort(new RunStopped("overdue")),
@@ -137,7 +137,7 @@ function watchRun({ db, clock, signals }: Parts, run: ConformanceRun, stopping: 
 }
 
 /** Creates the scratch tenants of an execution, and removes those of an execution before it. A dry run has no admins. */
-function createSandbox({ db, clock, scratchTenants }: Parts, run: ConformanceRun): Promise<SandboxKeys> {
+function createSandbox({ db, clock, scratchTenants }: Dependencies, run: ConformanceRun): Promise<SandboxKeys> {
   return inTenant({ db, clock }, run.tenantId, async (context) => {
     const work = { ...context, subject };
     for (const id of run.scratchTenantIds) await scratchTenants.remove(work, id);
@@ -159,15 +159,17 @@ function createSandbox({ db, clock, scratchTenants }: Parts, run: ConformanceRun
 
 /** Removes the scratch tenants of an execution. If this fails, the sweeper does it. */
 async function removeSandbox(
-  parts: Pick<Parts, "db" | "clock" | "scratchTenants">,
+  dependencies: Pick<Dependencies, "db" | "clock" | "scratchTenants">,
   run: ConformanceRun,
 ): Promise<void> {
-  await inTenant(parts, run.tenantId, (context) => releaseSandbox(parts, context, run)).catch(() => undefined);
+  await inTenant(dependencies, run.tenantId, (context) => releaseSandbox(dependencies, context, run)).catch(
+    () => undefined,
+  );
 }
 
 /** Removes the scratch tenants that the newest execution of a run has, unless a later execution has begun. */
 export async function releaseSandbox(
-  { scratchTenants }: Pick<Parts, "scratchTenants">,
+  { scratchTenants }: Pick<Dependencies, "scratchTenants">,
   context: EventContext,
   { tenantId, id, attempt, environmentId }: ConformanceRun,
 ): Promise<void> {

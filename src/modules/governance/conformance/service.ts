@@ -62,8 +62,8 @@ export type ConformanceService = ReturnType<typeof createConformanceService>;
 const waitPollMs = 1000;
 
 /** Creates the service. */
-export function createConformanceService(parts: ConformanceServiceParts) {
-  const { suites, signals, events, ender } = parts;
+export function createConformanceService(dependencies: ConformanceServiceParts) {
+  const { suites, signals, events, ender } = dependencies;
   const stopping = new AbortController();
 
   function getSuite(suiteId: string): ConformanceSuite {
@@ -75,7 +75,7 @@ export function createConformanceService(parts: ConformanceServiceParts) {
 
   /** An environment that the caller may use. */
   async function requireEnvironment(context: RequestContext, idOrKey: string): Promise<Environment> {
-    const environment = await parts.findEnvironment(context.sql, context.tenantId, idOrKey);
+    const environment = await dependencies.findEnvironment(context.sql, context.tenantId, idOrKey);
     if (environment === undefined) throw notFound("environment");
     requireEnvironmentAccess(context, environment.key);
     return environment;
@@ -108,12 +108,16 @@ export function createConformanceService(parts: ConformanceServiceParts) {
       const suite = getSuite(request.suiteId);
       const environment = await requireEnvironment(context, request.environmentId || productionKey);
       requireSafeMode(environment, request.dryRun);
-      const timeoutS = request.timeoutS || parts.timeoutS;
-      if (timeoutS > parts.timeoutS) {
-        throw invalid("timeout_s", "max", `must be at most ${parts.timeoutS}, which conformance.run_timeout_s sets`);
+      const timeoutS = request.timeoutS || dependencies.timeoutS;
+      if (timeoutS > dependencies.timeoutS) {
+        throw invalid(
+          "timeout_s",
+          "max",
+          `must be at most ${dependencies.timeoutS}, which conformance.run_timeout_s sets`,
+        );
       }
       const store = runStore(sql);
-      if ((await store.countOpen(tenantId)) >= parts.openRunsMax) throw tooManyRuns(parts.openRunsMax);
+      if ((await store.countOpen(tenantId)) >= dependencies.openRunsMax) throw tooManyRuns(dependencies.openRunsMax);
       const run = await store.insert({
         ...{ tenantId, id: ulid(nowMs), environmentId: environment.id, environmentKey: environment.key },
         ...{ suiteId: suite.id, mode: request.dryRun ? "dry_run" : "sandbox", state: "queued" },
@@ -128,7 +132,7 @@ export function createConformanceService(parts: ConformanceServiceParts) {
       await enqueueJobs(sql, [newRunJob(tenantId, run.id, nowMs)], nowMs);
       const data = { suite_id: suite.id, environment_id: environment.id, mode: run.mode };
       await events.record(context, "conformance.run.requested", run.id, data);
-      context.afterCommit(parts.wakeJobs);
+      context.afterCommit(dependencies.wakeJobs);
       return run;
     },
 

@@ -8,7 +8,7 @@ import type { RunEnder } from "./run-end.ts";
 import { releaseSandbox } from "./run-executor.ts";
 import { runStore } from "./run-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly ender: RunEnder;
@@ -24,8 +24,8 @@ const sweptAtOnce = 100;
 const deletedAtOnce = 1000;
 
 /** Ends runs that nobody executes any more, removes what crashes left behind, and deletes old runs and reports. */
-export function conformanceSweepJob(parts: Parts): JobKind {
-  const { db, clock, ender, retentionDays, platformTenantId } = parts;
+export function conformanceSweepJob(dependencies: Dependencies): JobKind {
+  const { db, clock, ender, retentionDays, platformTenantId } = dependencies;
   const before = (ms: number) => new Date(clock.now() - ms);
   return {
     kind: "conformance.sweep",
@@ -34,13 +34,14 @@ export function conformanceSweepJob(parts: Parts): JobKind {
       await runInBatches(signal, sweptAtOnce, async (limit) => {
         const overdue = await runStore(db.sql).findOverdue(before(graceMs), limit);
         for (const { tenantId, id } of overdue) {
-          await inTenant(parts, tenantId, (context) => ender.end(context, { tenantId, id }, "expire"));
+          await inTenant(dependencies, tenantId, (context) => ender.end(context, { tenantId, id }, "expire"));
         }
         return overdue.length;
       });
       await runInBatches(signal, sweptAtOnce, async (limit) => {
         const left = await runStore(db.sql).findWithScratchTenants(before(graceMs), limit);
-        for (const run of left) await inTenant(parts, run.tenantId, (context) => releaseSandbox(parts, context, run));
+        for (const run of left)
+          await inTenant(dependencies, run.tenantId, (context) => releaseSandbox(dependencies, context, run));
         return left.length;
       });
       const old = before(retentionDays * 86_400_000);

@@ -7,7 +7,7 @@ import { closeExpiredGates } from "./gates/expired-gates.ts";
 import type { EvidenceMetrics } from "./metrics.ts";
 import { runStore } from "./runs/run-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly events: EventRecorder;
@@ -22,7 +22,7 @@ const batchSize = 200;
  * The job that stores what time does to runs and gates, and records the events. Calls do not wait for it: they compare with the
  * time of the database themselves.
  */
-export function evidenceJobs({ db, clock, events, metrics, platformTenantId }: Parts): JobKind[] {
+export function evidenceJobs({ db, clock, events, metrics, platformTenantId }: Dependencies): JobKind[] {
   /** Changes one batch and records its events in a transaction; returns its size. */
   async function batch(change: (tx: Sql) => Promise<readonly EventEntry[]>): Promise<number> {
     const { count, wake } = await db.transaction(async (tx) => {

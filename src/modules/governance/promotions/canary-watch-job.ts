@@ -9,7 +9,7 @@ import type { Log } from "../../../platform/log/log.ts";
 import type { CanaryScorer } from "./canary-scorer.ts";
 import { type CandidateRef, candidateStore } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly log: Log;
   /** Calls an operation in process. */
@@ -23,7 +23,7 @@ const pageSize = 100;
 const subject = "service:promotions";
 
 /** The job that stops canaries which do harm. A canary without a verdict runs until somebody stops it. */
-export function canaryWatchJob({ db, log, call, platformTenantId, scoreCanary }: Parts): JobKind {
+export function canaryWatchJob({ db, log, call, platformTenantId, scoreCanary }: Dependencies): JobKind {
   async function stopIfFailed({ tenantId, id }: CandidateRef): Promise<void> {
     const { sql } = db;
     const candidate = await candidateStore(sql).find(tenantId, id);

@@ -29,7 +29,7 @@ import type { CandidateService } from "./service.ts";
 import type { StageService } from "./stage-service.ts";
 import { candidateStore } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly candidates: CandidateService;
   readonly stages: StageService;
   readonly decisions: DecisionService;
@@ -40,7 +40,7 @@ const dayMs = 86_400_000;
 const defaultGuardrails: readonly Guardrail[] = [{ metric: "success", limit: 0.9 }];
 
 /** Creates the handlers of PromotionService. */
-export function promotionHandlers({ candidates, stages, decisions, cursors }: Parts): Handlers<typeof Rpc> {
+export function promotionHandlers({ candidates, stages, decisions, cursors }: Dependencies): Handlers<typeof Rpc> {
   const inspected = async (context: Context, candidate: Candidate) => ({
     candidate: fromCandidate(await candidates.inspect(context, candidate)),
   });

@@ -34,7 +34,7 @@ export type { EvidenceGate } from "./evidence-gate.ts";
 export type { FindEnvironment, FindIdentities } from "./service.ts";
 export { waiverScope } from "./service.ts";
 
-interface Parts extends Omit<PromotionParts, "kinds" | "metrics" | "scoreCanary"> {
+interface Dependencies extends Omit<PromotionParts, "kinds" | "metrics" | "scoreCanary"> {
   readonly db: Database;
   readonly log: Log;
   readonly platformTenantId: () => TenantId;
@@ -55,7 +55,7 @@ export interface Promotions extends Pick<CandidateService, "find" | "setPack"> {
 }
 
 /** Creates the module. */
-export function createPromotions({ cursors, metrics, artifacts, ...parts }: Parts): Promotions {
+export function createPromotions({ cursors, metrics, artifacts, ...parts }: Dependencies): Promotions {
   const kinds = createArtifactKinds(artifacts);
   const scoreCanary = createCanaryScorer(kinds, parts.tests);
   const all = { ...parts, kinds, scoreCanary, metrics: createPromotionMetrics(metrics) };

@@ -70,8 +70,8 @@ export const waiverScope = "promotion:waive";
 export type CandidateService = ReturnType<typeof createCandidateService>;
 
 /** Creates the service of candidates. */
-export function createCandidateService(parts: PromotionParts) {
-  const { kinds, gate, events, metrics } = parts;
+export function createCandidateService(dependencies: PromotionParts) {
+  const { kinds, gate, events, metrics } = dependencies;
 
   function requireAccess(context: Context, candidate: Candidate | undefined): Candidate {
     if (candidate === undefined) throw notFound("candidate");
@@ -159,7 +159,7 @@ export function createCandidateService(parts: PromotionParts) {
 
     async createCandidate(context: Context, input: NewCandidate): Promise<Candidate> {
       const { sql, tenantId, principal, nowMs } = context;
-      const environment = await parts.findEnvironment(sql, tenantId, input.environmentId || productionKey);
+      const environment = await dependencies.findEnvironment(sql, tenantId, input.environmentId || productionKey);
       if (environment === undefined) throw notFound("environment");
       requireEnvironmentAccess(context, environment.key);
       kinds.requireScopes(
@@ -177,7 +177,7 @@ export function createCandidateService(parts: PromotionParts) {
         ...{ packId: "", guardrails: input.guardrails, waiverReason: input.waiverReason },
         ...{ salt: randomBytes(16).toString("hex"), artifacts },
         ...{ preflight: null, guardrailReport: null, canary: null, approval: null, promotion: null },
-        ...{ createdBy: principal.subject, creators: await parts.findIdentities(context), ...newStamps(nowMs) },
+        ...{ createdBy: principal.subject, creators: await dependencies.findIdentities(context), ...newStamps(nowMs) },
       };
       await candidateStore(sql).insert(candidate);
       if (input.packId !== "") await gate.attachPack(context, candidate, input.packId);
@@ -195,7 +195,7 @@ export function createCandidateService(parts: PromotionParts) {
       const { canary, state } = candidate;
       let current = candidate;
       if (state === "canary_running" && canary !== null) {
-        current = { ...candidate, canary: { ...canary, ...(await parts.scoreCanary(context, candidate)) } };
+        current = { ...candidate, canary: { ...canary, ...(await dependencies.scoreCanary(context, candidate)) } };
       }
       if (state !== "approved") return { ...current, voidReasons: [] };
       const reading = await gate.readGate(context.sql, context.tenantId, candidate);

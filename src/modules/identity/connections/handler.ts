@@ -27,14 +27,14 @@ import type { GroupRoles, SsoConnection } from "./domain/connection.ts";
 import type { ConnectionService, ProviderInput } from "./service.ts";
 import { connectionStore, groupRoleStore } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: ConnectionService;
   readonly cursors: Cursors;
   readonly urlsOf: (connection: SsoConnection) => ConnectionUrls;
 }
 
 /** Creates the handlers of SsoService. */
-export function ssoHandlers({ service, cursors, urlsOf }: Parts): Handlers<typeof Rpc> {
+export function ssoHandlers({ service, cursors, urlsOf }: Dependencies): Handlers<typeof Rpc> {
   const fromConnection = (connection: SsoConnection) => toMessage(connection, urlsOf(connection));
   return {
     async createSsoConnection(context, { name, justInTime, defaultRoles, emailDomains, oidc, saml }) {

@@ -20,7 +20,7 @@ export type { ExternalPerson, OidcConnection, SamlConnection, SsoConnection } fr
 export { createMemberFinder, type MemberFinder, type SignInRefusal } from "./sign-in.ts";
 export { attemptStore, bindingOf, connectionStore, reencryptableConnections, type SignInAttempt } from "./store.ts";
 
-interface Parts extends ConnectionParts {
+interface Dependencies extends ConnectionParts {
   readonly db: Database;
   readonly clock: Clock;
   readonly cursors: Cursors;
@@ -32,9 +32,9 @@ const everyMs = 60_000;
 const atOnce = 1000;
 
 /** Creates the module. */
-export function createConnections(parts: Parts) {
-  const { db, clock, cursors, publicUrl, platformTenantId } = parts;
-  const service = createConnectionService(parts);
+export function createConnections(dependencies: Dependencies) {
+  const { db, clock, cursors, publicUrl, platformTenantId } = dependencies;
+  const service = createConnectionService(dependencies);
   const urlsOf = (connection: SsoConnection) => connectionUrls(connection, publicUrl());
   const expiredAttemptsJob: JobKind = {
     kind: "identity.delete_expired_attempts",

@@ -48,8 +48,8 @@ const connectionsMax = 200;
 export type ConnectionService = ReturnType<typeof createConnectionService>;
 
 /** Creates the service of connections. */
-export function createConnectionService(parts: ConnectionParts) {
-  const { changes, events, keyring, isSamlEnabled, endSessions, members, applyGroupRoles } = parts;
+export function createConnectionService(dependencies: ConnectionParts) {
+  const { changes, events, keyring, isSamlEnabled, endSessions, members, applyGroupRoles } = dependencies;
 
   async function changed({ sql, tenantId, afterCommit }: Context): Promise<void> {
     await changes.record(sql, tenantId);

@@ -36,7 +36,7 @@ export interface SignOutOrder {
 /** Signs people in and out with SAML. Every method throws if a message is not valid. */
 export type Saml = ReturnType<typeof createSamlFlow>;
 
-interface Parts {
+interface Dependencies {
   readonly clock: Clock;
   readonly keyring: Keyring | undefined;
   readonly skewMs: number;
@@ -46,7 +46,7 @@ interface Parts {
 const groupsMax = 500;
 
 /** Creates the flow. The library is loaded on first use, because it and its parsers take memory that most nodes do not need. */
-export function createSamlFlow({ clock, keyring, skewMs, urlsOf }: Parts) {
+export function createSamlFlow({ clock, keyring, skewMs, urlsOf }: Dependencies) {
   const load = () => import("./response-verifier.ts");
 
   function selfOf(connection: SamlConnection) {

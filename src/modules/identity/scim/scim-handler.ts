@@ -18,7 +18,7 @@ import { groupType, type ResourceType, userType } from "./domain/schema.ts";
 import { badRequest, ScimError, type ScimType } from "./domain/scim-error.ts";
 import type { ListRequest, ListResult, ScimService, Stored } from "./service.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: ScimService;
   readonly baseUrl: () => string;
 }
@@ -58,7 +58,7 @@ interface Endpoint {
 }
 
 /** Creates the handlers of the endpoint's operations. */
-export function createScimHandlers({ service, baseUrl }: Parts): ServiceHandlers {
+export function createScimHandlers({ service, baseUrl }: Dependencies): ServiceHandlers {
   const endpoints: Readonly<Record<string, Endpoint>> = {
     Users: {
       type: userType,

@@ -51,8 +51,8 @@ const scannedAtOnce = 500;
 const actor = "scim";
 
 /** Creates the service. */
-export function createScimService(parts: ScimParts) {
-  const { events, members, baseUrl } = parts;
+export function createScimService(dependencies: ScimParts) {
+  const { events, members, baseUrl } = dependencies;
 
   const shownUser = async (sql: Sql, user: ScimUser): Promise<Stored> => ({
     resource: userResource(user, await scimGroupStore(sql).memberships(user.tenantId, "user", [user.id]), baseUrl()),

@@ -31,7 +31,7 @@ export interface SessionAuthenticator {
   flushUses(): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly changes: TenantChanges;
   readonly clock: Clock;
@@ -55,8 +55,8 @@ const useRecordedEveryMs = 60_000;
 const usesMax = 10_000;
 
 /** Creates the authenticator. Sessions are cached until their tenant changes, which every node notices within a second. */
-export function createSessionAuthenticator(parts: Parts): SessionAuthenticator {
-  const { db, changes, clock, log, members, apiKeys, rolesOfGroups, idleMs, publicUrl } = parts;
+export function createSessionAuthenticator(dependencies: Dependencies): SessionAuthenticator {
+  const { db, changes, clock, log, members, apiKeys, rolesOfGroups, idleMs, publicUrl } = dependencies;
   /** When this node last saw a session, and when that was stored. */
   const uses = new Map<string, { tenantId: TenantId; atMs: number; storedAtMs: number }>();
 

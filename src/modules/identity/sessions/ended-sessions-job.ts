@@ -3,7 +3,7 @@ import type { Database } from "../../../platform/db/index.ts";
 import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import { sessionStore } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly platformTenantId: () => string;
@@ -15,7 +15,7 @@ const atOnce = 1000;
 const retentionMs = 30 * 24 * 3600_000;
 
 /** Deletes expired links at once, and sessions some time after their end. */
-export function endedSessionsJob({ db, clock, platformTenantId }: Parts): JobKind {
+export function endedSessionsJob({ db, clock, platformTenantId }: Dependencies): JobKind {
   return {
     kind: "identity.delete_ended_sessions",
     every: { ms: everyMs, tenantId: platformTenantId },

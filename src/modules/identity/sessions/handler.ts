@@ -18,7 +18,7 @@ import type { BrowserSession } from "./domain/session.ts";
 import { ownerOf, type SessionService } from "./service.ts";
 import { sessionStore } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: SessionService;
   readonly cursors: Cursors;
   /** The link that a browser opens. */
@@ -26,7 +26,7 @@ interface Parts {
 }
 
 /** Creates the handlers of BrowserSessionService. */
-export function sessionHandlers({ service, cursors, linkUrlOf }: Parts): Handlers<typeof Rpc> {
+export function sessionHandlers({ service, cursors, linkUrlOf }: Dependencies): Handlers<typeof Rpc> {
   return {
     async createLoginLink(context, { returnTo }) {
       const { id, token, expiresAt } = await service.createLoginLink(context, returnTo);

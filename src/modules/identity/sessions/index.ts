@@ -36,7 +36,7 @@ export {
 export type { SessionMetrics } from "./session-metrics.ts";
 export { sessionStore } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly changes: TenantChanges;
   readonly clock: Clock;
@@ -57,15 +57,15 @@ interface Parts {
 export type Sessions = ReturnType<typeof createSessions>;
 
 /** Creates the module. */
-export function createSessions(parts: Parts) {
-  const { publicUrl, cursors } = parts;
-  const metrics = createSessionMetrics(parts.metrics);
-  const service = createSessionService({ ...parts, metrics });
+export function createSessions(dependencies: Dependencies) {
+  const { publicUrl, cursors } = dependencies;
+  const metrics = createSessionMetrics(dependencies.metrics);
+  const service = createSessionService({ ...dependencies, metrics });
   const linkUrlOf = (token: string) => `${publicUrl()}/auth/link#token=${token}`;
   return {
     handlers: sessionHandlers({ service, cursors, linkUrlOf }),
-    jobs: [endedSessionsJob(parts)],
-    authenticator: createSessionAuthenticator(parts),
+    jobs: [endedSessionsJob(dependencies)],
+    authenticator: createSessionAuthenticator(dependencies),
     service,
     metrics,
     linkUrlOf,

@@ -18,7 +18,7 @@ import { createSignInPages, type SignInPages } from "./page-handler.ts";
 import { createSamlPages } from "./saml-pages.ts";
 import { createSessionStarter } from "./session-start.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -34,13 +34,13 @@ interface Parts {
 }
 
 /** Creates the pages on which people sign in and out. */
-export function createSignIn(parts: Parts): SignInPages {
-  const { saml, sessions } = parts;
+export function createSignIn(dependencies: Dependencies): SignInPages {
+  const { saml, sessions } = dependencies;
   const { service, metrics, authenticator } = sessions;
-  const starter = createSessionStarter({ ...parts, sessions: service });
+  const starter = createSessionStarter({ ...dependencies, sessions: service });
   return createSignInPages({
-    ...parts,
-    ...{ starter, metrics, authenticator, sessions: service, oidc: createOidcFlow(parts) },
-    samlPages: saml && ((tools) => createSamlPages({ ...parts, saml, sessions: service }, tools)),
+    ...dependencies,
+    ...{ starter, metrics, authenticator, sessions: service, oidc: createOidcFlow(dependencies) },
+    samlPages: saml && ((tools) => createSamlPages({ ...dependencies, saml, sessions: service }, tools)),
   });
 }

@@ -42,7 +42,7 @@ export interface AttemptSecrets {
   readonly cookie: string;
 }
 
-interface Parts {
+interface Dependencies {
   readonly egress: Egress;
   readonly keyring: Keyring | undefined;
   readonly clock: Clock;
@@ -53,7 +53,7 @@ const discoveriesMax = 1000;
 const groupsMax = 500;
 
 /** Creates the flow. Discovery documents are cached for some minutes. */
-export function createOidcFlow({ egress, keyring, clock }: Parts): OidcFlow {
+export function createOidcFlow({ egress, keyring, clock }: Dependencies): OidcFlow {
   const discovered = new Map<string, { readonly server: AuthorizationServer; readonly untilMs: number }>();
   const send = createEgressFetch(egress);
   const options = (issuer: string) => ({

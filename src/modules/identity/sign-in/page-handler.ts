@@ -42,7 +42,7 @@ export interface SignInPages {
   handle(request: PageRequest): Promise<PageResponse | undefined>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -61,8 +61,8 @@ const listedMax = 100;
 const idPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
 /** Creates the pages. */
-export function createSignInPages(parts: Parts): SignInPages {
-  const { db, clock, log, metrics, starter, sessions, authenticator, oidc, publicUrl, sessionMs } = parts;
+export function createSignInPages(dependencies: Dependencies): SignInPages {
+  const { db, clock, log, metrics, starter, sessions, authenticator, oidc, publicUrl, sessionMs } = dependencies;
   const shell = createPageShell();
   const url = () => new URL(publicUrl());
   const ownOrigin = () => url().origin;
@@ -108,7 +108,7 @@ export function createSignInPages(parts: Parts): SignInPages {
         : redirect(safeReturnPath(returnTo), sessionCookie(started.cookie));
     },
   };
-  const samlPages = parts.samlPages?.(tools);
+  const samlPages = dependencies.samlPages?.(tools);
 
   async function openLink(request: PageRequest): Promise<PageResponse> {
     if (!isOwnForm(request, ownOrigin())) return refuse("other_site");

@@ -29,7 +29,7 @@ export interface SamlPages {
   handle(request: PageRequest, connectionId: string, page: string): Promise<PageResponse | undefined>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly saml: Saml;
@@ -44,7 +44,7 @@ const idPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const noCookie = Buffer.alloc(0);
 
 /** Creates the pages. */
-export function createSamlPages({ db, clock, saml, sessions, publicUrl }: Parts, tools: PageTools): SamlPages {
+export function createSamlPages({ db, clock, saml, sessions, publicUrl }: Dependencies, tools: PageTools): SamlPages {
   const { respond, refuse, redirect, signIn } = tools;
 
   async function findConnection(id: string): Promise<SamlConnection | undefined> {

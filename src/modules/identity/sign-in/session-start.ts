@@ -23,7 +23,7 @@ export interface StartedSession {
 /** Starts sessions for verified sign-ins. */
 export type SessionStarter = ReturnType<typeof createSessionStarter>;
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly audit: Audit | undefined;
@@ -32,8 +32,8 @@ interface Parts {
 }
 
 /** Creates the starter. */
-export function createSessionStarter(parts: Parts) {
-  const { audit, sessions, findMember } = parts;
+export function createSessionStarter(dependencies: Dependencies) {
+  const { audit, sessions, findMember } = dependencies;
 
   async function record(
     tenantId: string,
@@ -67,12 +67,12 @@ export function createSessionStarter(parts: Parts) {
   return {
     /** Starts a session with a link; undefined if the link is not valid. */
     async byLink(token: string, browser: SigningBrowser): Promise<(StartedSession & { returnTo: string }) | undefined> {
-      const { db, clock } = parts;
+      const { db, clock } = dependencies;
       const link = await sessions.spendLink({ sql: db.sql, nowMs: clock.now() }, token);
       if (link === undefined) return undefined;
       const { tenantId, memberId, apiKeyId, returnTo } = link;
       const owner = memberId === "" ? ({ memberId, apiKeyId } as const) : ({ memberId, apiKeyId: "" } as const);
-      const started = await inTenant(parts, tenantId, (context) =>
+      const started = await inTenant(dependencies, tenantId, (context) =>
         open(context, browser, {
           ...(owner as { memberId: string; apiKeyId: "" }),
           ...{ method: "link", connectionId: "", groups: [], providerData: {}, notAfter: undefined },
@@ -91,7 +91,7 @@ export function createSessionStarter(parts: Parts) {
       browser: SigningBrowser,
     ): Promise<StartedSession | { readonly refusal: SignInRefusal }> {
       const { tenantId } = connection;
-      const result = await inTenant(parts, tenantId, async (context) => {
+      const result = await inTenant(dependencies, tenantId, async (context) => {
         const found = await findMember(context, connection, person);
         if ("refusal" in found) return found;
         const started = await open(context, browser, {

@@ -62,7 +62,7 @@ export { deliveryExplainer } from "./delivery/delivery-explainer.ts";
 export { deliveryUsage } from "./delivery/usage-source.ts";
 export { runExplainer } from "./runs/run-explainer.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly cursors: Cursors;
@@ -125,8 +125,8 @@ export interface Dispatch {
 const dayMs = 86_400_000;
 
 /** Creates the module. */
-export function createDispatch(parts: Parts): Dispatch {
-  const { db, signals, cursors, events, settings, random = Math.random } = parts;
+export function createDispatch(dependencies: Dependencies): Dispatch {
+  const { db, signals, cursors, events, settings, random = Math.random } = dependencies;
   const { verifiedOnly, queue } = settings;
   const feed = createInboxFeed(db.sql, signals);
   const wakeInbox = feed.wake;
@@ -135,12 +135,12 @@ export function createDispatch(parts: Parts): Dispatch {
   const payloadRetentionMs = settings.payloadRetentionDays * dayMs;
   const hasQueue = queue !== "none";
   const wakeRuns = () => signals.wake(runTopic);
-  const prepare = createMessagePreparer({ ...parts, outbox: settings.outbox });
-  const send = createMessageSender({ ...parts, prepare });
-  const reporter = createDeliveryReporter(parts);
-  const resultWriter = createDeliveryResultWriter({ ...parts, reporter, retries: hasQueue, wakeInbox, random });
+  const prepare = createMessagePreparer({ ...dependencies, outbox: settings.outbox });
+  const send = createMessageSender({ ...dependencies, prepare });
+  const reporter = createDeliveryReporter(dependencies);
+  const resultWriter = createDeliveryResultWriter({ ...dependencies, reporter, retries: hasQueue, wakeInbox, random });
   const sending = {
-    ...parts,
+    ...dependencies,
     prepare,
     send,
     resultWriter,
@@ -150,13 +150,13 @@ export function createDispatch(parts: Parts): Dispatch {
     wakeRuns,
     holds: hasQueue,
   };
-  const writer = createTriggerWriter({ ...parts, reporter });
+  const writer = createTriggerWriter({ ...dependencies, reporter });
   const accepting = { ...sending, writer, hasQueue, payloadRetentionMs, wakeExpander, wakeDispatch };
   const triggers = createTriggerService(accepting);
   const batches = createTriggerBatchService(accepting);
   const broadcasts = createBroadcastService(accepting);
   const deadLetters = createDeadLetterService({ events, wakeExpander, wakeDispatch });
-  const observations = createObservationService(parts);
+  const observations = createObservationService(dependencies);
   /** Wakes runs that wait for inbox messages to be seen or read. */
   const onInboxChange = async ({ sql, tenantId, afterCommit }: Context, messageIds: readonly string[]) => {
     if ((await runStore(sql).wakeAwaiting(tenantId, messageIds)) > 0) afterCommit(wakeRuns);
@@ -169,13 +169,13 @@ export function createDispatch(parts: Parts): Dispatch {
         ...runHandlers({ cursors, cancel: createCancellation({ events, reporter, wakeRuns }) }),
       },
       inbox: inboxHandlers({
-        ...{ ...parts, feed },
+        ...{ ...dependencies, feed },
         service: createInboxService({ events, observations, wakeInbox, onInboxChange }),
       }),
       outbox: outboxHandlers(cursors),
-      subscribers: reachHandlers(createReachService({ ...parts, outbox: settings.outbox, verifiedOnly })),
+      subscribers: reachHandlers(createReachService({ ...dependencies, outbox: settings.outbox, verifiedOnly })),
     },
-    jobs: [deleteExpiredNotificationsJob({ ...parts, ...settings, sql: db.sql })],
+    jobs: [deleteExpiredNotificationsJob({ ...dependencies, ...settings, sql: db.sql })],
     expander: createBroadcastExpander({
       ...sending,
       enabled: settings.enabled,

@@ -24,7 +24,7 @@ export interface Leased<Item> {
   readonly scannedTo: string;
 }
 
-interface Parts<Item> {
+interface Dependencies<Item> {
   readonly concurrency: number;
   lease(request: LaneLease): Promise<Leased<Item>>;
   /** Returns the handler of the items of one lease. It never rejects. */
@@ -41,8 +41,8 @@ export interface WorkLane {
 }
 
 /** Creates a lane. It leases no more than can be handled immediately: items of a dead node wait until their lease expires. */
-export function createLane<Item extends { readonly tenantId: string }>(parts: Parts<Item>): WorkLane {
-  const { concurrency, lease, handle, onError } = parts;
+export function createLane<Item extends { readonly tenantId: string }>(dependencies: Dependencies<Item>): WorkLane {
+  const { concurrency, lease, handle, onError } = dependencies;
   const inFlight = new Map<Promise<void>, string>();
   let afterTenant = "";
   /** Whether there may be due items of tenants that were already looked at. */

@@ -8,7 +8,7 @@ import { deleteExpiredObservations } from "./observations/observation-store.ts";
 import { runStore } from "./runs/run-store.ts";
 import { throttleStore } from "./runs/throttle-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly retentionDays: number;
@@ -21,8 +21,8 @@ const everyMs = 10 * 60_000;
 const batchSize = 2000;
 
 /** Deletes notification data after its retention period. */
-export function deleteExpiredNotificationsJob(parts: Parts): JobKind {
-  const { sql, clock, retentionDays, observationRetentionDays, platformTenantId } = parts;
+export function deleteExpiredNotificationsJob(dependencies: Dependencies): JobKind {
+  const { sql, clock, retentionDays, observationRetentionDays, platformTenantId } = dependencies;
   return {
     kind: "notifications.delete_expired",
     every: { ms: everyMs, tenantId: platformTenantId },

@@ -40,14 +40,14 @@ export interface Integrations {
   findForCallback(sql: Sql, tenantId: TenantId, id: string): Promise<Integration | undefined>;
 }
 
-interface Parts extends IntegrationParts {
+interface Dependencies extends IntegrationParts {
   /** The connections that load cache entries during calls. */
   readonly side: Database;
   readonly cursors: Cursors;
 }
 
 /** Creates the module. Integrations are selected from a cache that follows changes within a second. */
-export function createIntegrations({ side, cursors, ...parts }: Parts): Integrations {
+export function createIntegrations({ side, cursors, ...parts }: Dependencies): Integrations {
   const selections = createTenantCache<TenantId, Selection>({
     changes: parts.changes,
     load: async (tenantId) => toSelection(await integrationStore(side.sql).all(tenantId)),

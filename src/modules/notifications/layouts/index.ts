@@ -32,14 +32,14 @@ export interface Layouts extends LayoutSnapshots {
   readonly wrap: typeof wrap;
 }
 
-interface Parts extends LayoutParts {
+interface Dependencies extends LayoutParts {
   /** The connections that load cache entries during calls. */
   readonly side: Database;
   readonly cursors: Cursors;
 }
 
 /** Creates the module. */
-export function createLayouts({ side, cursors, events, changes, findLayoutUses, partials }: Parts): Layouts {
+export function createLayouts({ side, cursors, events, changes, findLayoutUses, partials }: Dependencies): Layouts {
   const service = createLayoutService({ events, changes, findLayoutUses, partials });
   return {
     handlers: layoutHandlers(service, cursors),

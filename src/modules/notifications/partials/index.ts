@@ -28,14 +28,14 @@ export interface Partials {
   readonly requirePartials: PartialService["requirePartials"];
 }
 
-interface Parts extends PartialParts {
+interface Dependencies extends PartialParts {
   /** The connections that load cache entries during calls. */
   readonly side: Database;
   readonly cursors: Cursors;
 }
 
 /** Creates the module. A tenant's partials are dropped from memory when its configuration changes. */
-export function createPartials({ side, cursors, ...parts }: Parts): Partials {
+export function createPartials({ side, cursors, ...parts }: Dependencies): Partials {
   const service = createPartialService(parts);
   const libraries = createTenantCache<TenantId, PartialLibrary>({
     changes: parts.changes,

@@ -98,7 +98,7 @@ export interface Preferences extends WorkflowSnapshots {
   layoutUses(sql: Sql, tenantId: TenantId, layoutId: string, limit: number): Promise<string[]>;
 }
 
-interface Parts extends WorkflowParts {
+interface Dependencies extends WorkflowParts {
   readonly db: Database;
   readonly cursors: Cursors;
   readonly subscribers: Pick<Subscribers, "find">;
@@ -107,7 +107,13 @@ interface Parts extends WorkflowParts {
 }
 
 /** Creates the module. */
-export function createPreferences({ db, cursors, subscribers, allowUnknownWorkflows, ...parts }: Parts): Preferences {
+export function createPreferences({
+  db,
+  cursors,
+  subscribers,
+  allowUnknownWorkflows,
+  ...parts
+}: Dependencies): Preferences {
   const { workflow } = createWorkflowSnapshots({ db, changes: parts.changes });
   const findWorkflow = createWorkflowLookup({ workflow, allowUnknownWorkflows });
   const service = createPreferenceService({ events: parts.events, subscribers, workflow, findWorkflow, readLayers });

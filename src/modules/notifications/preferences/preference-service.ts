@@ -26,7 +26,7 @@ export interface PreviewInput {
   readonly nowMs: number;
 }
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly subscribers: Pick<Subscribers, "find">;
   readonly workflow: WorkflowSnapshots["workflow"];
@@ -38,7 +38,7 @@ interface Parts {
 export type PreferenceService = ReturnType<typeof createPreferenceService>;
 
 /** Creates the preference service. */
-export function createPreferenceService({ events, subscribers, workflow, findWorkflow, readLayers }: Parts) {
+export function createPreferenceService({ events, subscribers, workflow, findWorkflow, readLayers }: Dependencies) {
   /** A subscriber, active or not. */
   async function getSubscriber({ sql, tenantId }: Context, id: string): Promise<Subscriber> {
     const subscriber = await subscribers.find(sql, tenantId, id);

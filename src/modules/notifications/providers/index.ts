@@ -98,7 +98,7 @@ export interface ProviderAddress {
   readonly identity: string;
 }
 
-interface Parts {
+interface Dependencies {
   readonly egress: EgressGuard;
   readonly clock: Clock;
   readonly log: Log;
@@ -114,7 +114,7 @@ const builtInProviders: Readonly<Record<string, readonly Channel[]>> = {
 };
 
 /** Creates the module. */
-export function createProviders({ egress, clock, log, ca, messaging }: Parts): Providers {
+export function createProviders({ egress, clock, log, ca, messaging }: Dependencies): Providers {
   const now = () => clock.now();
   const parts = { egress, now };
   const { urlRefusal } = egress;

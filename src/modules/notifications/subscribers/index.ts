@@ -73,7 +73,7 @@ export interface Subscribers {
   suppress(sql: Sql, tenantId: TenantId, addresses: readonly UsedAddress[], nowMs: number): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly cursors: Cursors;
   readonly checkConnection: CheckConnection;
@@ -82,7 +82,7 @@ interface Parts {
 }
 
 /** Creates the module. */
-export function createSubscribers({ events, cursors, checkConnection, onDeactivated }: Parts): Subscribers {
+export function createSubscribers({ events, cursors, checkConnection, onDeactivated }: Dependencies): Subscribers {
   const subscribers = createSubscriberService(events, onDeactivated);
   const batches = createSubscriberBatchService(events);
   const suppressions = createSuppressionService(events);

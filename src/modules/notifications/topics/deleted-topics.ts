@@ -5,7 +5,7 @@ import { enqueueJobs, type JobKind, runInBatches } from "../../../platform/jobs/
 import type { EventContext } from "../../operations/index.ts";
 import { subscriptionStore } from "./subscription-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly wakeJobs: () => void;
@@ -17,7 +17,7 @@ const batchSize = 2000;
 const attemptsMax = 1000;
 
 /** Creates the removal of members of deleted topics, in batches. */
-export function createDeletedTopics({ sql, clock, wakeJobs }: Parts) {
+export function createDeletedTopics({ sql, clock, wakeJobs }: Dependencies) {
   return {
     /** Removes the members of a deleted topic after the commit of the caller's transaction. */
     async endMembersLater(context: EventContext, topicKey: string): Promise<void> {

@@ -20,7 +20,7 @@ const importKind = "topics.import_members";
 const batchSize = 500;
 const attemptsMax = 10;
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Pick<Log, "error">;
@@ -33,7 +33,7 @@ interface Parts {
 export type ImportService = ReturnType<typeof createImportService>;
 
 /** Creates the import service. */
-export function createImportService({ db, clock, log, events, topics, wakeJobs }: Parts) {
+export function createImportService({ db, clock, log, events, topics, wakeJobs }: Dependencies) {
   /**
    * Imports the next batch of names; false when the import has ended. The members and the progress are committed together, so
    * that a crash repeats no batch.

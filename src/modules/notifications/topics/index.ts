@@ -61,7 +61,7 @@ export interface Topics {
   countAt(sql: Sql, tenantId: TenantId, topicKey: string, cutoff: string): Promise<number>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Pick<Log, "error">;
@@ -74,7 +74,16 @@ interface Parts {
 }
 
 /** Creates the module. */
-export function createTopics({ db, clock, log, cursors, events, subscribers, platformTenantId, jobs }: Parts): Topics {
+export function createTopics({
+  db,
+  clock,
+  log,
+  cursors,
+  events,
+  subscribers,
+  platformTenantId,
+  jobs,
+}: Dependencies): Topics {
   const wakeJobs = () => jobs.wake();
   const deleted = createDeletedTopics({ sql: db.sql, clock, wakeJobs });
   const service = createTopicService({ events, subscribers, endMembersLater: deleted.endMembersLater });

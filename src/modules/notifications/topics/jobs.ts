@@ -9,7 +9,7 @@ const hourMs = 3_600_000;
 const retentionMs = 7 * 24 * hourMs;
 const batchSize = 5000;
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly clock: Clock;
   /** The tenant that instance-wide jobs run under. */
@@ -17,7 +17,7 @@ interface Parts {
 }
 
 /** Deletes ended subscriptions once no broadcast can need them, and ended imports. Ends imports whose job has been lost. */
-export function deleteEndedSubscriptionsJob({ sql, clock, platformTenantId }: Parts): JobKind {
+export function deleteEndedSubscriptionsJob({ sql, clock, platformTenantId }: Dependencies): JobKind {
   return {
     kind: "topics.delete_left",
     every: { ms: hourMs, tenantId: platformTenantId },

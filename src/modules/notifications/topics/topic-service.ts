@@ -17,7 +17,7 @@ export interface AddResult {
   readonly unchanged: number;
 }
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly subscribers: Pick<Subscribers, "find" | "resolveIds">;
   /** Ends the subscriptions of a deleted topic after the commit of the caller's transaction. */
@@ -31,7 +31,7 @@ const removedMax = 5000;
 export type TopicService = ReturnType<typeof createTopicService>;
 
 /** Creates the topic service. */
-export function createTopicService({ events, subscribers, endMembersLater }: Parts) {
+export function createTopicService({ events, subscribers, endMembersLater }: Dependencies) {
   async function getTopic({ sql, tenantId }: Context, key: string): Promise<Topic> {
     const topic = await topicStore(sql).find(tenantId, key);
     if (topic === undefined) throw notFound("topic");

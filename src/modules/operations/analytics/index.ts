@@ -21,14 +21,14 @@ export interface Analytics {
   readonly handlers: Handlers<typeof Rpc>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly config: Config;
   readonly metrics: Metrics;
   readonly log: Log;
 }
 
 /** Creates the module. */
-export function createAnalytics({ config, metrics, log }: Parts): Analytics {
+export function createAnalytics({ config, metrics, log }: Dependencies): Analytics {
   const prometheus = createPrometheusClient({
     url: config["analytics.prometheus_url"],
     token: config["analytics.prometheus_token"],

@@ -4,7 +4,7 @@ import { limits } from "./domain/limits.ts";
 import type { StoredSeries } from "./domain/result.ts";
 import type { TimeRange } from "./domain/time-range.ts";
 
-interface Parts {
+interface Dependencies {
   readonly url: string;
   /** Empty for none. */
   readonly token: string;
@@ -27,7 +27,7 @@ interface Answer {
 const answerMs = 1000;
 
 /** Creates the client. */
-export function createPrometheusClient({ url, token, log }: Parts): PrometheusClient {
+export function createPrometheusClient({ url, token, log }: Dependencies): PrometheusClient {
   const endpoint = `${url.replace(/\/+$/, "")}/api/v1/query_range`;
 
   async function send(body: URLSearchParams, signal: AbortSignal): Promise<Answer> {

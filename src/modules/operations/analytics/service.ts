@@ -6,7 +6,7 @@ import { scopeQuery } from "./domain/scoped-query.ts";
 import { type RequestedRange, resolveRange, type TimeRange } from "./domain/time-range.ts";
 import type { PrometheusClient } from "./prometheus-client.ts";
 
-interface Parts {
+interface Dependencies {
   readonly metrics: Pick<Metrics, "describe" | "histogram">;
   readonly prometheus: PrometheusClient;
   readonly allowUnscoped: boolean;
@@ -23,7 +23,7 @@ export interface AnalyticsResult {
 export type AnalyticsService = ReturnType<typeof createAnalyticsService>;
 
 /** Creates the use cases. */
-export function createAnalyticsService({ metrics, prometheus, allowUnscoped }: Parts) {
+export function createAnalyticsService({ metrics, prometheus, allowUnscoped }: Dependencies) {
   const durations = metrics.histogram({
     name: "analytics_query_seconds",
     help: "Queries to the metrics store, by outcome.",

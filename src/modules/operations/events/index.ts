@@ -54,7 +54,7 @@ export interface EventEntry {
   readonly data: Record<string, unknown>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly cursors: Cursors;
@@ -66,7 +66,7 @@ interface Parts {
 }
 
 /** Creates the module. */
-export function createEvents({ db, signals, cursors, ...parts }: Parts) {
+export function createEvents({ db, signals, cursors, ...parts }: Dependencies) {
   const log = createEventLog(db.sql, signals);
   const recorder: EventRecorder = {
     wake: log.wake,

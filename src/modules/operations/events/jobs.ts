@@ -7,7 +7,7 @@ import { eventStore } from "./store.ts";
 const hourMs = 3_600_000;
 const batchSize = 5000;
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly retentionDays: number;
@@ -22,7 +22,7 @@ export function expiredEventsJob({
   retentionDays,
   tenantSettingsEnabled,
   platformTenantId,
-}: Parts): JobKind {
+}: Dependencies): JobKind {
   return {
     kind: "events.delete_expired",
     every: { ms: hourMs, tenantId: platformTenantId },

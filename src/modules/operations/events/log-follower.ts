@@ -25,7 +25,7 @@ export interface LogFollower {
   isStopped(): boolean;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly reader: EventReader;
@@ -38,7 +38,7 @@ const concurrencyMax = 4;
 const retryDelaysMs = [50, 200, 1000];
 
 /** Creates a follower of event logs on this node. */
-export function createLogFollower({ db, signals, reader, log }: Parts, consumer: LogConsumer): LogFollower {
+export function createLogFollower({ db, signals, reader, log }: Dependencies, consumer: LogConsumer): LogFollower {
   const { topic, positions, handle, pollMs = 2000 } = consumer;
   const waiting = new Map<TenantId, number>();
   const following = new Map<TenantId, Promise<void>>();

@@ -13,7 +13,7 @@ export type DependencyCheck = (() => Promise<boolean>) | undefined;
 /** The dependencies of the service, by name. */
 export type DependencyChecks = Readonly<Record<"database" | "cache" | "queue", DependencyCheck>>;
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Pick<Log, "warn">;
@@ -35,7 +35,7 @@ const keptMs = 3_600_000;
  * Creates the collector of this node. It stores a heartbeat for each source whose background work is alive, and the state of
  * each dependency. If it stops, its rows grow old and reports become unknown.
  */
-export function createCollector({ db, clock, log, sources, dependencies }: Parts): BackgroundWorker {
+export function createCollector({ db, clock, log, sources, dependencies }: Dependencies): BackgroundWorker {
   const nodeId = ulid(clock.now());
   let looks = 0;
 

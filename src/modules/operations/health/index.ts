@@ -30,7 +30,7 @@ export interface HealthParts {
   readonly dependencies: DependencyChecks;
 }
 
-interface Parts extends HealthParts {
+interface Dependencies extends HealthParts {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -48,15 +48,15 @@ export interface Health {
 }
 
 /** Creates the module. */
-export function createHealth(parts: Parts): Health {
+export function createHealth(dependencies: Dependencies): Health {
   const service = createHealthService({
-    ...parts,
+    ...dependencies,
     cache: createReportCache<Report>(),
-    metrics: createHealthMetrics(parts.metrics),
+    metrics: createHealthMetrics(dependencies.metrics),
   });
   return {
-    handlers: healthHandlers(service, parts.cursors),
-    collector: createCollector(parts),
+    handlers: healthHandlers(service, dependencies.cursors),
+    collector: createCollector(dependencies),
     page: createHealthPage(),
   };
 }

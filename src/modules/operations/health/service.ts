@@ -26,7 +26,7 @@ export interface HealthEnvironments {
   list(context: Pick<Context, "sql" | "tenantId" | "principal">, page: Page): Promise<PageRows<HealthEnvironment>>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly environments: HealthEnvironments;
   readonly sources: () => HealthSources;
   readonly cache: ReportCache<Report>;
@@ -42,7 +42,7 @@ type ReportContext = Pick<Context, "sql" | "tenantId" | "principal">;
 export type HealthService = ReturnType<typeof createHealthService>;
 
 /** Creates the service. */
-export function createHealthService({ environments, sources, cache, metrics, log, retentionDays }: Parts) {
+export function createHealthService({ environments, sources, cache, metrics, log, retentionDays }: Dependencies) {
   /** Reads a source. A source that fails makes its signals unknown; its error stays in the log. */
   async function readSource<T>(
     [name, source]: readonly [string, HealthSource<T>],

@@ -25,7 +25,7 @@ import { webhookHandlers } from "./handler.ts";
 import { webhookJobs } from "./jobs.ts";
 import { createRedeliveryService } from "./replays/redelivery-service.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly cursors: Cursors;
@@ -48,12 +48,12 @@ interface Parts {
 }
 
 /** Creates the module. */
-export function createWebhooks(parts: Parts) {
-  const { db, signals, clock, log, metrics, keyring, egress, shares, random = Math.random } = parts;
-  const { recorder, reader } = parts.events;
+export function createWebhooks(dependencies: Dependencies) {
+  const { db, signals, clock, log, metrics, keyring, egress, shares, random = Math.random } = dependencies;
+  const { recorder, reader } = dependencies.events;
   const timing = {
-    ...(parts.pollMs !== undefined && { pollMs: parts.pollMs }),
-    ...(parts.leaseMs !== undefined && { leaseMs: parts.leaseMs }),
+    ...(dependencies.pollMs !== undefined && { pollMs: dependencies.pollMs }),
+    ...(dependencies.leaseMs !== undefined && { leaseMs: dependencies.leaseMs }),
   };
   const disable = createEndpointDisabler(db, recorder, () => clock.now());
   const resultWriter = createDeliveryResultWriter({ sql: db.sql, log, metrics, random, disable });
@@ -70,11 +70,11 @@ export function createWebhooks(parts: Parts) {
     events: recorder,
     reader,
     wakeSenders: () => signals.wake(dueTopic),
-    wakeJobs: parts.wakeJobs,
+    wakeJobs: dependencies.wakeJobs,
   });
   return {
-    handlers: webhookHandlers(endpoints, redelivery, parts.cursors),
-    jobs: webhookJobs({ ...parts, reader, onDue: sender.onDue }),
+    handlers: webhookHandlers(endpoints, redelivery, dependencies.cursors),
+    jobs: webhookJobs({ ...dependencies, reader, onDue: sender.onDue }),
     explainer: createWebhookExplainer(reader),
     /** The sealed records, for re-encryption when the master key changes. */
     sealed: sealedByWebhooks(db.sql),

@@ -19,7 +19,7 @@ const hourMs = 3_600_000;
 const batchSize = 5000;
 const eventBatchSize = 500;
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly reader: EventReader;
   readonly clock: Clock;
@@ -30,12 +30,12 @@ interface Parts {
 }
 
 /** The background jobs of webhooks, apart from the follower and the sender. */
-export function webhookJobs(parts: Parts): JobKind[] {
-  return [replayJob(parts), endpointCleanupJob(parts.db.sql), expiredDeliveriesJob(parts)];
+export function webhookJobs(dependencies: Dependencies): JobKind[] {
+  return [replayJob(dependencies), endpointCleanupJob(dependencies.db.sql), expiredDeliveriesJob(dependencies)];
 }
 
 /** Replays a time range in batches. The position is committed with each batch, so that another node can continue. */
-function replayJob({ db, reader, clock, onDue }: Parts): JobKind {
+function replayJob({ db, reader, clock, onDue }: Dependencies): JobKind {
   return {
     kind: replayKind,
     async handler({ tenantId, payload, signal }) {
@@ -93,7 +93,7 @@ function endpointCleanupJob(sql: Sql): JobKind {
 }
 
 /** Deletes deliveries and replays that ended before the retention period. */
-function expiredDeliveriesJob({ db, clock, retentionDays, platformTenantId }: Parts): JobKind {
+function expiredDeliveriesJob({ db, clock, retentionDays, platformTenantId }: Dependencies): JobKind {
   return {
     kind: "webhooks.delete_expired_deliveries",
     every: { ms: hourMs, tenantId: platformTenantId },

@@ -3,7 +3,7 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import { deleteIdleGroups } from "./admission-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly platformTenantId: () => string;
@@ -14,7 +14,7 @@ const retentionMs = 86_400_000;
 const batchSize = 2000;
 
 /** Deletes admission groups that have been idle for a day. Keys are chosen by callers, so groups would grow without bound. */
-export function deleteIdleGroupsJob({ sql, clock, platformTenantId }: Parts): JobKind {
+export function deleteIdleGroupsJob({ sql, clock, platformTenantId }: Dependencies): JobKind {
   return {
     kind: "admission.delete_idle_groups",
     every: { ms: everyMs, tenantId: platformTenantId },

@@ -73,7 +73,7 @@ export {
 
 export { deleteIdleGroupsJob };
 
-interface Parts extends AdmissionParts {
+interface Dependencies extends AdmissionParts {
   readonly db: Database;
   readonly clock: Clock;
   readonly cursors: Cursors;
@@ -84,7 +84,7 @@ interface Parts extends AdmissionParts {
 export type Admission = ReturnType<typeof createAdmission>;
 
 /** Creates the module. */
-export function createAdmission({ db, clock, cursors, platformTenantId, ...parts }: Parts) {
+export function createAdmission({ db, clock, cursors, platformTenantId, ...parts }: Dependencies) {
   return {
     handlers: admissionHandlers({ ...parts, cursors }),
     jobs: [deleteIdleGroupsJob({ sql: db.sql, clock, platformTenantId })],

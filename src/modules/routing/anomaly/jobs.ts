@@ -18,9 +18,9 @@ export interface AnomalyJobDependencies extends PoolMonitorDependencies {
 }
 
 /** Background jobs: detecting anomalies, ending pauses, and deleting expired anomalies. */
-export function anomalyJobs(parts: AnomalyJobDependencies): JobKind[] {
-  const { db, clock, platformTenantId } = parts;
-  const monitor = createPoolMonitor(parts);
+export function anomalyJobs(dependencies: AnomalyJobDependencies): JobKind[] {
+  const { db, clock, platformTenantId } = dependencies;
+  const monitor = createPoolMonitor(dependencies);
   let lastScanAtMs: number | undefined;
   return [
     {
@@ -37,7 +37,7 @@ export function anomalyJobs(parts: AnomalyJobDependencies): JobKind[] {
       kind: "anomalies.resume",
       every: { ms: resumeIntervalMs, tenantId: platformTenantId },
       async handler({ signal }) {
-        await resumeEndedPauses(parts, signal);
+        await resumeEndedPauses(dependencies, signal);
       },
     },
     {

@@ -18,7 +18,7 @@ import {
 import { compareDecisions } from "../routing/index.ts";
 import { decidedItems, poolGauges, poolOutcomes } from "./evidence-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly pools: Pools;
   readonly shares: EventLoopScheduler;
 }
@@ -27,11 +27,11 @@ interface Parts {
 const sharedSections = ["config.lease", "config.retry", "config.dlq", "config.outlier", "config.anomaly"];
 
 /** Creates the artifacts of pools. */
-export function createPoolArtifacts(parts: Parts): PromotableArtifacts[] {
-  return [createArtifacts(parts, "routing"), createArtifacts(parts, "strategy")];
+export function createPoolArtifacts(dependencies: Dependencies): PromotableArtifacts[] {
+  return [createArtifacts(dependencies, "routing"), createArtifacts(dependencies, "strategy")];
 }
 
-function createArtifacts({ pools, shares }: Parts, kind: "routing" | "strategy"): PromotableArtifacts {
+function createArtifacts({ pools, shares }: Dependencies, kind: "routing" | "strategy"): PromotableArtifacts {
   const { access, versions } = pools;
   const isWhole = kind === "routing";
 

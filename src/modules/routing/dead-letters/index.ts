@@ -44,7 +44,7 @@ export interface DeadLetters {
   ): Promise<void>;
 }
 
-interface Parts extends DeadLetterParts {
+interface Dependencies extends DeadLetterParts {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly cursors: Cursors;
@@ -52,7 +52,7 @@ interface Parts extends DeadLetterParts {
 }
 
 /** Creates the module. */
-export function createDeadLetters({ sql, clock, cursors, platformTenantId, ...parts }: Parts): DeadLetters {
+export function createDeadLetters({ sql, clock, cursors, platformTenantId, ...parts }: Dependencies): DeadLetters {
   return {
     handlers: deadLetterHandlers(createDeadLetterService(parts), cursors),
     jobs: [deleteExpiredLettersJob({ sql, clock, platformTenantId })],

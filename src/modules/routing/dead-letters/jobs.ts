@@ -10,7 +10,7 @@ const letterBatchSize = 1000;
 /** The default of the pool config. */
 const retentionDaysDefault = 14;
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly clock: Clock;
   /** The tenant that instance-wide jobs run under. */
@@ -21,7 +21,7 @@ interface Parts {
  * Deletes letters that are older than their pool's retention, and letters of retried items that have ended. Quarantined
  * letters stay until they are purged or released.
  */
-export function deleteExpiredLettersJob({ sql, clock, platformTenantId }: Parts): JobKind {
+export function deleteExpiredLettersJob({ sql, clock, platformTenantId }: Dependencies): JobKind {
   const store = retentionStore(sql);
   return {
     kind: "dead_letters.delete_expired",

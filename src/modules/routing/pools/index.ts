@@ -64,7 +64,7 @@ export type { SnapshotBody, SnapshotHead } from "./snapshots/snapshot-codec.ts";
 export { type StoredPoolVersion, versionStore } from "./versions/version-store.ts";
 export { type CloseQueue, type RecipientLoadReader, recipientLoadStore } from "./work-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
@@ -92,7 +92,7 @@ export interface PoolReader extends Snapshots {
 export type Pools = ReturnType<typeof createPools>;
 
 /** Creates the pools module. */
-export function createPools({ db, changes, events, cursors, loads, closeQueue, urlRefusal }: Parts) {
+export function createPools({ db, changes, events, cursors, loads, closeQueue, urlRefusal }: Dependencies) {
   const snapshots = createSnapshots({ db, changes });
   const access = createPoolAccess(changes, snapshots);
   const recipients = createRecipientService({ access, events, urlRefusal });

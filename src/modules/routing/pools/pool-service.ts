@@ -13,7 +13,7 @@ import { poolStore } from "./pool-store.ts";
 import { recordPoolVersion } from "./versions/version-recorder.ts";
 import type { CloseQueue } from "./work-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly access: PoolAccess;
   readonly events: EventRecorder;
   readonly closeQueue: CloseQueue;
@@ -23,7 +23,7 @@ interface Parts {
 export type PoolService = ReturnType<typeof createPoolService>;
 
 /** Creates the pool service. */
-export function createPoolService({ access, events, closeQueue }: Parts) {
+export function createPoolService({ access, events, closeQueue }: Dependencies) {
   async function setStatus(context: Context, { id }: StoredPool, status: StoredPool["status"]): Promise<StoredPool> {
     await access.change(context, id);
     const { sql, tenantId, nowMs } = context;

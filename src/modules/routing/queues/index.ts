@@ -69,7 +69,7 @@ export { fromItemOffer } from "./offers/offer-message.ts";
 export { deleteExpiredOffers, type Offeree } from "./offers/offer-store.ts";
 export type { UnassignedItems } from "./unassigned-items.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -101,9 +101,9 @@ interface Parts {
 export type Queues = ReturnType<typeof createQueues>;
 
 /** Creates the module. */
-export function createQueues(parts: Parts) {
+export function createQueues(dependencies: Dependencies) {
   const { db, clock, log, signals, cursors, events, pools, deadLetters, outcomes, filterAcceptable, egress, secret } =
-    parts;
+    dependencies;
   const wake = (tenantId: string, poolId: string, push = true) => {
     signals.wake(queueTopic(tenantId, poolId));
     // The push dispatcher scans all pools, so one topic is enough.
@@ -111,7 +111,7 @@ export function createQueues(parts: Parts) {
   };
   const wakeReady = (tenantId: string, poolId: string) => {
     wake(tenantId, poolId);
-    parts.onReady(tenantId as TenantId, poolId);
+    dependencies.onReady(tenantId as TenantId, poolId);
   };
   const sweepBy = (atMs: number) => sweeper.sweepBy(atMs);
   const sweepAndWake = (tenantId: string, poolId: string) => {
@@ -143,7 +143,7 @@ export function createQueues(parts: Parts) {
       },
     }),
   });
-  const { onOfferEnded } = parts;
+  const { onOfferEnded } = dependencies;
   const expireOffers = createOfferExpiry({ db, events, now: clock.now, onOfferEnded });
   const sweeper = createItemSweeper({
     db,
@@ -159,7 +159,7 @@ export function createQueues(parts: Parts) {
   const leaseService = createLeaseService({
     db,
     signals,
-    changes: parts.changes,
+    changes: dependencies.changes,
     log,
     wake: wakeReady,
     onLeasesEnded: () => sweepBy(clock.now()),
@@ -174,7 +174,7 @@ export function createQueues(parts: Parts) {
     completion,
     egress,
     secret,
-    pushAction: createPushAction(parts.call),
+    pushAction: createPushAction(dependencies.call),
   });
   const sweep = () => sweepBy(clock.now());
   const constrained = createConstrainedAcceptor(db, wake, { onEnded, sweep });
@@ -191,7 +191,7 @@ export function createQueues(parts: Parts) {
     onEnded,
   });
   const bulk = createBulkOperations({
-    ...parts,
+    ...dependencies,
     settleRecentLeases: (sql, tenantId, poolId) => service.settleRecentLeases({ sql, tenantId }, poolId),
     wakeReady,
     onEnded,
@@ -215,17 +215,17 @@ export function createQueues(parts: Parts) {
       bulk: bulk.handlers,
     },
     explainer: createItemExplainer(pools),
-    jobs: [maintainHistoryJob(parts), bulk.job],
+    jobs: [maintainHistoryJob(dependencies), bulk.job],
     acceptor,
     /** Checks the items that new items are to wait for. */
     checkDependencies: createDependencyCheck(db.sql, pools),
-    readmission: createReadmission(parts.admissionOf, parts.shares),
+    readmission: createReadmission(dependencies.admissionOf, dependencies.shares),
     completion,
     sweeper,
     /** The state of waiting items, for health reports. */
     health: createItemHealth(sweeper),
     pushDispatcher,
-    unassignedItems: createUnassignedItems({ ...parts, wake: wakeReady, sweepBy }),
+    unassignedItems: createUnassignedItems({ ...dependencies, wake: wakeReady, sweepBy }),
     wake,
     wakeReady,
     sweepAndWake,

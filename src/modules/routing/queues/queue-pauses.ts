@@ -4,7 +4,7 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { PoolReader } from "../pools/index.ts";
 import { type PauseChange, type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly pools: Pick<PoolReader, "requirePool">;
   readonly events: EventRecorder;
   readonly wake: (tenantId: string, poolId: string) => void;
@@ -24,7 +24,7 @@ export async function readQueueStatus({ sql, tenantId, nowMs }: Context, poolId:
 }
 
 /** Creates the use cases of pauses. */
-export function createQueuePauses({ pools, events, wake, recall }: Parts) {
+export function createQueuePauses({ pools, events, wake, recall }: Dependencies) {
   async function setPaused(
     context: Context,
     poolId: string,

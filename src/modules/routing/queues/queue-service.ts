@@ -23,7 +23,7 @@ import type { EndedItem, ItemTransition } from "./transitions/transition-store.t
 import type { ItemWaits } from "./waits/item-waits.ts";
 import { readUntilDone } from "./waits/waits.ts";
 
-interface Parts {
+interface Dependencies {
   readonly pools: PoolReader;
   readonly waits: ItemWaits;
   readonly events: EventRecorder;
@@ -47,8 +47,8 @@ const drainBatch = 1000;
 const drainSpare = 500;
 
 /** Creates the operator use cases. */
-export function createQueueService(parts: Parts) {
-  const { pools, waits, events, wake, wakeReady, recall, onOffered, onOfferEnded, onEnded } = parts;
+export function createQueueService(dependencies: Dependencies) {
+  const { pools, waits, events, wake, wakeReady, recall, onOffered, onOfferEnded, onEnded } = dependencies;
 
   async function itemOf(context: Context, poolId: string, id: string): Promise<QueueItem> {
     await pools.requireKnownPool(context, poolId);

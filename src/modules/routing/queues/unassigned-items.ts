@@ -16,7 +16,7 @@ import { applyTransitions, applyTransitionsUncounted } from "./transitions/item-
 import { addCounts, shardCount } from "./transitions/queue-counts.ts";
 import { type ItemTransition, readItemGroups, type TransitionedItem } from "./transitions/transition-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly pools: Pick<PoolReader, "snapshot">;
   readonly shares: EventLoopScheduler;
@@ -50,8 +50,8 @@ export interface UnassignedItems {
 const rejectedReason = "admission_rejected";
 
 /** Creates the handling of unassigned items. */
-export function createUnassignedItems(parts: Parts): UnassignedItems {
-  const { db, pools, shares, admissionOf, deadLetters, events, wake, sweepBy } = parts;
+export function createUnassignedItems(dependencies: Dependencies): UnassignedItems {
+  const { db, pools, shares, admissionOf, deadLetters, events, wake, sweepBy } = dependencies;
 
   /** Records dead letters and their events for items that were dead-lettered. */
   async function recordDeadLetters(

@@ -41,7 +41,7 @@ export { createOutcomeSink } from "./outcomes/outcome-store.ts";
 export type { AssignExperiments } from "./route-preparation.ts";
 export { createRoutingMetrics } from "./routing-metrics.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly changes: TenantChanges;
@@ -67,10 +67,10 @@ interface Parts {
 export type Router = ReturnType<typeof createRouter>;
 
 /** Creates the module. */
-export function createRouter(parts: Parts) {
-  const { db, clock, cursors, pools, queues, live, shares, assignPollMs: pollMs } = parts;
+export function createRouter(dependencies: Dependencies) {
+  const { db, clock, cursors, pools, queues, live, shares, assignPollMs: pollMs } = dependencies;
   const assigner = createAssigner({
-    ...parts,
+    ...dependencies,
     unassignedItems: queues.unassignedItems,
     wake: queues.wake,
     onOffered: queues.announceOffers,
@@ -86,7 +86,7 @@ export function createRouter(parts: Parts) {
     checkDependencies: queues.checkDependencies,
     expect: queues.sweepBy,
     onOffered: queues.announceOffers,
-    countDecision: parts.metrics.decided,
+    countDecision: dependencies.metrics.decided,
     onUnassigned({ tenantId, snapshot, decision, view }) {
       // A place that became free before the item was committed triggered no scan for it.
       const waitsForPlace = capacityReasons.includes(decision.reason);
@@ -95,17 +95,17 @@ export function createRouter(parts: Parts) {
       else if (waitsForPlace) assigner.announceWaitingItem(tenantId, snapshot.pool.id);
     },
     saveSnapshot: archive.save,
-    assignExperiments: parts.assignExperiments,
+    assignExperiments: dependencies.assignExperiments,
     reservePlace: createQueueReservations(db.sql),
     isRecorded: async (claim) => (await readUsedKeys(db.sql, [claim])).size > 0,
-    admissionOf: ({ pool }: PoolSnapshot, item: RoutableItem) => parts.admissionOf(pool, item),
+    admissionOf: ({ pool }: PoolSnapshot, item: RoutableItem) => dependencies.admissionOf(pool, item),
   });
   return {
     handlers: {
       routing: routingHandlers(routes, decisions, cursors),
-      outcomes: outcomeHandlers(decisions, live, parts.scoreOutcomes),
+      outcomes: outcomeHandlers(decisions, live, dependencies.scoreOutcomes),
     },
-    jobs: [deleteExpiredRoutingJob({ sql: db.sql, ...parts })],
+    jobs: [deleteExpiredRoutingJob({ sql: db.sql, ...dependencies })],
     assigner,
     explainer: createDecisionExplainer({ decisions, pools }),
   };

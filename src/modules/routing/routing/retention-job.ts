@@ -7,7 +7,7 @@ import { deleteExpiredOffers } from "../queues/index.ts";
 import { deleteUnusedSnapshotParts, deleteUnusedSnapshots } from "./decisions/snapshot-store.ts";
 import { deleteExpiredOutcomes, tenantsWithOutcomes } from "./outcomes/outcome-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly retentionDays: number;
@@ -20,7 +20,7 @@ const batchSize = 2000;
 const partBatchSize = 200;
 
 /** Deletes expired outcomes, offers and snapshots. Decisions expire with the history of their queue. */
-export function deleteExpiredRoutingJob({ sql, clock, retentionDays, platformTenantId }: Parts): JobKind {
+export function deleteExpiredRoutingJob({ sql, clock, retentionDays, platformTenantId }: Dependencies): JobKind {
   return {
     kind: "routing.delete_expired",
     every: { ms: everyMs, tenantId: platformTenantId },

@@ -62,8 +62,8 @@ const redirectsMax = 5;
 const seedLimit = 2 ** 53;
 
 /** Creates the preparation of items: the decision, and everything that is read before the item is accepted. */
-export function createPreparation(parts: PreparationParts) {
-  const { pools, live, shares, admissionOf, saveSnapshot, reservePlace, assignExperiments } = parts;
+export function createPreparation(dependencies: PreparationParts) {
+  const { pools, live, shares, admissionOf, saveSnapshot, reservePlace, assignExperiments } = dependencies;
 
   /** Finds the first pool that accepts unaddressed items and has a rule that chooses the item. */
   async function poolByRules(

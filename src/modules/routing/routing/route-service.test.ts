@@ -9,10 +9,10 @@ import { LivePool } from "./domain/facts/live-pool.ts";
 import { itemOf, poolOf } from "./domain/testing/fixtures.ts";
 import { createRouteService } from "./route-service.ts";
 
-type Parts = Parameters<typeof createRouteService>[0];
+type Dependencies = Parameters<typeof createRouteService>[0];
 
 /** A route service with one pool that has a constraint, and an item for it. */
-function routingWith(parts: Partial<Parts>) {
+function routingWith(dependencies: Partial<Dependencies>) {
   const { snapshot } = poolOf({ strategy: "round_robin", recipients: [{}] });
   const admission = { singleton: { key: "item.key", mode: "skip", ttlS: 60 } };
   const config = { ...snapshot.pool.config, queue: { ttlS: 60, ageingS: 60 }, admission };
@@ -35,7 +35,7 @@ function routingWith(parts: Partial<Parts>) {
     onUnassigned: () => {},
     countDecision: () => {},
     isRecorded: async () => false,
-    ...parts,
+    ...dependencies,
   });
   const item = {
     poolId: constrained.pool.id,

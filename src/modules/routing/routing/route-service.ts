@@ -16,7 +16,7 @@ import {
 } from "./route-outcome.ts";
 import { createPreparation, type PreparationParts, type RouteResult } from "./route-preparation.ts";
 
-interface Parts extends PreparationParts {
+interface Dependencies extends PreparationParts {
   readonly acceptor: Acceptor;
   readonly checkDependencies: DependencyCheck;
   /** Schedules a wake-up for the time at which an item falls due. */
@@ -38,9 +38,9 @@ type Recordable<T> = T & Parameters<KeyedCall["record"]>[0];
 export type RouteService = ReturnType<typeof createRouteService>;
 
 /** Creates the use cases of routing. */
-export function createRouteService(parts: Parts) {
-  const { acceptor, checkDependencies, expect, onOffered, onUnassigned, countDecision, isRecorded } = parts;
-  const { prepare, prepareAll, release } = createPreparation(parts);
+export function createRouteService(dependencies: Dependencies) {
+  const { acceptor, checkDependencies, expect, onOffered, onUnassigned, countDecision, isRecorded } = dependencies;
+  const { prepare, prepareAll, release } = createPreparation(dependencies);
 
   /**
    * Stores routed items; releases those that admission refuses. A failure instead of a response is thrown after the commit, and

@@ -23,7 +23,7 @@ import { createRunRouter } from "./run-router.ts";
 import { createScheduleService } from "./schedule-service.ts";
 import { createScheduleWorker } from "./schedule-worker.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly clock: Clock;
@@ -50,8 +50,8 @@ const topic = "routing.schedules";
 const shardLeaseMs = 5000;
 
 /** Creates the module. */
-export function createSchedules(parts: Parts): Schedules {
-  const { db, clock, log, signals, cursors, metrics } = parts;
+export function createSchedules(dependencies: Dependencies): Schedules {
+  const { db, clock, log, signals, cursors, metrics } = dependencies;
   const shards = createShards({ db, clock, log, signals, kind: topic, count: shardCount, leaseMs: shardLeaseMs });
   const runs = metrics.tenantCounter({
     name: "schedule_runs_total",
@@ -59,11 +59,11 @@ export function createSchedules(parts: Parts): Schedules {
     labels: ["state"],
   });
   const worker = createScheduleWorker({
-    ...{ ...parts, shards, topic },
-    router: createRunRouter(parts.call),
+    ...{ ...dependencies, shards, topic },
+    router: createRunRouter(dependencies.call),
     countRun: (tenantId, state) => runs.inc(tenantId, { state }),
   });
-  const service = createScheduleService({ ...parts, wakeWorkers: () => signals.wake(topic) });
+  const service = createScheduleService({ ...dependencies, wakeWorkers: () => signals.wake(topic) });
   return {
     handlers: scheduleHandlers(service, cursors),
     worker: {

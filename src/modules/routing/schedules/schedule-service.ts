@@ -27,7 +27,7 @@ export interface ScheduleInput {
 /** The fields that an update can change. */
 export type ScheduleChange = Partial<Omit<ScheduleInput, "paused">>;
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly pools: Pick<PoolReader, "requirePool">;
   /** Wakes the nodes that fire schedules, after a change of schedules. */
@@ -40,7 +40,7 @@ const noPosition: SchedulePosition = { nextAt: null, firesAt: null };
 export type ScheduleService = ReturnType<typeof createScheduleService>;
 
 /** Creates the service of schedules. */
-export function createScheduleService({ events, pools, wakeWorkers }: Parts) {
+export function createScheduleService({ events, pools, wakeWorkers }: Dependencies) {
   async function getSchedule(context: Context, id: string): Promise<Schedule> {
     return requireAccess(context, await scheduleStore(context.sql).find(context.tenantId, id));
   }

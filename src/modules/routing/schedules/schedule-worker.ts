@@ -9,7 +9,7 @@ import { type DueRuns, decideRuns } from "./due-runs.ts";
 import type { RunRouter } from "./run-router.ts";
 import { type DueSchedule, type RunResult, runStore, type UnfinishedItem, type UnsettledRun } from "./run-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly clock: Clock;
@@ -51,8 +51,8 @@ export type ScheduleWorker = ReturnType<typeof createScheduleWorker>;
  * Creates the worker of this node. It handles the schedules of the shards that this node owns. What becomes of a time is stored
  * before its item is routed, so that a node that takes over continues with the same runs.
  */
-export function createScheduleWorker(parts: Parts) {
-  const { db, signals, clock, log, shards, events, router, countRun, topic } = parts;
+export function createScheduleWorker(dependencies: Dependencies) {
+  const { db, signals, clock, log, shards, events, router, countRun, topic } = dependencies;
   let stopWaking: (() => void) | undefined;
   const task = createRepeatedTask({
     work: sweep,

@@ -17,7 +17,7 @@ import { createApiKeyVerifier } from "./verifier.ts";
 export { createKeyText, type NewApiKey } from "./service.ts";
 export type { ApiKeyVerifier } from "./verifier.ts";
 
-interface Parts extends ApiKeyParts {
+interface Dependencies extends ApiKeyParts {
   readonly db: Database;
   readonly clock: Clock;
   readonly cursors: Cursors;
@@ -28,7 +28,7 @@ interface Parts extends ApiKeyParts {
 export type ApiKeys = ReturnType<typeof createApiKeys>;
 
 /** Creates the module. */
-export function createApiKeys({ db, clock, cursors, log, ...parts }: Parts) {
+export function createApiKeys({ db, clock, cursors, log, ...parts }: Dependencies) {
   const service = createApiKeyService(parts);
   const verifier = createApiKeyVerifier({ ...parts, sql: db.sql, clock, log });
   return {

@@ -53,7 +53,7 @@ interface SharedCheck {
   join(signal: AbortSignal | undefined): Promise<boolean>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly changes: TenantChanges;
   readonly findOwner: OwnerFinder;
@@ -67,8 +67,8 @@ interface Parts {
  * Creates a verifier that checks a secret with bcrypt, then caches the result for a minute by keyed digest. A key costs one
  * bcrypt check per minute instead of one per call, and so does a wrong secret. A fair queue schedules the checks.
  */
-export function createApiKeyVerifier(parts: Parts): ApiKeyVerifier {
-  const { sql, changes, findOwner, clock, log, compare = bcrypt.compare } = parts;
+export function createApiKeyVerifier(dependencies: Dependencies): ApiKeyVerifier {
+  const { sql, changes, findOwner, clock, log, compare = bcrypt.compare } = dependencies;
   const cache = createVerificationCache(clock);
   const queue = createCheckQueue({
     runningMax: checksRunningMax,

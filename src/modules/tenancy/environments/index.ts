@@ -32,14 +32,14 @@ export interface Environments {
   ): Promise<PageRows<{ readonly id: string; readonly key: string }>>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;
   readonly cursors: Cursors;
 }
 
 /** Creates the module. */
-export function createEnvironments({ events, changes, cursors }: Parts): Environments {
+export function createEnvironments({ events, changes, cursors }: Dependencies): Environments {
   const service = createEnvironmentService({ events, changes });
   return {
     ...{ handlers: environmentHandlers(service, cursors), add: service.add, find: findEnvironment },

@@ -17,13 +17,13 @@ import { environmentStore } from "./store.ts";
 /** The operations on environments. */
 export type EnvironmentService = ReturnType<typeof createEnvironmentService>;
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;
 }
 
 /** Creates the service of environments. */
-export function createEnvironmentService({ events, changes }: Parts) {
+export function createEnvironmentService({ events, changes }: Dependencies) {
   /** Has all nodes read the environments of the tenant again. A key can belong to another environment from now on. */
   async function invalidateCaches({ sql, tenantId, afterCommit }: Context): Promise<void> {
     await changes.record(sql, tenantId);

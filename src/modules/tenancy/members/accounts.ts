@@ -39,14 +39,14 @@ export interface MemberCredentials {
   ): Promise<number>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
   readonly credentials: MemberCredentials;
 }
 
 /** Creates the access to members for sign-in and provisioning. */
-export function createMemberAccounts({ changes, events, credentials }: Parts) {
+export function createMemberAccounts({ changes, events, credentials }: Dependencies) {
   async function changed({ sql, tenantId, afterCommit }: EventContext): Promise<void> {
     await changes.record(sql, tenantId);
     afterCommit(() => changes.published(tenantId));

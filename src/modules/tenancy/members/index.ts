@@ -14,7 +14,7 @@ import { createMemberService, type MemberParts } from "./service.ts";
 export type { MemberAccounts, MemberCredentials } from "./accounts.ts";
 export type { Member, MemberRoles } from "./domain/member.ts";
 
-interface Parts extends Omit<MemberParts, "accounts"> {
+interface Dependencies extends Omit<MemberParts, "accounts"> {
   readonly db: Database;
   readonly credentials: MemberCredentials;
   readonly cursors: Cursors;
@@ -24,7 +24,7 @@ interface Parts extends Omit<MemberParts, "accounts"> {
 export type Members = ReturnType<typeof createMembers>;
 
 /** Creates the module. */
-export function createMembers({ db, cursors, ...parts }: Parts) {
+export function createMembers({ db, cursors, ...parts }: Dependencies) {
   const accounts = createMemberAccounts(parts);
   return {
     handlers: memberHandlers(createMemberService({ ...parts, accounts }), cursors),

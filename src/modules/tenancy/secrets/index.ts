@@ -12,7 +12,7 @@ import { secretHandlers } from "./handler.ts";
 import { createRotation } from "./jobs.ts";
 import { createSecretService, type SecretParts } from "./service.ts";
 
-interface Parts extends SecretParts {
+interface Dependencies extends SecretParts {
   readonly db: Database;
   readonly cursors: Cursors;
   /** The tenant that instance-wide jobs run under. */
@@ -25,7 +25,7 @@ interface Parts extends SecretParts {
 export type Secrets = ReturnType<typeof createSecrets>;
 
 /** Creates the module. */
-export function createSecrets({ db, cursors, platformTenantId, otherTables = [], ...parts }: Parts) {
+export function createSecrets({ db, cursors, platformTenantId, otherTables = [], ...parts }: Dependencies) {
   const service = createSecretService(parts);
   return {
     handlers: secretHandlers(service, cursors),

@@ -9,7 +9,7 @@ const reencryptKind = "secrets.reencrypt";
 
 const hourMs = 3_600_000;
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly keyring: Keyring | undefined;
   /** The tenant that instance-wide jobs run under. */
@@ -19,7 +19,7 @@ interface Parts {
 }
 
 /** Creates the master key rotation, which runs without downtime. */
-export function createRotation({ sql, keyring, platformTenantId, otherTables }: Parts) {
+export function createRotation({ sql, keyring, platformTenantId, otherTables }: Dependencies) {
   const tables = [reencryptableSecrets(sql), ...otherTables];
 
   /** Re-encrypts all values of retired keys with the active key, in every table. */

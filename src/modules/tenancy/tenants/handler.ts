@@ -23,7 +23,7 @@ import type { Quotas } from "./quotas.ts";
 import type { TenantService } from "./service.ts";
 import { tenantStore } from "./store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: TenantService;
   readonly quotas: Quotas;
   readonly cursors: Cursors;
@@ -32,7 +32,7 @@ interface Parts {
 }
 
 /** Creates the handlers of TenantService. */
-export function tenantHandlers({ service, quotas, cursors, readLimits }: Parts): Handlers<typeof Rpc> {
+export function tenantHandlers({ service, quotas, cursors, readLimits }: Dependencies): Handlers<typeof Rpc> {
   return {
     async createTenant(context, request) {
       const { tenant, adminKey } = await service.createTenant(

@@ -24,7 +24,7 @@ export type { QuotaRequest, Quotas } from "./quotas.ts";
 export type { ScratchTenants } from "./scratch-tenants.ts";
 export type { Tenant };
 
-interface Parts extends TenantParts {
+interface Dependencies extends TenantParts {
   readonly db: Database;
   readonly clock: Clock;
   readonly cursors: Cursors;
@@ -45,7 +45,7 @@ export function createTenants({
   readLimits = async () => ({}),
   releaseTenant,
   ...parts
-}: Parts) {
+}: Dependencies) {
   const service = createTenantService(parts);
   const quotas = createQuotas(db.sql, clock);
   const cache = createTenantCache({

@@ -8,7 +8,7 @@ export const purgeTenantKind = "tenant.purge";
 
 const batchSize = 5000;
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly clock: Clock;
   /** Has the data of a tenant removed that is not in the database; returns whether any is left. */
@@ -19,7 +19,7 @@ interface Parts {
 const waitMs = 5 * 60_000;
 
 /** Deletes every row of a deleted tenant, table by table in batches, then the tenant itself. */
-export function purgeTenantJob({ sql, clock, releaseTenant }: Parts): JobKind {
+export function purgeTenantJob({ sql, clock, releaseTenant }: Dependencies): JobKind {
   return {
     kind: purgeTenantKind,
     async handler({ tenantId, id, signal }) {

@@ -10,7 +10,7 @@ import { tenantStore } from "./store.ts";
 /** Creates and removes tenants for the service's own work. */
 export type ScratchTenants = ReturnType<typeof createScratchTenants>;
 
-interface Parts extends Pick<TenantParts, "changes"> {
+interface Dependencies extends Pick<TenantParts, "changes"> {
   readonly apiKeys: Pick<ApiKeys, "issue">;
   readonly addTenant: TenantService["addTenant"];
 }
@@ -30,7 +30,7 @@ const scratchPlan = "scratch";
 const purgeAfterMs = 3_600_000;
 
 /** Creates the functions for scratch tenants. */
-export function createScratchTenants({ changes, apiKeys, addTenant }: Parts) {
+export function createScratchTenants({ changes, apiKeys, addTenant }: Dependencies) {
   return {
     /** Creates a tenant with API keys, and returns their texts by name. */
     async create<K extends string>(

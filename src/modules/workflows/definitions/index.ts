@@ -40,14 +40,14 @@ export interface Definitions extends PublishedVersions {
   artifacts(readOutcomes: ReadRunOutcomes): PromotableArtifacts;
 }
 
-interface Parts extends Omit<DefinitionParts, "readText"> {
+interface Dependencies extends Omit<DefinitionParts, "readText"> {
   /** The connections that load cache entries during calls. */
   readonly side: Database;
   readonly cursors: Cursors;
 }
 
 /** Creates the module. */
-export function createDefinitions({ side, cursors, ...parts }: Parts): Definitions {
+export function createDefinitions({ side, cursors, ...parts }: Dependencies): Definitions {
   const service = createDefinitionService({ ...parts, readText: createTextReader().readText });
   return {
     handlers: definitionHandlers(service, cursors),

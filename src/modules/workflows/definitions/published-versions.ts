@@ -55,7 +55,7 @@ export interface PublishedVersions {
   idOf(tenantId: TenantId, idOrKey: string): Promise<string>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly changes: TenantChanges;
   /** The memory that parsed versions may take, in bytes of their documents. */
@@ -83,7 +83,7 @@ const documentBytesMax = 16 * 1024 * 1024;
  * Creates the cache of published versions. What is active is dropped when the tenant's configuration changes. Versions never
  * change, so parsed ones stay until others need their memory.
  */
-export function createPublishedVersions({ db, changes, bytesMax = documentBytesMax }: Parts): PublishedVersions {
+export function createPublishedVersions({ db, changes, bytesMax = documentBytesMax }: Dependencies): PublishedVersions {
   const store = definitionStore(db.sql);
   const heads = createTenantCache<string, HeadEntry>({
     changes,

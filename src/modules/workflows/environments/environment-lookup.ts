@@ -19,7 +19,7 @@ export interface Environments {
   find(tenantId: TenantId, idOrKey: string): Promise<UsableEnvironment | undefined>;
 }
 
-interface Parts {
+interface Dependencies {
   /** The connections for reads into memory. */
   readonly side: Database;
   readonly changes: TenantChanges;
@@ -30,7 +30,7 @@ interface Found {
 }
 
 /** Creates the lookup. It is read again when an environment of the tenant changes. */
-export function createEnvironments({ side, changes }: Parts): Environments {
+export function createEnvironments({ side, changes }: Dependencies): Environments {
   const cache = createTenantCache<string, Found>({
     changes,
     async load(name) {

@@ -24,7 +24,7 @@ import { removeObjectsJob } from "./object-removal.ts";
 import { createObjectService } from "./object-service.ts";
 import { removalStore } from "./removal-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -46,12 +46,12 @@ export interface Objects {
 }
 
 /** Creates the module. */
-export function createObjects(parts: Parts): Objects {
-  const { db, clock } = parts;
-  const metrics = createObjectMetrics(parts.metrics);
+export function createObjects(dependencies: Dependencies): Objects {
+  const { db, clock } = dependencies;
+  const metrics = createObjectMetrics(dependencies.metrics);
   return {
-    handlers: objectHandlers(createObjectService({ ...parts, metrics }), metrics),
-    jobs: [removeObjectsJob({ ...parts, metrics })],
+    handlers: objectHandlers(createObjectService({ ...dependencies, metrics }), metrics),
+    jobs: [removeObjectsJob({ ...dependencies, metrics })],
     release: (tx, tenantId, objectKeys) =>
       intentStore(tx).release(tenantId, objectKeys.map(intentIdOf), new Date(clock.now())),
     releaseTenant: (tenantId) => removalStore(db.sql).releaseTenant(tenantId, new Date(clock.now())),

@@ -6,7 +6,7 @@ import { tryLockRemovals } from "../streams/index.ts";
 import type { ObjectMetrics } from "./object-metrics.ts";
 import { type RemovableObject, removalStore } from "./removal-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly store: ObjectStore;
@@ -29,8 +29,8 @@ const rowsKeptMs = 7 * 24 * 60 * 60_000;
  * Creates the job that expires intents and removes objects without a record. Each region has a job of its own, because its
  * nodes reach its store only.
  */
-export function removeObjectsJob(parts: Parts): JobKind {
-  const { db, clock, store, metrics, region, platformTenantId } = parts;
+export function removeObjectsJob(dependencies: Dependencies): JobKind {
+  const { db, clock, store, metrics, region, platformTenantId } = dependencies;
   return {
     kind: `workflow.remove_objects.${region}`,
     every: { ms: everyMs, tenantId: platformTenantId },
@@ -47,7 +47,7 @@ export function removeObjectsJob(parts: Parts): JobKind {
         let progress = 0;
         for (const group of groupsOf(objects)) {
           signal.throwIfAborted();
-          progress += await removeGroup(parts, group, now);
+          progress += await removeGroup(dependencies, group, now);
         }
         // Objects that another node is working on are left to the next run.
         return progress === 0 ? 0 : objects.length;
@@ -65,7 +65,7 @@ export function removeObjectsJob(parts: Parts): JobKind {
  * set. The bytes are removed first: after a crash they are removed again.
  */
 async function removeGroup(
-  { db, store, metrics, region }: Parts,
+  { db, store, metrics, region }: Dependencies,
   group: RemovableObject[],
   now: Date,
 ): Promise<number> {

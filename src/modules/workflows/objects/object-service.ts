@@ -17,7 +17,7 @@ import { endedFailure, expiryMs, nextStatus, type ObjectIntent, objectKeyOf, qui
 import { intentStore } from "./intent-store.ts";
 import type { ObjectMetrics } from "./object-metrics.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -58,7 +58,7 @@ const openIntentsMax = 1000;
 export type ObjectService = ReturnType<typeof createObjectService>;
 
 /** Creates the object service. */
-export function createObjectService({ db, clock, log, streams, store, metrics, region }: Parts) {
+export function createObjectService({ db, clock, log, streams, store, metrics, region }: Dependencies) {
   const { lookup } = streams;
 
   async function requireIntent(

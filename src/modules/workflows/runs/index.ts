@@ -72,7 +72,7 @@ export type { ServiceStartOutcome, ServiceStartRequest, TakeQuota } from "./serv
 export { ownStartRecord } from "./start/run-start.ts";
 export { runUsage } from "./usage-source.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly clock: Clock;
@@ -119,8 +119,8 @@ export interface Runs extends TaskReports, ServiceStartedRuns, RunEvents {
 const shardLeaseMs = 5000;
 
 /** Creates the module. */
-export function createRuns(parts: Parts): Runs {
-  const { db, clock, log, signals, definitions, cursors } = parts;
+export function createRuns(dependencies: Dependencies): Runs {
+  const { db, clock, log, signals, definitions, cursors } = dependencies;
   const shards = createShards({
     db,
     clock,
@@ -131,62 +131,62 @@ export function createRuns(parts: Parts): Runs {
     leaseMs: shardLeaseMs,
   });
   const plans = createPlanCache(definitions);
-  const metrics = createRunMetrics(parts.metrics);
+  const metrics = createRunMetrics(dependencies.metrics);
   const cancellation = createChildCancellation({ db, clock, advance: (request) => engine.advance(request) });
   const afterCommit = createRunAfterCommit({
-    ...parts,
+    ...dependencies,
     sweepBy: (atMs) => sweeper.schedule(atMs),
     performEffects: (run, effects) => effectRunner.perform(run, effects),
     advance: (request) => engine.advance(request),
     cancelChild: cancellation.cancel,
-    wakeQueue: parts.dispatch.wake,
+    wakeQueue: dependencies.dispatch.wake,
     metrics,
   });
-  const starter = createRunStarter({ ...parts, onCommitted: afterCommit.follow });
+  const starter = createRunStarter({ ...dependencies, onCommitted: afterCommit.follow });
   const start = createRunStart({ db, definitions, plans, starter });
   const engine = createRunEngine({
-    ...parts,
+    ...dependencies,
     plans,
     currentShards: shards.currentSql,
     onCommitted: afterCommit.follow,
   });
   const regional = createRegionalEffects({
-    ...parts,
+    ...dependencies,
     perform: (run, effects) => effectRunner.perform(run, effects),
   });
   const effectRunner = createEffectRunner({
-    ...parts,
+    ...dependencies,
     handOver: regional.handOver,
-    startChild: (parent, effect) => startChild({ db, clock, start, takeQuota: parts.takeQuota }, parent, effect),
+    startChild: (parent, effect) => startChild({ db, clock, start, takeQuota: dependencies.takeQuota }, parent, effect),
     apply: (tenantId: TenantId, runId, event) => engine.advance({ tenantId, runId, toEvent: () => event }),
   });
   const sweeper = createRunSweeper({ db, clock, log, shards, engine, metrics });
-  const service = createRunService({ ...parts, start, engine });
-  const replayService = createReplayService({ ...parts, plans, starter });
+  const service = createRunService({ ...dependencies, start, engine });
+  const replayService = createReplayService({ ...dependencies, plans, starter });
   const replays = createRunReplays({ db, getRun: service.getRun, replays: replayService });
-  const explain = createRunExplanation(plans, parts.tasksOfRun);
-  const letterMetrics = createDeadLetterMetrics(parts.metrics, () => deadLetterStore(db.sql));
+  const explain = createRunExplanation(plans, dependencies.tasksOfRun);
+  const letterMetrics = createDeadLetterMetrics(dependencies.metrics, () => deadLetterStore(db.sql));
   return {
     handlers: runHandlers({
       service,
-      signals: createRunSignals({ ...parts, runs: service }),
+      signals: createRunSignals({ ...dependencies, runs: service }),
       replays,
       explain,
-      simulate: createSimulation(parts),
-      ...{ shares: parts.shares, definitions, cursors },
+      simulate: createSimulation(dependencies),
+      ...{ shares: dependencies.shares, definitions, cursors },
     }),
     approvalHandlers: approvalHandlers(service, definitions, cursors),
     deadLetterHandlers: deadLetterHandlers(
-      createDeadLetterService({ ...parts, replays: replayService, metrics: letterMetrics }),
+      createDeadLetterService({ ...dependencies, replays: replayService, metrics: letterMetrics }),
       cursors,
     ),
-    jobs: [maintainRunsJob(parts), deleteExpiredLettersJob(parts), cancellation.job, regional.job],
+    jobs: [maintainRunsJob(dependencies), deleteExpiredLettersJob(dependencies), cancellation.job, regional.job],
     sweeper,
     health: createRunHealth(sweeper),
     explainer: createRunExplainer(explain),
     startRun: service.startRun,
     endWaits: service.endWaits,
-    ...createServiceStartedRuns({ ...parts, start, engine }),
+    ...createServiceStartedRuns({ ...dependencies, start, engine }),
     ...createRunEvents(engine),
     ...createTaskReports(engine),
     async idle() {

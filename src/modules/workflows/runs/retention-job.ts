@@ -2,7 +2,7 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import { type Database, maintainPartitions } from "../../../platform/db/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly retentionDays: number;
@@ -12,7 +12,7 @@ interface Parts {
 const everyMs = 10 * 60_000;
 
 /** Creates the job that keeps the partitions of ended runs and of the history. */
-export function maintainRunsJob({ db, clock, retentionDays, platformTenantId }: Parts): JobKind {
+export function maintainRunsJob({ db, clock, retentionDays, platformTenantId }: Dependencies): JobKind {
   return {
     kind: "workflow.maintain_runs",
     every: { ms: everyMs, tenantId: platformTenantId },

@@ -13,7 +13,7 @@ import type { RunMetrics } from "./run-metrics.ts";
 import { endTopic } from "./run-service.ts";
 import type { LiveRun } from "./storage/run-loader.ts";
 
-interface Parts {
+interface Dependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly signals: Signals;
@@ -33,8 +33,9 @@ interface Parts {
  * Does what follows a commit. If this node fails first, the sweeper repeats open effects, a job cancels child runs, and
  * polls and waits for an end find out by themselves.
  */
-export function createRunAfterCommit(parts: Parts) {
-  const { clock, log, signals, events, sweepBy, performEffects, advance, cancelChild, wakeQueue, metrics } = parts;
+export function createRunAfterCommit(dependencies: Dependencies) {
+  const { clock, log, signals, events, sweepBy, performEffects, advance, cancelChild, wakeQueue, metrics } =
+    dependencies;
 
   function send(tenantId: TenantId, runId: string, event: RunEvent): void {
     advance({ tenantId, runId, toEvent: () => event }).catch((error) =>

@@ -68,7 +68,7 @@ export interface CommittedAdvance {
  */
 export type AdvanceResult = "applied" | "unchanged" | "not_found" | "duplicate";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly shares: EventLoopScheduler;
@@ -116,7 +116,7 @@ const requestsMax = 200;
 export type RunEngine = ReturnType<typeof createRunEngine>;
 
 /** Creates the engine of this node. */
-export function createRunEngine({ db, clock, shares, plans, dispatch, currentShards, onCommitted }: Parts) {
+export function createRunEngine({ db, clock, shares, plans, dispatch, currentShards, onCommitted }: Dependencies) {
   const inboxes = new Map<string, RunInbox>();
   const batcher = createBatcher<RunInbox, Results>({
     lanes: 4,

@@ -41,7 +41,7 @@ import { fromSimulation, toSimulationRequest } from "./simulation/simulation-mes
 import type { SimulateRun } from "./simulation/simulation-service.ts";
 import { type HistoryRow, runStore } from "./storage/run-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: RunService;
   readonly signals: RunSignals;
   readonly replays: RunReplays;
@@ -62,7 +62,7 @@ export function runHandlers({
   shares,
   definitions,
   cursors,
-}: Parts): Handlers<typeof Rpc> {
+}: Dependencies): Handlers<typeof Rpc> {
   return {
     startWorkflowRun: {
       async grouped(context: Context, request: StartWorkflowRunRequest, keyed) {

@@ -26,7 +26,7 @@ export interface StartInput {
   readonly origin?: Pick<RunOrigin, "trigger">;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly environments: Environments;
@@ -43,7 +43,7 @@ export const endTopic = (tenantId: string, runId: string): string => `workflow.r
 export type RunService = ReturnType<typeof createRunService>;
 
 /** Creates the run service. */
-export function createRunService({ db, signals, environments, start, engine }: Parts) {
+export function createRunService({ db, signals, environments, start, engine }: Dependencies) {
   async function getRun(context: Context, id: string): Promise<Run> {
     const run = await runStore(db.sql).find(context.tenantId, id);
     if (run === undefined) throw notFound("workflow run");

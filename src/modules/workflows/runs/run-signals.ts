@@ -29,7 +29,7 @@ export interface RunKeyName {
   readonly runKey: string;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly definitions: Pick<Definitions, "identify">;
   readonly environments: Environments;
@@ -44,7 +44,7 @@ const keyRoundsMax = 5;
 export type RunSignals = ReturnType<typeof createRunSignals>;
 
 /** Creates the functions that send events to runs. */
-export function createRunSignals({ db, definitions, environments, runs }: Parts) {
+export function createRunSignals({ db, definitions, environments, runs }: Dependencies) {
   /** Sends an event to a run, unless it has ended. */
   async function signalUnlessEnded<T extends Message>(
     context: Context,

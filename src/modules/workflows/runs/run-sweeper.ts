@@ -9,7 +9,7 @@ import type { AdvanceResult, RunEngine } from "./run-engine.ts";
 import type { RunMetrics } from "./run-metrics.ts";
 import { findDueRuns, readNextWake } from "./storage/due-runs.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -27,7 +27,7 @@ const soonMs = 2;
 export type RunSweeper = ReturnType<typeof createRunSweeper>;
 
 /** Creates the sweeper of this node. It sweeps the shards that this node owns. */
-export function createRunSweeper({ db, clock, log, shards, engine, metrics }: Parts) {
+export function createRunSweeper({ db, clock, log, shards, engine, metrics }: Dependencies) {
   let passedAtMs: number | undefined;
   const task = createRepeatedTask({
     work: sweep,

@@ -13,7 +13,7 @@ export type RunIdentity = Pick<
   "tenantId" | "id" | "environmentId" | "definitionId" | "version" | "runKey" | "revision" | "origin" | "parentRunId"
 >;
 
-interface Parts {
+interface Dependencies {
   readonly nowMs: number;
   readonly reserve: TaskDispatch["reserve"];
   /** Events that were sent to the run with this advance. */
@@ -23,7 +23,11 @@ interface Parts {
 }
 
 /** Converts the result of an advance to the rows that are stored. */
-export function toRunWrite(run: RunIdentity, advance: Advance, { nowMs, reserve, newMail, unread }: Parts): RunWrite {
+export function toRunWrite(
+  run: RunIdentity,
+  advance: Advance,
+  { nowMs, reserve, newMail, unread }: Dependencies,
+): RunWrite {
   const { state, ended } = advance;
   const { tenantId, id, environmentId, revision, origin } = run;
   // A statement changes a row once: a task that has ended is deleted, and neither inserted nor updated.

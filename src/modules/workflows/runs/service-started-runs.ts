@@ -41,7 +41,7 @@ export interface ServiceStartedRuns {
   findExisting(tenantId: TenantId, runIds: readonly string[]): Promise<readonly string[]>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly environments: Environments;
   readonly start: StartRun;
@@ -50,7 +50,13 @@ interface Parts {
 }
 
 /** Creates the functions for runs of the service itself. */
-export function createServiceStartedRuns({ db, environments, start, engine, takeQuota }: Parts): ServiceStartedRuns {
+export function createServiceStartedRuns({
+  db,
+  environments,
+  start,
+  engine,
+  takeQuota,
+}: Dependencies): ServiceStartedRuns {
   return {
     async startFor({ environmentId, record, ...request }) {
       const { tenantId, id } = request;

@@ -36,7 +36,7 @@ export type { NewRecord, ObjectReference, StreamDefinition } from "./domain/stre
 export { tryLockRemovals } from "./retention/removal-lock.ts";
 export type { ReleaseObjects } from "./retention/retention-job.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly clock: Clock;
@@ -71,11 +71,11 @@ export interface Streams {
 }
 
 /** Creates the module. */
-export function createStreams(parts: Parts): Streams {
-  const { db, signals, region, releaseObjects } = parts;
-  const metrics = createStreamMetrics(parts.metrics);
+export function createStreams(dependencies: Dependencies): Streams {
+  const { db, signals, region, releaseObjects } = dependencies;
+  const metrics = createStreamMetrics(dependencies.metrics);
   const lookup = createStreamLookup(db, region);
-  const delivery = createInputDelivery({ ...parts, lookup, metrics });
+  const delivery = createInputDelivery({ ...dependencies, lookup, metrics });
   const appender = createRecordAppender({
     db,
     onAppended(key, hasInput) {
@@ -83,15 +83,15 @@ export function createStreams(parts: Parts): Streams {
       if (hasInput) delivery.deliver(key);
     },
   });
-  const appends = createAppendService({ ...parts, lookup, appender, metrics });
-  const tails = createStreamTails({ ...parts, metrics });
+  const appends = createAppendService({ ...dependencies, lookup, appender, metrics });
+  const tails = createStreamTails({ ...dependencies, metrics });
   return {
     handlers: streamHandlers({
-      service: createStreamService({ ...parts, lookup }),
+      service: createStreamService({ ...dependencies, lookup }),
       appends,
       subscriptions: createSubscriptions({ db, lookup, tails, metrics }),
     }),
-    jobs: [pruneStreamsJob({ ...parts, metrics, releaseObjects }), removeIdleConsumersJob(parts)],
+    jobs: [pruneStreamsJob({ ...dependencies, metrics, releaseObjects }), removeIdleConsumersJob(dependencies)],
     worker: { start: async () => delivery.start(), stop: delivery.stop },
     lookup,
     requireAppendable: appends.requireAppendable,

@@ -24,7 +24,7 @@ import { fromConsumer, fromRecord, fromStream, toPinsInput, toSequence } from ".
 import type { StreamService } from "./stream-service.ts";
 import type { Subscriptions } from "./subscribe/subscription.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: StreamService;
   readonly appends: AppendService;
   readonly subscriptions: Subscriptions;
@@ -35,7 +35,7 @@ const limitDefault = 50;
 const limitMax = 1000;
 
 /** The operations of WorkflowStreamService. */
-export function streamHandlers({ service, appends, subscriptions }: Parts): Handlers<typeof Rpc> {
+export function streamHandlers({ service, appends, subscriptions }: Dependencies): Handlers<typeof Rpc> {
   return {
     async createWorkflowStream(context, { runId, name, pins }) {
       const { definition, state } = await service.createStream(context, runId, name, toPinsInput(pins));

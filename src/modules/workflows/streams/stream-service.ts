@@ -16,7 +16,7 @@ import type { StreamLookup } from "./stream-lookup.ts";
 import { type ConsumerPosition, type StreamState, streamStore } from "./stream-store.ts";
 import { ackTopic, recordTopic } from "./stream-topics.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly events: EventRecorder;
@@ -38,7 +38,7 @@ const readBytesMax = 1024 * 1024;
 export type StreamService = ReturnType<typeof createStreamService>;
 
 /** Creates the stream service. */
-export function createStreamService({ db, signals, events, lookup, region }: Parts) {
+export function createStreamService({ db, signals, events, lookup, region }: Dependencies) {
   async function stateOf(sql: Context["sql"], definition: StreamDefinition): Promise<FoundStream> {
     const state = await streamStore(sql).readState(definition);
     if (state === undefined) throw notFound("workflow stream");

@@ -38,7 +38,7 @@ export type { WaitReason } from "./domain/wait-reason.ts";
 export type { ShownTask } from "./overview/task-overview.ts";
 export type { NewTask, Reservation, Settlement, TaskDispatch } from "./polling/waiting-polls.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly log: Pick<Log, "warn">;
@@ -65,7 +65,7 @@ export interface Tasks {
 }
 
 /** Creates the module. */
-export function createTasks({ db, signals, log, cursors, engine, environments, ...parts }: Parts): Tasks {
+export function createTasks({ db, signals, log, cursors, engine, environments, ...parts }: Dependencies): Tasks {
   const metrics = createTaskMetrics(parts.metrics);
   const wake = (queue: TaskQueue) => signals.wake(taskTopic(queue));
   const leases = createLeaseReturn({ db, log, wake, onReturned: (count) => metrics.changed("returned", count) });

@@ -54,7 +54,7 @@ import {
   toJson,
 } from "./task-message.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly log: Pick<Log, "warn">;
   readonly cursors: Cursors;
@@ -70,7 +70,15 @@ const detailsBytesMax = 16 * 1024;
 const incompatibleCode = "incompatible";
 
 /** Creates the handlers of WorkflowTaskService. */
-export function taskHandlers({ db, log, cursors, polls, pollReader, reports, leases }: Parts): Handlers<typeof Rpc> {
+export function taskHandlers({
+  db,
+  log,
+  cursors,
+  polls,
+  pollReader,
+  reports,
+  leases,
+}: Dependencies): Handlers<typeof Rpc> {
   const checkHeartbeat = createMessageChecker(WorkflowTaskHeartbeatSchema);
   const checkCompletion = createMessageChecker(WorkflowTaskCompletionSchema);
   const checkFailure = createMessageChecker(WorkflowTaskFailureSchema);

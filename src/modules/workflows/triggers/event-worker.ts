@@ -15,7 +15,7 @@ import { positionStore, type Subscriber } from "./position-store.ts";
 import type { RecordResults } from "./trigger-recorder.ts";
 import { isConditionTrue } from "./trigger-templates.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly shares: EventLoopScheduler;
@@ -38,8 +38,8 @@ const batchSize = 200;
 const concurrentStartsMax = 50;
 
 /** Creates the worker of this node. It reads the logs of tenants whose shards this node owns. */
-export function createEventWorker(parts: Parts): EventWorker {
-  const { db, clock, shares, shards, eventLogs, startFiring, recordResults, topic, pollMs } = parts;
+export function createEventWorker(dependencies: Dependencies): EventWorker {
+  const { db, clock, shares, shards, eventLogs, startFiring, recordResults, topic, pollMs } = dependencies;
   const store = positionStore(db.sql);
 
   /** Handles a batch of events. Returns whether there may be more. */

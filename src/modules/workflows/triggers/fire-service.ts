@@ -13,14 +13,14 @@ import { evaluateTemplates, type RunTemplateResult, type TriggerValues, usesVari
 /** Starts a run of a trigger for a caller. */
 export type FireService = ReturnType<typeof createFireService>;
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly service: Pick<TriggerService, "getTrigger">;
   readonly startRun: Runs["startRun"];
 }
 
 /** Creates the function that starts a run of a trigger now. */
-export function createFireService({ db, service, startRun }: Parts) {
+export function createFireService({ db, service, startRun }: Dependencies) {
   return async <T extends Message>(
     context: Context,
     triggerId: string,

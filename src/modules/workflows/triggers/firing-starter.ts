@@ -19,7 +19,7 @@ export interface Firing {
   readonly values: TriggerValues;
 }
 
-interface Parts {
+interface Dependencies {
   readonly runs: Pick<Runs, "startFor" | "findExisting">;
   readonly clock: Clock;
 }
@@ -43,7 +43,7 @@ export function runIdOf(triggerId: string, { name, atMs }: Pick<Firing, "name" |
 }
 
 /** Creates the function that starts the runs of firings. */
-export function createFiringStarter({ runs, clock }: Parts): StartFiring {
+export function createFiringStarter({ runs, clock }: Dependencies): StartFiring {
   async function start(trigger: Trigger, firing: Firing, runId: string): Promise<FiringOutcome> {
     const { tenantId, environmentId, definition, version } = trigger;
     if (firing.depth >= depthMax) {

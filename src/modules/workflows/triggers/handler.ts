@@ -25,7 +25,7 @@ import { fromTrigger, requireCause, toCause, toEvent, toPlain } from "./trigger-
 import type { TriggerService } from "./trigger-service.ts";
 import { triggerStore } from "./trigger-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: TriggerService;
   readonly fire: FireService;
   readonly definitions: Pick<Definitions, "identify">;
@@ -33,7 +33,7 @@ interface Parts {
 }
 
 /** Creates the handlers of WorkflowTriggerService. */
-export function triggerHandlers({ service, fire, definitions, cursors }: Parts): Handlers<typeof Rpc> {
+export function triggerHandlers({ service, fire, definitions, cursors }: Dependencies): Handlers<typeof Rpc> {
   /** The names that a trigger may have been given for a definition. It need not exist. */
   async function namesOf(tenantId: TenantId, idOrKey: string): Promise<string[]> {
     const found = await definitions.identify(tenantId, idOrKey);

@@ -32,7 +32,7 @@ import { createTriggerService } from "./trigger-service.ts";
 
 export { findTriggersOf } from "./trigger-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly clock: Clock;
@@ -62,21 +62,21 @@ const topic = "workflow.triggers";
 const shardLeaseMs = 5000;
 
 /** Creates the module. */
-export function createTriggers(parts: Parts): Triggers {
-  const { db, clock, log, signals, runs, cursors } = parts;
+export function createTriggers(dependencies: Dependencies): Triggers {
+  const { db, clock, log, signals, runs, cursors } = dependencies;
   const shards = createShards({ db, clock, log, signals, kind: topic, count: shardCount, leaseMs: shardLeaseMs });
   const workerParts = {
-    ...{ ...parts, shards, topic },
+    ...{ ...dependencies, shards, topic },
     startFiring: createFiringStarter({ runs, clock }),
-    recordResults: createTriggerRecorder(parts),
+    recordResults: createTriggerRecorder(dependencies),
   };
   const schedules = createScheduleWorker(workerParts);
   const eventWorker = createEventWorker(workerParts);
   const wakeWorkers = () => signals.wake(topic);
-  const service = createTriggerService({ ...parts, wakeWorkers });
+  const service = createTriggerService({ ...dependencies, wakeWorkers });
   const fire = createFireService({ db, service, startRun: runs.startRun });
   return {
-    handlers: triggerHandlers({ service, fire, definitions: parts.definitions, cursors }),
+    handlers: triggerHandlers({ service, fire, definitions: dependencies.definitions, cursors }),
     packRecords: createTriggerRecords({ service, wakeWorkers }),
     worker: {
       async start() {

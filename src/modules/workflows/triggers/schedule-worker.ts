@@ -11,7 +11,7 @@ import { runIdOf, type StartFiring, timeFiring } from "./firing-starter.ts";
 import { type DueTrigger, positionStore } from "./position-store.ts";
 import type { RecordResults } from "./trigger-recorder.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly clock: Clock;
@@ -33,8 +33,8 @@ const openRunsMax = 100;
 export type ScheduleWorker = ReturnType<typeof createScheduleWorker>;
 
 /** Creates the worker of this node. It handles the schedules of the shards that this node owns. */
-export function createScheduleWorker(parts: Parts) {
-  const { db, signals, clock, log, shards, runs, startFiring, recordResults, topic } = parts;
+export function createScheduleWorker(dependencies: Dependencies) {
+  const { db, signals, clock, log, shards, runs, startFiring, recordResults, topic } = dependencies;
   let stopWaking: (() => void) | undefined;
   const task = createRepeatedTask({
     work: sweep,

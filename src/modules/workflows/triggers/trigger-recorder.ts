@@ -3,7 +3,7 @@ import type { Database, Sql } from "../../../platform/db/index.ts";
 import type { EventEntry, EventRecorder } from "../../operations/index.ts";
 import type { TriggerChange } from "./position-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly events: EventRecorder;
@@ -20,7 +20,7 @@ export type RecordResults = (
 ) => Promise<boolean>;
 
 /** Creates the function that stores results. */
-export function createTriggerRecorder({ db, clock, events }: Parts): RecordResults {
+export function createTriggerRecorder({ db, clock, events }: Dependencies): RecordResults {
   return async (changes, store, statements) => {
     const entries = changes.flatMap(failureEvents);
     if (entries.length === 0 && statements === "one") return store(db.sql);

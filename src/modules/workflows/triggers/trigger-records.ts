@@ -15,7 +15,7 @@ import type { NewTrigger, TriggerService } from "./trigger-service.ts";
 import { triggerStore } from "./trigger-store.ts";
 import { checkTemplates } from "./trigger-templates.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: TriggerService;
   /** Wakes the nodes that start runs, after a change of triggers. */
   readonly wakeWorkers: () => void;
@@ -28,7 +28,7 @@ const idPattern = /^[0-9A-HJKMNP-TV-Z]{26}$/;
  * Workflow triggers as packs contain them: the body of CreateWorkflowTrigger with the environment. The image of a trigger is its
  * whole row, so a trigger that has fired since an upgrade counts as changed.
  */
-export function createTriggerRecords({ service, wakeWorkers }: Parts): PackRecords {
+export function createTriggerRecords({ service, wakeWorkers }: Dependencies): PackRecords {
   return {
     kind: "workflow_trigger",
     scopes: ["workflow_trigger:write", "workflow_trigger:delete"],

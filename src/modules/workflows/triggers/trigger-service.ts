@@ -45,7 +45,7 @@ export interface Preview {
   readonly runKey?: string;
 }
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly environments: Environments;
   /** Wakes the nodes that start runs, after a change of triggers. */
@@ -58,7 +58,7 @@ const timesShown = 10;
 export type TriggerService = ReturnType<typeof createTriggerService>;
 
 /** Creates the service of triggers. */
-export function createTriggerService({ events, environments, wakeWorkers }: Parts) {
+export function createTriggerService({ events, environments, wakeWorkers }: Dependencies) {
   async function getTrigger(context: Context, id: string): Promise<Trigger> {
     return requireAccess(context, await triggerStore(context.sql).find(context.tenantId, id));
   }

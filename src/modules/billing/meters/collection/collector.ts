@@ -13,7 +13,7 @@ export interface Collector {
   watermark(sql: Sql): Promise<Progress | undefined>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly sources: readonly UsageSource[];
   /** When the first subscription of all tenants started; undefined without one. */
@@ -28,7 +28,7 @@ interface Parts {
  * second node can count anything twice. A change of a tenant's plan divides the window of the tenant, so that every
  * segment and every period consists of whole windows.
  */
-export function createCollector({ db, sources, findFirstStart, findChanges }: Parts): Collector {
+export function createCollector({ db, sources, findFirstStart, findChanges }: Dependencies): Collector {
   /** Counts the next windows of a source; returns false if there are none. */
   async function countNext(source: UsageSource, nowMs: number): Promise<boolean> {
     return db.transaction(async (tx) => {

@@ -5,7 +5,7 @@ import { ageMsMax } from "../domain/usage.ts";
 import { serviceUsageStore, usageStore } from "../store.ts";
 import type { Collector } from "./collector.ts";
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly platformTenantId: () => string;
@@ -16,7 +16,7 @@ const minuteMs = 60_000;
 const batchSize = 5000;
 
 /** The jobs that count the service's own usage, and delete usage that is too old to be invoiced. */
-export function usageJobs({ sql, clock, platformTenantId, collector }: Parts): JobKind[] {
+export function usageJobs({ sql, clock, platformTenantId, collector }: Dependencies): JobKind[] {
   return [
     {
       kind: "billing.collect_usage",

@@ -12,7 +12,7 @@ import { accountOf, type PreparedAction, renderPage } from "./prepared-action.ts
 import { limitScope, type RateLimits } from "./rate-limits.ts";
 import { redactorOf } from "./secret-redactor.ts";
 
-interface Parts {
+interface Dependencies {
   readonly clock: Clock;
   readonly http: GuardedHttp;
   readonly connections: Pick<Connections, "open" | "markRejected">;
@@ -38,14 +38,14 @@ const pagesBytesMax = 16 * 1024 * 1024;
 const answerMsMin = 50;
 
 /** Creates the executor of this node. */
-export function createActionExecutor(parts: Parts): ActionExecutor {
+export function createActionExecutor(dependencies: Dependencies): ActionExecutor {
   return (prepared, request, deadlineMs, signal) =>
-    new ActionExecution(parts, prepared, deadlineMs, signal).run(request);
+    new ActionExecution(dependencies, prepared, deadlineMs, signal).run(request);
 }
 
 /** One execution in progress. */
 class ActionExecution {
-  readonly #parts: Parts;
+  readonly #dependencies: Dependencies;
   readonly #deadlineMs: number;
   readonly #signal: AbortSignal | undefined;
   readonly #scope: string;
@@ -62,8 +62,13 @@ class ActionExecution {
   #mayHaveTakenEffect = false;
   #bytes = 0;
 
-  constructor(parts: Parts, prepared: PreparedAction, deadlineMs: number, signal: AbortSignal | undefined) {
-    this.#parts = parts;
+  constructor(
+    dependencies: Dependencies,
+    prepared: PreparedAction,
+    deadlineMs: number,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#dependencies = dependencies;
     this.#prepared = prepared;
     this.#deadlineMs = deadlineMs;
     this.#signal = signal;
@@ -73,7 +78,7 @@ class ActionExecution {
   }
 
   async run(first: HttpRequest): Promise<ExecutionOutcome> {
-    const { clock, random } = this.#parts;
+    const { clock, random } = this.#dependencies;
     this.#pages.add(pageKey(first));
     for (let request = first; ; ) {
       const blocked = await this.#waitForLimit();
@@ -111,7 +116,7 @@ class ActionExecution {
 
   /** Waits until the provider allows requests; returns a refusal if that is after the deadline. */
   async #waitForLimit(): Promise<Refusal | undefined> {
-    const { rateLimits, clock, metrics } = this.#parts;
+    const { rateLimits, clock, metrics } = this.#dependencies;
     const { tenantId } = this.#prepared;
     for (;;) {
       const untilMs = rateLimits.blockedUntilMs(tenantId, this.#scope);
@@ -124,7 +129,7 @@ class ActionExecution {
 
   /** Sends one request and records the attempt. */
   async #send(request: HttpRequest): Promise<Success | Refusal> {
-    const { clock, metrics } = this.#parts;
+    const { clock, metrics } = this.#dependencies;
     const startedAtMs = clock.now();
     const started = performance.now();
     this.#attempt++;
@@ -145,7 +150,7 @@ class ActionExecution {
   }
 
   async #exchange(request: HttpRequest, nowMs: number): Promise<Success | Refusal> {
-    const { http, clock } = this.#parts;
+    const { http, clock } = this.#dependencies;
     const { provider, action } = this.#prepared;
     const timeoutMs = this.#deadlineMs - nowMs;
     if (timeoutMs <= 0) return noTimeLeft;
@@ -163,7 +168,7 @@ class ActionExecution {
 
   /** Blocks the connection as long as the provider wants. */
   #noteLimit(answer: Success | Refusal): void {
-    const { rateLimits, clock } = this.#parts;
+    const { rateLimits, clock } = this.#dependencies;
     if (answer.class !== "ok" && answer.class !== "rate_limited") return;
     const untilMs = answer.retryAtMs ?? (answer.class === "ok" ? 0 : clock.now() + blockMsDefault);
     rateLimits.block(this.#prepared.tenantId, this.#scope, untilMs);
@@ -180,7 +185,7 @@ class ActionExecution {
 
   /** Has the connection renew its credentials; returns a refusal if it cannot. */
   async #renew(rejected: Refusal): Promise<Refusal | undefined> {
-    const { connections } = this.#parts;
+    const { connections } = this.#dependencies;
     const { tenantId, connection } = this.#prepared;
     const { id, credentialVersion } = connection!;
     this.#isRenewed = true;

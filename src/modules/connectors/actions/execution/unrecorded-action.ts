@@ -43,14 +43,14 @@ export type ActionResult =
 /** Executes an action once: the caller decides about retries. Rejected credentials are renewed before. */
 export type PerformAction = (call: ActionCall) => Promise<ActionResult>;
 
-interface Parts {
+interface Dependencies {
   readonly clock: Clock;
   readonly executor: ActionExecutor;
   readonly rateLimits: RateLimits;
 }
 
 /** Creates the function that executes actions without a record. */
-export function createUnrecordedActions({ clock, executor, rateLimits }: Parts): PerformAction {
+export function createUnrecordedActions({ clock, executor, rateLimits }: Dependencies): PerformAction {
   return async ({ provider, action, input, connection, idempotencyKey, timeoutMs, signal }) => {
     const { tenantId } = connection;
     const [violation] = checkInput(action, input);

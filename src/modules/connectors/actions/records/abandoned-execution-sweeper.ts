@@ -15,7 +15,7 @@ export interface AbandonedExecutionSweeper {
   stop(): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -29,8 +29,8 @@ const batchSize = 200;
 const everyMs = 1000;
 
 /** Creates the sweeper of this node. */
-export function createAbandonedExecutionSweeper(parts: Parts): AbandonedExecutionSweeper {
-  const { db, clock, log, events, metrics, operation } = parts;
+export function createAbandonedExecutionSweeper(dependencies: Dependencies): AbandonedExecutionSweeper {
+  const { db, clock, log, events, metrics, operation } = dependencies;
   async function sweep(): Promise<boolean> {
     const nowMs = clock.now();
     const { ended, wake } = await db.transaction(async (tx) => {

@@ -21,7 +21,7 @@ export interface ExecutionSettlement extends Settlement {
   readonly execution: NewExecution;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly log: Log;
   readonly events: EventRecorder;
@@ -32,7 +32,7 @@ interface Parts {
 export type ExecutionWriter = ReturnType<typeof createExecutionWriter>;
 
 /** Creates the writer of this node. The global lock order is quota rows, then idempotency keys, then everything else. */
-export function createExecutionWriter({ db, log, events, quotas }: Parts) {
+export function createExecutionWriter({ db, log, events, quotas }: Dependencies) {
   const beginnings = createBatcher<MeteredBeginning, Begun | "over_quota">({
     lanes: 2,
     batchMax: 200,

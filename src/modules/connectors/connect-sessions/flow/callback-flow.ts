@@ -16,7 +16,7 @@ import { type AuthorizationValues, type HeldCallback, openValues } from "./seale
 import { refused } from "./session-flow.ts";
 import type { Resubmission, ViewBuilder } from "./view-builder.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly keyring: Keyring | undefined;
@@ -44,8 +44,8 @@ export interface CallbackResult {
 }
 
 /** Creates the processing of callbacks. */
-export function createCallbackFlow(parts: Parts) {
-  const { db, clock, keyring, catalogue, metrics, views, ender, completion } = parts;
+export function createCallbackFlow(dependencies: Dependencies) {
+  const { db, clock, keyring, catalogue, metrics, views, ender, completion } = dependencies;
   const store = connectSessionStore(db.sql);
 
   /** Lets the end user start again, and says why. */

@@ -18,7 +18,7 @@ import type { SessionEnder } from "../session-end.ts";
 import { connectSessionStore } from "../store.ts";
 import { type HeldCallback, openValues, type SealedValues, sealValues } from "./sealed-values.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -44,7 +44,7 @@ const completionMs = 60_000;
 export type Completion = ReturnType<typeof createCompletion>;
 
 /** Creates the part that completes sessions. */
-export function createCompletion({ db, clock, log, keyring, catalogue, connections, ender, prover }: Parts) {
+export function createCompletion({ db, clock, log, keyring, catalogue, connections, ender, prover }: Dependencies) {
   /** Completions that are running on this node. Repeated calls wait for the first one. */
   const completing = new Map<string, Promise<void>>();
   const read = async (session: OpenSession): Promise<OpenSession> =>

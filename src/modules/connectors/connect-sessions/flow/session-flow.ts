@@ -19,7 +19,7 @@ import type { PageView, RefusalReason } from "./page-view.ts";
 import { type AuthorizationValues, sealValues } from "./sealed-values.ts";
 import type { Choice, ViewBuilder } from "./view-builder.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly keyring: Keyring | undefined;
@@ -37,8 +37,8 @@ type ChosenOffer = ProviderOffer & { readonly mode: AuthMode; readonly auth: Aut
 export type SessionFlow = ReturnType<typeof createSessionFlow>;
 
 /** Creates the flow of the hosted page. Every step but the first needs the cookie of the browser that opened the session. */
-export function createSessionFlow(parts: Parts) {
-  const { db, clock, keyring, configs, metrics, views, prover, ender, completion } = parts;
+export function createSessionFlow(dependencies: Dependencies) {
+  const { db, clock, keyring, configs, metrics, views, prover, ender, completion } = dependencies;
   const store = connectSessionStore(db.sql);
 
   /** Finds a session that the browser with this cookie has opened, or says what to show instead. */

@@ -23,7 +23,7 @@ export interface Resubmission {
   readonly problem: string;
 }
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly findOffer: FindOffer;
 }
@@ -32,7 +32,7 @@ interface Parts {
 export type ViewBuilder = ReturnType<typeof createViewBuilder>;
 
 /** Creates the builder of views. */
-export function createViewBuilder({ sql, findOffer }: Parts) {
+export function createViewBuilder({ sql, findOffer }: Dependencies) {
   /** What all views show. */
   async function frameOf(session: OpenSession): Promise<PageFrame> {
     const application = await connectSessionStore(sql).findTenantName(session.tenantId);

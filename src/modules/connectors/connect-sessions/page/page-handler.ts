@@ -36,7 +36,7 @@ export interface ConnectPages {
   handle(request: PageRequest): Promise<PageResponse>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly flow: SessionFlow;
   readonly receiveCallback: ReturnType<typeof createCallbackFlow>;
   /** The URL at which browsers reach the service. */
@@ -53,7 +53,7 @@ const refusedStatuses = {
 } as const;
 
 /** Creates the pages. */
-export function createConnectPages({ flow, receiveCallback, publicUrl }: Parts): ConnectPages {
+export function createConnectPages({ flow, receiveCallback, publicUrl }: Dependencies): ConnectPages {
   const shell = createPageShell();
 
   const isSecure = () => publicUrl().startsWith("https:");

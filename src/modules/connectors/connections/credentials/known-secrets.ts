@@ -15,14 +15,14 @@ export type UnknownSecrets = "connection_missing" | "revoked" | "decrypt_failed"
  */
 export type ReadSecrets = (tenantId: TenantId, connectionId: string) => Promise<AccountValues | UnknownSecrets>;
 
-interface Parts {
+interface Dependencies {
   readonly cache: ConnectionCache;
   readonly keyring: Keyring | undefined;
   readonly configs: Pick<ProviderConfigs, "open">;
 }
 
 /** Creates the reader of secrets. */
-export function createSecretReader({ cache, keyring, configs }: Parts): ReadSecrets {
+export function createSecretReader({ cache, keyring, configs }: Dependencies): ReadSecrets {
   // Like open connections, a result lives as long as its cache entry.
   const known = new WeakMap<SealedConnection, AccountValues["credentials"]>();
 

@@ -12,7 +12,7 @@ export interface RefreshTimes {
   readonly waitMs?: number;
 }
 
-interface Parts {
+interface Dependencies {
   readonly leases: Pick<ReturnType<typeof leaseStore>, "claim">;
   readonly signals: Signals;
   readonly times: RefreshTimes | undefined;
@@ -26,7 +26,7 @@ const waitMsDefault = 25_000;
 const pollMs = 250;
 
 /** Claims leases for this node, and waits for those of other nodes. */
-export function createLeaseClaims({ leases, signals, times }: Parts) {
+export function createLeaseClaims({ leases, signals, times }: Dependencies) {
   const { leaseMs = leaseMsDefault, waitMs = waitMsDefault } = times ?? {};
   const stopping = new AbortController();
   // Every refresh that waits adds a listener.

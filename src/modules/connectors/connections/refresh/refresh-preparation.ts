@@ -27,7 +27,7 @@ export type RefreshPreparation = (
   | { readonly kind: "failed"; readonly code: string }
 >;
 
-interface Parts {
+interface Dependencies {
   readonly openForTokens: OpenForTokens;
   readonly catalogue: Pick<Catalogue, "provider">;
   readonly configs: Pick<ProviderConfigs, "open">;
@@ -39,7 +39,7 @@ interface Parts {
 export function createRefreshPreparation({
   openForTokens,
   tokens,
-}: Pick<Parts, "openForTokens" | "tokens">): RefreshPreparation {
+}: Pick<Dependencies, "openForTokens" | "tokens">): RefreshPreparation {
   return async (sealed, nowMs) => {
     if (sealed.authMode === "") return { kind: "not_refreshable", reason: undefined };
     const opened = await openForTokens(sealed, nowMs);
@@ -77,7 +77,11 @@ export interface OpenForTokenRequests {
 export type OpenForTokens = (sealed: SealedConnection, nowMs: number) => Promise<OpenForTokenRequests | string>;
 
 /** Creates a function that opens connections for requests to the provider's token endpoint. */
-export function createTokenOpener({ catalogue, configs, keyring }: Pick<Parts, "catalogue" | "configs" | "keyring">) {
+export function createTokenOpener({
+  catalogue,
+  configs,
+  keyring,
+}: Pick<Dependencies, "catalogue" | "configs" | "keyring">) {
   return async (sealed: SealedConnection, nowMs: number): Promise<OpenForTokenRequests | string> => {
     const { tenantId, providerKey, providerConfigId } = sealed;
     const mode = sealed.authMode as AuthMode;

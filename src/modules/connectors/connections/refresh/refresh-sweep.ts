@@ -7,7 +7,7 @@ import { connectionStore } from "../store.ts";
 import { type DueConnection, leaseStore } from "./lease-store.ts";
 import type { RefreshCause, Refresher } from "./refresher.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly events: EventRecorder;
@@ -28,7 +28,7 @@ const abandonMs = 60 * 60_000;
  * refresh tokens that would end for lack of use. Credentials in use are refreshed by their callers. Tells tenants of grants that
  * end soon, whatever is done with them.
  */
-export function refreshSweepJob({ db, clock, events, refresher, platformTenantId }: Parts): JobKind {
+export function refreshSweepJob({ db, clock, events, refresher, platformTenantId }: Dependencies): JobKind {
   const leases = leaseStore(db.sql);
 
   async function refreshAll(due: readonly DueConnection[], cause: RefreshCause, signal: AbortSignal): Promise<number> {

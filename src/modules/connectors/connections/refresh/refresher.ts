@@ -52,7 +52,7 @@ export interface Refresher {
   stop(): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly clock: Clock;
@@ -70,8 +70,8 @@ const rememberMsMax = 1000;
 const recentFailuresMax = 10_000;
 
 /** Creates the refresher of this node. */
-export function createRefresher(parts: Parts): Refresher {
-  const { db, signals, clock, log, metrics, keyring, events, cache, prepare, times } = parts;
+export function createRefresher(dependencies: Dependencies): Refresher {
+  const { db, signals, clock, log, metrics, keyring, events, cache, prepare, times } = dependencies;
   const flights = new Map<string, Promise<RefreshOutcome>>();
   const leases = leaseStore(db.sql);
   const connections = connectionStore(db.sql);

@@ -28,7 +28,7 @@ export type Rejection =
 /** What the provider says about credentials. `unclear`: it said nothing about them. */
 type Verdict = "accepted" | "rejected" | "unclear";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly cache: Pick<ConnectionCache, "forget">;
@@ -42,7 +42,7 @@ interface Parts {
  * Creates the reaction to rejected credentials: the provider is asked for the account, and if it rejects that request too, the
  * credentials are refreshed once, else the connection needs reauthorization.
  */
-export function createRejection({ db, clock, cache, catalogue, open, probe, refresher }: Parts) {
+export function createRejection({ db, clock, cache, catalogue, open, probe, refresher }: Dependencies) {
   const questions = new Map<string, Promise<Verdict>>();
 
   async function ask(tenantId: TenantId, connectionId: string): Promise<Verdict> {

@@ -16,7 +16,7 @@ export interface TestResult {
   readonly durationMs: number;
 }
 
-interface Parts {
+interface Dependencies {
   readonly clock: Clock;
   readonly catalogue: Pick<Catalogue, "provider">;
   readonly open: OpenConnections;
@@ -41,7 +41,7 @@ const missingText =
   "The credentials do not reach the account of the connection. Reconnect it with a connect session that grants access to that account.";
 
 /** Creates the test of connections: it opens the connection and requests its account at the provider. */
-export function createConnectionTester({ clock, catalogue, open, probe, markRejected }: Parts) {
+export function createConnectionTester({ clock, catalogue, open, probe, markRejected }: Dependencies) {
   async function attempt(tenantId: TenantId, id: string): Promise<Omit<TestResult, "durationMs">> {
     for (let isRepeat = false; ; isRepeat = true) {
       const opened = await open(tenantId, id, { isTest: true });

@@ -38,7 +38,7 @@ export interface ProofTarget {
   readonly configId: string;
 }
 
-interface Parts {
+interface Dependencies {
   readonly configs: Pick<ProviderConfigs, "open">;
   readonly tokens: TokenClient;
   readonly probeAccount: ProbeAccount;
@@ -48,7 +48,7 @@ interface Parts {
 export type GrantProver = ReturnType<typeof createGrantProver>;
 
 /** Creates the part that proves access at the provider before it is stored. */
-export function createGrantProver({ configs, tokens, probeAccount }: Parts) {
+export function createGrantProver({ configs, tokens, probeAccount }: Dependencies) {
   /** The values of the provider config for templates; a fault if it cannot be used. */
   async function configValues(target: ProofTarget): Promise<Record<string, string> | ProofFault> {
     if (target.configId === "") return {};

@@ -42,7 +42,7 @@ export interface Catalogue {
   messageProviders(): Promise<readonly Provider[]>;
 }
 
-interface Parts {
+interface Dependencies {
   /** The connections that load cache entries during calls. */
   readonly side: Database;
   readonly changes: TenantChanges;
@@ -73,7 +73,7 @@ export function createCatalogue({
   shares,
   builtin,
   bytesMax = documentBytesMax,
-}: Parts): Catalogue {
+}: Dependencies): Catalogue {
   const compiled = new CompiledManifests(bytesMax, log, shares);
   const cache = createTenantCache<TenantId, TenantManifests>({
     changes,

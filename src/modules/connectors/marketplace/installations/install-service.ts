@@ -16,7 +16,7 @@ import type { RecordOwners } from "../record-owners.ts";
 import { installationStore } from "./installation-store.ts";
 import { requireRequirements } from "./requirements.ts";
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly owners: RecordOwners;
 }
@@ -31,7 +31,7 @@ export interface InstallResult {
 const installationsMax = 500;
 
 /** Creates the function that installs a verified pack in the transaction of the context. */
-export function createInstaller({ events, owners }: Parts) {
+export function createInstaller({ events, owners }: Dependencies) {
   return async (context: Context, signed: SignedPack, slots: SlotValues): Promise<InstallResult> => {
     const { sql, tenantId, nowMs, principal } = context;
     const { pack, digest, document } = signed;

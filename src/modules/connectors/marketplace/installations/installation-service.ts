@@ -27,7 +27,7 @@ import { createRollback } from "./rollback-service.ts";
 import { createSlotResolver, type SlotSources } from "./slot-resolver.ts";
 import { createUpgrader, requireNewer } from "./upgrade-service.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly events: EventRecorder;
   readonly catalogue: CatalogueService;
@@ -88,7 +88,7 @@ const changesShownMax = 20;
 export type InstallationService = ReturnType<typeof createInstallationService>;
 
 /** Creates the service of installations. */
-export function createInstallationService({ db, events, catalogue, owners, slots, metrics }: Parts) {
+export function createInstallationService({ db, events, catalogue, owners, slots, metrics }: Dependencies) {
   const resolveSlots = createSlotResolver(slots);
   const install = createInstaller({ events, owners });
   const upgrade = createUpgrader({ events, owners });

@@ -10,7 +10,7 @@ import { installationStore } from "./installation-store.ts";
 import { inUse } from "./record-uses.ts";
 import { requireAcceptedBy } from "./requirements.ts";
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly owners: RecordOwners;
 }
@@ -19,7 +19,7 @@ interface Parts {
  * Creates the function that rolls the last upgrade of an installation back. It restores the rows that the upgrade changed, and
  * the rows of the installation, so that an earlier upgrade can be rolled back next.
  */
-export function createRollback({ events, owners }: Parts) {
+export function createRollback({ events, owners }: Dependencies) {
   return async (context: Context, current: Installation, discardChanges: boolean): Promise<Installation> => {
     const { sql, tenantId, nowMs, principal } = context;
     const store = installationStore(sql);

@@ -20,7 +20,7 @@ import { installationStore } from "./installation-store.ts";
 import { inUse } from "./record-uses.ts";
 import { requireAcceptedBy, requireRequirements } from "./requirements.ts";
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly owners: RecordOwners;
 }
@@ -46,7 +46,7 @@ export function requireNewer({ version }: Installation, { pack }: SignedPack): v
  * Creates the function that upgrades an installation in the transaction of the context. The base of the merge is what the pack
  * wrote last, so the difference between the base and a record is what the tenant changed.
  */
-export function createUpgrader({ events, owners }: Parts) {
+export function createUpgrader({ events, owners }: Dependencies) {
   return async (
     context: Context,
     current: Installation,

@@ -16,7 +16,7 @@ import { readPage } from "../../../../platform/paging/index.ts";
 import type { ProviderConfigService } from "../service.ts";
 import { configVersionStore, type ProviderConfigVersion } from "./version-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: ProviderConfigService;
   readonly cursors: Cursors;
 }
@@ -24,7 +24,10 @@ interface Parts {
 type VersionMethods = "createProviderConfigVersion" | "getProviderConfigVersion" | "listProviderConfigVersions";
 
 /** Creates the handlers of versions of provider configs. */
-export function providerConfigVersionHandlers({ service, cursors }: Parts): Pick<Handlers<typeof Rpc>, VersionMethods> {
+export function providerConfigVersionHandlers({
+  service,
+  cursors,
+}: Dependencies): Pick<Handlers<typeof Rpc>, VersionMethods> {
   async function withState({ sql, tenantId }: Context, version: ProviderConfigVersion) {
     return fromVersion(version, (await configVersionStore(sql).findActive(tenantId, version.configId))?.version);
   }

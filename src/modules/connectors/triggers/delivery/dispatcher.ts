@@ -21,7 +21,7 @@ import { type ClaimedDelivery, type DeliveryEnd, deliveryStore } from "./deliver
 import { type CallTarget, TargetRefusal } from "./target-calls.ts";
 import { isConditionTrue } from "./target-templates.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly clock: Clock;
@@ -59,8 +59,8 @@ type Outcome =
   | { readonly status: "retry"; readonly error: string; readonly waitMs?: number };
 
 /** Creates the dispatcher of this node. Each event is passed to its target under its own idempotency key until a result is stored. */
-export function createDispatcher(parts: Parts): Dispatcher {
-  const { db, signals, clock, log, shares, events, metrics, callTarget, storeStatus, topic, keyLifeMs } = parts;
+export function createDispatcher(dependencies: Dependencies): Dispatcher {
+  const { db, signals, clock, log, shares, events, metrics, callTarget, storeStatus, topic, keyLifeMs } = dependencies;
   const store = deliveryStore(db.sql);
   const claim = `${randomUUID()}:`;
   const ends = createBatcher<DeliveryEnd, void>({
@@ -74,7 +74,7 @@ export function createDispatcher(parts: Parts): Dispatcher {
 
   async function claimDue(limit: number, busy: readonly string[]): Promise<readonly ClaimedDelivery[]> {
     const from = (start: string, count: number) =>
-      store.claimDue({ after: start, busy, tenantsMax, perTenant }, claim, count, parts.claimMs);
+      store.claimDue({ after: start, busy, tenantsMax, perTenant }, claim, count, dependencies.claimMs);
     const claimed = await from(after, limit);
     if (after !== "" && claimed.length < limit) claimed.push(...(await from("", limit - claimed.length)));
     // The next claim starts after the last tenant of this one.
@@ -139,7 +139,7 @@ export function createDispatcher(parts: Parts): Dispatcher {
   }
 
   const loop = createClaimLoop({
-    ...{ signals, log, topic, concurrency, perTenant, perform, pollMs: parts.pollMs },
+    ...{ signals, log, topic, concurrency, perTenant, perform, pollMs: dependencies.pollMs },
     claim: claimDue,
     name: "the delivery of trigger events",
   });

@@ -13,7 +13,7 @@ import { type CompileTemplate, type EventValue, evaluateRoute, evaluateRun } fro
 /** Finds a pool of an environment by its name or id; undefined if it has none. */
 export type FindPoolId = (tenantId: TenantId, environmentId: string, nameOrId: string) => Promise<string | undefined>;
 
-interface Parts {
+interface Dependencies {
   readonly call: OperationCaller;
   readonly findPoolId: FindPoolId;
   readonly compileTemplate: CompileTemplate;
@@ -31,7 +31,7 @@ export type CallTarget = (
 ) => Promise<JsonObject>;
 
 /** Creates the function that passes events to targets. */
-export function createTargetCaller({ call, findPoolId, compileTemplate }: Parts): CallTarget {
+export function createTargetCaller({ call, findPoolId, compileTemplate }: Dependencies): CallTarget {
   return async (target, environmentId, origin, event): Promise<JsonObject> => {
     if (target.kind === "workflow") {
       const { definition, version } = target;

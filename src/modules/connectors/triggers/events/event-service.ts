@@ -8,7 +8,7 @@ import type { Subscription } from "../domain/subscription.ts";
 import type { SubscriptionService } from "../subscriptions/subscription-service.ts";
 import { eventStore, type FullEvent } from "./event-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly subscriptions: Pick<SubscriptionService, "getSubscription">;
   /** Wakes the delivery of events. */
@@ -28,7 +28,7 @@ const replaysMax = 1000;
 export type EventService = ReturnType<typeof createEventService>;
 
 /** Creates the service of events. */
-export function createEventService({ events, subscriptions, wakeDelivery }: Parts) {
+export function createEventService({ events, subscriptions, wakeDelivery }: Dependencies) {
   async function getEvent(context: Context, id: string): Promise<FullEvent> {
     const event = await eventStore(context.sql).find(context.tenantId, id);
     if (event === undefined) throw notFound("trigger event");

@@ -28,7 +28,7 @@ export type IntakeResult = "taken" | "refused" | "malformed" | "unavailable" | {
 /** Receives a delivery of a provider. When it resolves with `taken`, its events are committed. */
 export type ReceiveWebhook = (tenantId: string, subscriptionId: string, delivery: Delivery) => Promise<IntakeResult>;
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly keyring: Keyring | undefined;
@@ -40,8 +40,11 @@ interface Parts {
 }
 
 /** Creates the intake of webhooks, and a function that resolves when nothing is being written. */
-export function createWebhookIntake(parts: Parts): { readonly receive: ReceiveWebhook; idle(): Promise<void> } {
-  const { db, clock, keyring, catalogue, connections, metrics, wakeDelivery } = parts;
+export function createWebhookIntake(dependencies: Dependencies): {
+  readonly receive: ReceiveWebhook;
+  idle(): Promise<void>;
+} {
+  const { db, clock, keyring, catalogue, connections, metrics, wakeDelivery } = dependencies;
   const writer = createBatcher<readonly EventRow[], number>({
     lanes: 2,
     batchMax: 500,

@@ -21,7 +21,7 @@ import type { StoreStatus } from "../status-store.ts";
 import type { TriggerMetrics } from "../trigger-metrics.ts";
 import { type Poll, pollStore, type Scan } from "./poll-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly catalogue: Pick<Catalogue, "trigger">;
@@ -53,8 +53,8 @@ const scanMsMax = 60 * 60_000;
 export type Poller = (poll: Poll, signal: AbortSignal) => Promise<void>;
 
 /** Creates the poller: it reads a list page by page, and commits every page with the position in the list. */
-export function createPoller(parts: Parts): Poller {
-  const { db, clock, catalogue, send, storeStatus, metrics, wakeDelivery, claimMs } = parts;
+export function createPoller(dependencies: Dependencies): Poller {
+  const { db, clock, catalogue, send, storeStatus, metrics, wakeDelivery, claimMs } = dependencies;
   const store = pollStore(db.sql);
 
   async function scanPages(poll: Poll, polled: Polled, signal: AbortSignal): Promise<void> {

@@ -12,7 +12,7 @@ import type { StoreStatus } from "../status-store.ts";
 import type { TriggerMetrics } from "../trigger-metrics.ts";
 import { type Registration, registrationStore } from "./registration-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -43,8 +43,8 @@ const lifeMsMax = 10 * 365 * 86_400_000;
 export type Registrar = (registration: Registration, signal: AbortSignal) => Promise<void>;
 
 /** Creates the registrar of webhooks at providers. */
-export function createRegistrar(parts: Parts): Registrar {
-  const { db, clock, log, keyring, catalogue, send, storeStatus, metrics, publicUrl } = parts;
+export function createRegistrar(dependencies: Dependencies): Registrar {
+  const { db, clock, log, keyring, catalogue, send, storeStatus, metrics, publicUrl } = dependencies;
   const store = registrationStore(db.sql);
 
   async function findTrigger(registration: Registration): Promise<Registered | string> {

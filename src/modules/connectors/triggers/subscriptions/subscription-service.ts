@@ -81,8 +81,8 @@ export interface SubscriptionParts {
 export type SubscriptionService = ReturnType<typeof createSubscriptionService>;
 
 /** Creates the service of subscriptions. */
-export function createSubscriptionService(parts: SubscriptionParts) {
-  const { events, keyring, catalogue, connections, environments, compileTemplate, wakeWorkers } = parts;
+export function createSubscriptionService(dependencies: SubscriptionParts) {
+  const { events, keyring, catalogue, connections, environments, compileTemplate, wakeWorkers } = dependencies;
 
   async function getSubscription(context: Context, id: string): Promise<Subscription> {
     return requireAccess(context, await subscriptionStore(context.sql).find(context.tenantId, id));

@@ -31,7 +31,7 @@ export type ConformanceSuite = SuiteDescription<ConformanceCase>;
 const untilMsMax = 10_000;
 const pollMs = 25;
 
-interface Parts {
+interface Dependencies {
   readonly client: SandboxClient;
   readonly config: Config;
   readonly signal: AbortSignal;
@@ -39,7 +39,7 @@ interface Parts {
 }
 
 /** Creates the context of a case and the list of its checks. */
-export function createCaseContext({ client, config, signal, caseId }: Parts): {
+export function createCaseContext({ client, config, signal, caseId }: Dependencies): {
   context: CaseContext;
   checks: Check[];
 } {

@@ -68,7 +68,7 @@ export class UnexpectedReply extends Error {
   }
 }
 
-interface Parts {
+interface Dependencies {
   readonly send: SendRequest;
   /** A Host that the instance accepts. */
   readonly host: string;
@@ -80,7 +80,7 @@ interface Parts {
 const retryMsMax = 5000;
 
 /** Creates the client of a case. */
-export function createSandboxClient({ send, host, keys, signal }: Parts): SandboxClient {
+export function createSandboxClient({ send, host, keys, signal }: Dependencies): SandboxClient {
   async function request(method: string, path: string, options: RequestOptions): Promise<Reply> {
     const { as = "admin", body, headers = {}, isLimitExpected = false, isEnough } = options;
     const key = keys[as];

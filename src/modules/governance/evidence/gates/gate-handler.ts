@@ -13,7 +13,7 @@ import type { PackChanges } from "../packs/pack-changes.ts";
 import { fromFinding, fromGate, fromRequirement } from "./gate-message.ts";
 import type { GateService } from "./gate-service.ts";
 
-interface Parts {
+interface Dependencies {
   readonly gates: GateService;
   readonly changes: PackChanges;
 }
@@ -21,7 +21,7 @@ interface Parts {
 type GateMethods = "evaluateEvidenceGate" | "explainEvidencePack" | "expandEvidenceRequirements";
 
 /** Creates the handlers of gates and requirements. */
-export function gateHandlers({ gates, changes }: Parts): Pick<Handlers<typeof Rpc>, GateMethods> {
+export function gateHandlers({ gates, changes }: Dependencies): Pick<Handlers<typeof Rpc>, GateMethods> {
   return {
     async evaluateEvidenceGate(context, { environmentId, packId }) {
       const pack = await changes.find(context, environmentId, packId);

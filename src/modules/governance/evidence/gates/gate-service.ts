@@ -45,7 +45,7 @@ export interface PromotionGate {
   readonly validUntil: Date | undefined;
 }
 
-interface Parts {
+interface Dependencies {
   readonly candidates: Candidates;
   readonly metrics: EvidenceMetrics;
 }
@@ -54,7 +54,7 @@ interface Parts {
 export type GateService = ReturnType<typeof createGateService>;
 
 /** Creates the service of gates. */
-export function createGateService({ candidates, metrics }: Parts) {
+export function createGateService({ candidates, metrics }: Dependencies) {
   function evaluateFor(
     { pack, receipts }: Omit<PackContent, "artifacts">,
     candidateId: string,

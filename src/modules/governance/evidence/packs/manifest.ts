@@ -21,7 +21,7 @@ import type { Signer } from "../signing/signer.ts";
 import type { PackChanges } from "./pack-changes.ts";
 import { packStore } from "./pack-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly changes: PackChanges;
   readonly gates: GateService;
   readonly signer: Signer;
@@ -35,7 +35,7 @@ export type ManifestExporter = ReturnType<typeof createManifestExporter>;
  * Creates the exporter. A manifest is built field by field from identifiers, digests, results and times. Names and descriptions
  * of packs, storage references, details of receipts and callers are never copied.
  */
-export function createManifestExporter({ changes, gates, signer, platformTenantId }: Parts) {
+export function createManifestExporter({ changes, gates, signer, platformTenantId }: Dependencies) {
   return {
     async exportPack(context: Context, environment: string, packId: string): Promise<EvidenceManifest> {
       const { sql, tenantId, nowMs } = context;

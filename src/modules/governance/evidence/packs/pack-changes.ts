@@ -15,7 +15,7 @@ export interface LockedPack {
   readonly now: Date;
 }
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly gates: GateService;
 }
@@ -24,7 +24,7 @@ interface Parts {
 export type PackChanges = ReturnType<typeof createPackChanges>;
 
 /** Creates the access to packs that all services of the module share. */
-export function createPackChanges({ events, gates }: Parts) {
+export function createPackChanges({ events, gates }: Dependencies) {
   /** Returns a pack of an environment, which is named by its id or its key. */
   function requireAccess(context: Context, pack: Pack | undefined, environment: string): Pack {
     if (pack === undefined || (pack.environmentId !== environment && pack.environmentKey !== environment)) {

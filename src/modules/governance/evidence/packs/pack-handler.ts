@@ -23,7 +23,7 @@ import { fromPack, toArtifact, toTexts } from "./pack-message.ts";
 import type { PackService } from "./pack-service.ts";
 import { packStore } from "./pack-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: PackService;
   readonly changes: PackChanges;
   readonly exporter: ManifestExporter;
@@ -41,8 +41,8 @@ type PackMethods =
   | "attachEvidencePack";
 
 /** Creates the handlers of packs. */
-export function packHandlers(parts: Parts): Pick<Handlers<typeof Rpc>, PackMethods> {
-  const { service, changes, exporter, cursors } = parts;
+export function packHandlers(dependencies: Dependencies): Pick<Handlers<typeof Rpc>, PackMethods> {
+  const { service, changes, exporter, cursors } = dependencies;
   const whole = async ({ sql }: Context, pack: Pack) => ({
     pack: fromPack(pack, await packStore(sql).readArtifacts(pack.tenantId, pack.id)),
   });

@@ -14,7 +14,7 @@ import { requireIdentifier } from "../identifiers.ts";
 import type { LockedPack, PackChanges } from "./pack-changes.ts";
 import { packStore } from "./pack-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly changes: PackChanges;
   readonly candidates: Candidates;
 }
@@ -23,7 +23,7 @@ interface Parts {
 export type PackService = ReturnType<typeof createPackService>;
 
 /** Creates the service of packs. */
-export function createPackService({ changes, candidates }: Parts) {
+export function createPackService({ changes, candidates }: Dependencies) {
   /** Attaches a locked pack to a promotion, which pins its artifacts and demands. */
   async function attachLocked(context: Context, locked: LockedPack, candidate: Candidate): Promise<Pack> {
     const { pack, now } = locked;

@@ -13,7 +13,7 @@ import { fromReceipt, toNewReceipt } from "./receipt-message.ts";
 import type { ReceiptService } from "./receipt-service.ts";
 import { receiptStore } from "./receipt-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: ReceiptService;
   readonly changes: PackChanges;
   readonly cursors: Cursors;
@@ -22,7 +22,11 @@ interface Parts {
 type ReceiptMethods = "addEvidenceReceipt" | "listEvidenceReceipts";
 
 /** Creates the handlers of receipts. */
-export function receiptHandlers({ service, changes, cursors }: Parts): Pick<Handlers<typeof Rpc>, ReceiptMethods> {
+export function receiptHandlers({
+  service,
+  changes,
+  cursors,
+}: Dependencies): Pick<Handlers<typeof Rpc>, ReceiptMethods> {
   return {
     async addEvidenceReceipt(context, request) {
       const { environmentId, packId } = request;

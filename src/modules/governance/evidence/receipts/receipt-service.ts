@@ -65,7 +65,7 @@ export type FindRuntimeFinding = (
 /** The producer of receipts about what the service observed itself. */
 const serviceProducer = "service";
 
-interface Parts {
+interface Dependencies {
   readonly changes: PackChanges;
   readonly runs: RunService;
   readonly signer: Signer;
@@ -80,7 +80,7 @@ const detailsBytesMax = 65_536;
 export type ReceiptService = ReturnType<typeof createReceiptService>;
 
 /** Creates the service of receipts. */
-export function createReceiptService({ changes, runs, signer, candidates, metrics, findRuntimeFinding }: Parts) {
+export function createReceiptService({ changes, runs, signer, candidates, metrics, findRuntimeFinding }: Dependencies) {
   /** The artifacts that a receipt without a run is about. They must be in the pack at these digests. */
   async function requireSubjects(context: Context, pack: Pack, subjects: readonly Subject[]): Promise<void> {
     if (subjects.length === 0) throw invalid("subjects", "required", "must name at least one artifact of the pack");

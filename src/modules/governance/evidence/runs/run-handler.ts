@@ -23,7 +23,7 @@ import { fromSubject } from "../receipts/receipt-message.ts";
 import type { RunService } from "./run-service.ts";
 import { runStore } from "./run-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly service: RunService;
   readonly changes: PackChanges;
   readonly cursors: Cursors;
@@ -37,7 +37,7 @@ type RunMethods =
   | "cancelEvidenceRun";
 
 /** Creates the handlers of runs. */
-export function runHandlers({ service, changes, cursors }: Parts): Pick<Handlers<typeof Rpc>, RunMethods> {
+export function runHandlers({ service, changes, cursors }: Dependencies): Pick<Handlers<typeof Rpc>, RunMethods> {
   return {
     async startEvidenceRun(context, request) {
       const { environmentId, packId, claim, leaseS, deadlineS } = request;

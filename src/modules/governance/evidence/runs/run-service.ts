@@ -41,7 +41,7 @@ export interface ClaimedRun {
   readonly token: string;
 }
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly changes: PackChanges;
   readonly metrics: EvidenceMetrics;
@@ -51,7 +51,7 @@ interface Parts {
 export type RunService = ReturnType<typeof createRunService>;
 
 /** Creates the service of runs. */
-export function createRunService({ events, changes, metrics }: Parts) {
+export function createRunService({ events, changes, metrics }: Dependencies) {
   /** Returns a run of an environment, which is named by its id or its key. */
   function requireAccess(context: Context, run: Run | undefined, environment: string): Run {
     if (run === undefined || (run.environmentId !== environment && run.environmentKey !== environment)) {

@@ -18,7 +18,7 @@ import { openEnvelope } from "./envelope.ts";
 import { keyStore, type SigningKey } from "./key-store.ts";
 import type { Signer } from "./signer.ts";
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly signer: Signer;
   readonly platformTenantId: () => TenantId;
@@ -30,7 +30,11 @@ type KeyMethods = "listEvidenceKeys" | "rotateEvidenceKey" | "verifyEvidenceRece
 const listedMax = 100;
 
 /** Creates the handlers of signing keys. */
-export function keyHandlers({ events, signer, platformTenantId }: Parts): Pick<Handlers<typeof Rpc>, KeyMethods> {
+export function keyHandlers({
+  events,
+  signer,
+  platformTenantId,
+}: Dependencies): Pick<Handlers<typeof Rpc>, KeyMethods> {
   return {
     async listEvidenceKeys({ sql }) {
       const keys = await keyStore(sql).list(platformTenantId(), listedMax);

@@ -23,13 +23,13 @@ export interface Signer {
   rotate(sql: Sql, nowMs: number): Promise<{ readonly key: SigningKey; readonly retiredKeyId: string }>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly keyring: Keyring | undefined;
   readonly platformTenantId: () => TenantId;
 }
 
 /** Creates the signer of this node. */
-export function createSigner({ keyring, platformTenantId }: Parts): Signer {
+export function createSigner({ keyring, platformTenantId }: Dependencies): Signer {
   /** The active private key of this node, opened once. */
   let opened: { readonly id: string; readonly privateKey: KeyObject } | undefined;
 

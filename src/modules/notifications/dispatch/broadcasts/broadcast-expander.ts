@@ -31,7 +31,7 @@ const pageMsMax = 250;
 /** A broadcast fails after this many failed attempts at one page. */
 const failuresMax = 8;
 
-interface Parts extends RecipientParts {
+interface Dependencies extends RecipientParts {
   readonly db: Database;
   readonly signals: Signals;
   readonly clock: Clock;
@@ -68,8 +68,8 @@ export interface BroadcastExpander {
  * and the broadcast's position are committed in one transaction that locks the broadcast. After a crash, any node
  * continues with the first member that has no delivery.
  */
-export function createBroadcastExpander(parts: Parts): BroadcastExpander {
-  const { db, signals, clock, log, events, pollMs = 1000 } = parts;
+export function createBroadcastExpander(dependencies: Dependencies): BroadcastExpander {
+  const { db, signals, clock, log, events, pollMs = 1000 } = dependencies;
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let stopWaking: (() => void) | undefined;
@@ -85,7 +85,7 @@ export function createBroadcastExpander(parts: Parts): BroadcastExpander {
   async function expandNext(): Promise<boolean> {
     let broadcast: Broadcast | undefined;
     try {
-      return await expandPage(parts, (locked) => {
+      return await expandPage(dependencies, (locked) => {
         broadcast = locked;
       });
     } catch (error) {
@@ -114,7 +114,7 @@ export function createBroadcastExpander(parts: Parts): BroadcastExpander {
 
   return {
     start() {
-      if (!parts.enabled) return;
+      if (!dependencies.enabled) return;
       stopWaking = signals.onWake(broadcastTopic, scan.run);
       timer = setInterval(scan.run, pollMs);
       scan.start();
@@ -129,8 +129,8 @@ export function createBroadcastExpander(parts: Parts): BroadcastExpander {
 }
 
 /** Expands one page; false when no broadcast has work. */
-async function expandPage(parts: Parts, onLocked: (broadcast: Broadcast) => void): Promise<boolean> {
-  const { db, clock, events, wakeInbox, wakeDispatch } = parts;
+async function expandPage(dependencies: Dependencies, onLocked: (broadcast: Broadcast) => void): Promise<boolean> {
+  const { db, clock, events, wakeInbox, wakeDispatch } = dependencies;
   const nowMs = clock.now();
   const page = await db.transaction(async (tx) => {
     const broadcast = await broadcastStore(tx).lockNext();
@@ -142,12 +142,12 @@ async function expandPage(parts: Parts, onLocked: (broadcast: Broadcast) => void
     }
     const { tenantId, topicKey, cutoff, position, expanded } = broadcast;
     const [members, total, [payload]] = await Promise.all([
-      parts.topics.membersAt(tx, tenantId, topicKey, cutoff, position, membersPerPage),
-      broadcast.status === "accepted" ? parts.topics.countAt(tx, tenantId, topicKey, cutoff) : broadcast.total,
+      dependencies.topics.membersAt(tx, tenantId, topicKey, cutoff, position, membersPerPage),
+      broadcast.status === "accepted" ? dependencies.topics.countAt(tx, tenantId, topicKey, cutoff) : broadcast.total,
       dispatchStore(tx).findPayloads([broadcast]),
     ]);
     if (payload === undefined) throw new Error("the payload of the broadcast has expired");
-    const { rows, runs, processed } = await rowsOf(parts, tx, broadcast, payload, members, nowMs);
+    const { rows, runs, processed } = await rowsOf(dependencies, tx, broadcast, payload, members, nowMs);
     const isLast = members.length < membersPerPage && processed === members.length;
     const next: Broadcast = {
       ...broadcast,
@@ -158,11 +158,11 @@ async function expandPage(parts: Parts, onLocked: (broadcast: Broadcast) => void
       updatedAt: new Date(nowMs),
     };
     await Promise.all([
-      insertPage(tx, broadcast, parts.lane, payload, rows, runs, nowMs),
+      insertPage(tx, broadcast, dependencies.lane, payload, rows, runs, nowMs),
       broadcastStore(tx).advance(next),
     ]);
     const recorded = [
-      await parts.reporter.record(tx, toReports(tenantId, rows)),
+      await dependencies.reporter.record(tx, toReports(tenantId, rows)),
       await events.recordMany(tx, isLast ? [completedEvent(next)] : [], nowMs),
     ];
     return { tenantId, rows, runs, recorded };
@@ -171,19 +171,19 @@ async function expandPage(parts: Parts, onLocked: (broadcast: Broadcast) => void
   if (page === "cancelled_page") return true;
   const { tenantId, rows, runs, recorded } = page;
   for (const { wake } of recorded) wake();
-  parts.reporter.count(toReports(tenantId, rows));
+  dependencies.reporter.count(toReports(tenantId, rows));
   wakeInbox(
     tenantId,
     rows.flatMap(({ stored_in, subscriber_id }) => (stored_in === "inbox" ? subscriber_id : [])),
   );
   if (rows.some(({ status }) => status === "queued")) wakeDispatch();
-  if (runs.length > 0) parts.wakeRuns();
+  if (runs.length > 0) dependencies.wakeRuns();
   return true;
 }
 
 /** Returns the delivery rows or runs of a page and the number of members processed within the time limit. */
 async function rowsOf(
-  parts: Parts,
+  dependencies: Dependencies,
   tx: Sql,
   broadcast: Broadcast,
   { body, cancelledAt }: StoredPayload,
@@ -195,8 +195,8 @@ async function rowsOf(
   const { userId, channels } = manifest;
   const ids = members.map(({ subscriberId }) => subscriberId);
   const [recipients, workflow] = await Promise.all([
-    readRecipients(parts, tx, tenantId, { workflowKey, userId, topicKey }, ids),
-    parts.preferences.workflow(tenantId, workflowKey),
+    readRecipients(dependencies, tx, tenantId, { workflowKey, userId, topicKey }, ids),
+    dependencies.preferences.workflow(tenantId, workflowKey),
   ]);
   const triggerContext: TriggerContext = {
     tenantId,
@@ -213,7 +213,7 @@ async function rowsOf(
   const rows: DeliveryRow[] = [];
   const runs: RunRow[] = [];
   const startedAtMs = performance.now();
-  const turns = parts.shares.forBackground(tenantId);
+  const turns = dependencies.shares.forBackground(tenantId);
   let processed = 0;
   for (const { subscriberId, contextKeys } of members) {
     if (turns.isOver()) await turns.next();
@@ -221,7 +221,7 @@ async function rowsOf(
     const run = recipient && newRun(triggerContext, subscriberId, contextKeys);
     if (run !== undefined) runs.push(run);
     else if (recipient !== undefined) {
-      const initial = await createInitialDeliveries(parts, triggerContext, recipient, contextKeys);
+      const initial = await createInitialDeliveries(dependencies, triggerContext, recipient, contextKeys);
       for (const { row } of initial) rows.push(row);
     }
     processed++;

@@ -20,7 +20,7 @@ import { cancellationStore } from "./cancellation-store.ts";
 /** How many deliveries are counted by status. */
 const countedMax = 100_000;
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly topics: Pick<Topics, "find" | "cutoff">;
   readonly preferences: Pick<Preferences, "findWorkflow" | "checkContents">;
@@ -45,7 +45,7 @@ export function createBroadcastService({
   hasQueue,
   payloadRetentionMs,
   wakeExpander,
-}: Parts) {
+}: Dependencies) {
   return {
     /**
      * Accepts a broadcast. Its payload, its manifest and its expansion work are committed in one transaction; on failure

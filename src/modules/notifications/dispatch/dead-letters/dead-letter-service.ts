@@ -24,7 +24,7 @@ export interface RedriveResult extends RedriveCount {
   readonly redriven: number;
 }
 
-interface Parts {
+interface Dependencies {
   readonly events: Pick<EventRecorder, "record" | "recordMany">;
   readonly wakeExpander: () => void;
   readonly wakeDispatch: () => void;
@@ -34,7 +34,7 @@ interface Parts {
 export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
 
 /** Creates the dead-letter service. */
-export function createDeadLetterService({ events, wakeExpander, wakeDispatch }: Parts) {
+export function createDeadLetterService({ events, wakeExpander, wakeDispatch }: Dependencies) {
   /** Resumes a broadcast at the page that failed. */
   async function reopen(context: Context, letter: DeadLetter): Promise<DeadLetter> {
     const { sql, tenantId, nowMs } = context;

@@ -40,7 +40,7 @@ import type { Delivery } from "../domain/delivery.ts";
 import { type Observation, observationStore } from "../observations/observation-store.ts";
 import { type DeliveryFilter, deliveryStore } from "./delivery-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly broadcasts: BroadcastService;
   readonly deadLetters: DeadLetterService;
   readonly cursors: Cursors;
@@ -59,7 +59,7 @@ export function deliveryHandlers({
   broadcasts,
   deadLetters,
   cursors,
-}: Parts): Omit<Handlers<typeof NotificationService>, OtherOperations> {
+}: Dependencies): Omit<Handlers<typeof NotificationService>, OtherOperations> {
   return {
     async listDeliveries({ sql, tenantId, operation }, request) {
       const filter = await filterOf({ sql, tenantId }, request);

@@ -18,7 +18,7 @@ export interface DeliveryReport {
   readonly deadLetterId: string;
 }
 
-interface Parts {
+interface Dependencies {
   readonly metrics: Metrics;
   readonly events: Pick<EventRecorder, "recordMany">;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ interface Parts {
 export type DeliveryReporter = ReturnType<typeof createDeliveryReporter>;
 
 /** Creates this node's delivery reporter. */
-export function createDeliveryReporter({ metrics, events, clock }: Parts) {
+export function createDeliveryReporter({ metrics, events, clock }: Dependencies) {
   const outcomes = metrics.tenantCounter({
     name: "notification_deliveries_total",
     help: "Notifications by channel and outcome; those that wait for a retry count as queued.",

@@ -28,7 +28,7 @@ const concurrencyOf: Readonly<Record<Lane, number>> = { single: 64, broadcast: 3
 const sweepLimit = 500;
 const graceMs = 12_000;
 
-interface Parts extends RecipientParts {
+interface Dependencies extends RecipientParts {
   readonly db: Database;
   readonly signals: Signals;
   readonly clock: Clock;
@@ -53,8 +53,8 @@ export interface Dispatcher {
 }
 
 /** Creates this node's dispatcher. Leases ensure that each delivery is sent by one node at a time. */
-export function createDispatcher(parts: Parts): Dispatcher {
-  const { db, signals, clock, log, resultWriter, reporter, enabled, pollMs = 1000 } = parts;
+export function createDispatcher(dependencies: Dependencies): Dispatcher {
+  const { db, signals, clock, log, resultWriter, reporter, enabled, pollMs = 1000 } = dependencies;
   const store = dispatchStore(db.sql);
   const lanes = enabled ? [laneOf("single"), laneOf("broadcast")] : [];
   let shutdown = new AbortController();
@@ -80,7 +80,7 @@ export function createDispatcher(parts: Parts): Dispatcher {
   async function contextOf(leased: readonly LeasedDelivery[]): Promise<DispatchContext> {
     const ofRuns = leased.filter(({ runId }) => runId !== "");
     const [context, digests] = await Promise.all([
-      readBatchContext(parts, db.sql, leased),
+      readBatchContext(dependencies, db.sql, leased),
       ofRuns.length === 0 ? [] : findDigests(db.sql, ofRuns),
     ]);
     const byRun = new Map(digests.map((each) => [each.tenantId + each.id, each.digest]));
@@ -119,20 +119,24 @@ export function createDispatcher(parts: Parts): Dispatcher {
     if (stored.cancelledAt !== null) return resultWriter.skippedSettlement(delivery, undefined, triggerCancelled);
     const { subscriber, endpoints, layers } = recipient;
     const { payload, overrides } = stored.body;
-    const workflow = await parts.preferences.workflow(tenantId, workflowKey);
+    const workflow = await dependencies.preferences.workflow(tenantId, workflowKey);
     const nowMs = clock.now();
     const about = { workflow, layers, subscriber, userId, topicKey, contextKeys, payload, nowMs };
-    const decided = parts.preferences.resolve({ ...about, channels: [channel] }).get(channel)!;
+    const decided = dependencies.preferences.resolve({ ...about, channels: [channel] }).get(channel)!;
     if (decided.heldUntilMs !== undefined)
       return resultWriter.heldSettlement(delivery, decided, decided.heldUntilMs - nowMs);
     if (!decided.allowed) return resultWriter.skippedSettlement(delivery, decided, undefined);
-    const target = targetOf({ subscriber, endpoints, verifiedOnly: parts.verifiedOnly }, channel, delivery.endpointId);
+    const target = targetOf(
+      { subscriber, endpoints, verifiedOnly: dependencies.verifiedOnly },
+      channel,
+      delivery.endpointId,
+    );
     if ("code" in target) return resultWriter.skippedSettlement(delivery, decided, target);
     // A provider that may already have the message is the only one that may receive it again.
     const onlyIntegrationId = delivery.reconciliationRequired ? delivery.integrationId : "";
     const request = { delivery, target, subscriber, workflow, overrides, payload, digest, onlyIntegrationId };
-    const prepared = await parts.prepare(request);
-    const result = await parts.send(request, prepared, {
+    const prepared = await dependencies.prepare(request);
+    const result = await dependencies.send(request, prepared, {
       signal: shutdown.signal,
       handedOverTo: "",
       handOver: (route) => resultWriter.handOver(delivery, route),
@@ -146,7 +150,7 @@ export function createDispatcher(parts: Parts): Dispatcher {
     if (!(await hasAbandoned(db.sql))) return;
     const nowMs = clock.now();
     const letterIds = Array.from({ length: sweepLimit }, () => ulid(nowMs));
-    const deduplicating = await parts.providers.deduplicating();
+    const deduplicating = await dependencies.providers.deduplicating();
     const { ended, recorded } = await db.transaction(async (tx) => {
       const ended = await recoverAbandoned(tx, { limit: sweepLimit, letterIds, deduplicating });
       return { ended, recorded: await reporter.record(tx, ended) };

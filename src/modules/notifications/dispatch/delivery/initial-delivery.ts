@@ -35,7 +35,7 @@ export interface InitialDelivery {
   readonly row: DeliveryRow;
 }
 
-interface Parts {
+interface Dependencies {
   readonly preferences: Pick<Preferences, "resolve">;
   readonly prepare: MessagePreparer;
   readonly verifiedOnly: boolean;
@@ -45,7 +45,7 @@ interface Parts {
 
 /** Plans a trigger's deliveries to one recipient and prepares those that are sent immediately. */
 export async function createInitialDeliveries(
-  { preferences, prepare, verifiedOnly, holds }: Parts,
+  { preferences, prepare, verifiedOnly, holds }: Dependencies,
   triggerContext: TriggerContext,
   { subscriber, endpoints, layers }: Recipient,
   contextKeys: readonly string[],

@@ -24,7 +24,7 @@ interface SentMessage extends Route {
 /** The outcome of an attempt to send a message. */
 export type AttemptResult = SentMessage | StoredMessage | FailedMessage;
 
-interface Parts {
+interface Dependencies {
   readonly prepare: MessagePreparer;
   readonly connections: Pick<Connections, "open">;
   readonly providers: Pick<Providers, "send">;
@@ -57,7 +57,7 @@ export type MessageSender = (
 ) => Promise<AttemptResult>;
 
 /** Creates the message sender. */
-export function createMessageSender({ prepare, connections, providers, clock }: Parts): MessageSender {
+export function createMessageSender({ prepare, connections, providers, clock }: Dependencies): MessageSender {
   return async (request, first, { signal, handedOverTo, handOver }) => {
     const startedAtMs = clock.now();
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(attemptMsMax)]);

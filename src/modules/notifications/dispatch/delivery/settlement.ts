@@ -49,7 +49,7 @@ interface Bundle {
   readonly record: IdempotencyRecord | undefined;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -66,8 +66,8 @@ interface Parts {
 export type DeliveryResultWriter = ReturnType<typeof createDeliveryResultWriter>;
 
 /** Creates this node's resultWriter. */
-export function createDeliveryResultWriter(parts: Parts) {
-  const { db, clock, log, reporter, subscribers, retries, wakeInbox, random } = parts;
+export function createDeliveryResultWriter(dependencies: Dependencies) {
+  const { db, clock, log, reporter, subscribers, retries, wakeInbox, random } = dependencies;
 
   const writer = createBatcher<Bundle, boolean>({
     lanes: 2,

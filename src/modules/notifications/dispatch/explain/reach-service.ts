@@ -16,7 +16,7 @@ import { type Recipient, readRecipient } from "../message/recipients.ts";
 const shownMax = 20;
 const searchedMax = 500;
 
-interface Parts extends IntegrationChooserParts {
+interface Dependencies extends IntegrationChooserParts {
   readonly subscribers: Pick<Subscribers, "find" | "findMany" | "endpointsOf">;
   readonly preferences: Pick<Preferences, "storedWorkflow" | "workflowKeys" | "readLayers" | "resolve">;
   readonly verifiedOnly: boolean;
@@ -38,9 +38,9 @@ export interface ExplainedReach extends Reach {
 export type ReachService = ReturnType<typeof createReachService>;
 
 /** Creates the service. It decides with the code that triggers use; nothing is sent or stored. */
-export function createReachService(parts: Parts) {
-  const { subscribers, preferences, verifiedOnly } = parts;
-  const choose = createIntegrationChooser(parts);
+export function createReachService(dependencies: Dependencies) {
+  const { subscribers, preferences, verifiedOnly } = dependencies;
+  const choose = createIntegrationChooser(dependencies);
 
   /** The addresses of every channel, and what would send to them. */
   async function routesOf(
@@ -78,7 +78,7 @@ export function createReachService(parts: Parts) {
       ]);
       if (subscriber === undefined) throw notFound("subscriber");
       const [recipient, past] = await Promise.all([
-        readRecipient(parts, sql, { workflowKey, userId }, subscriber),
+        readRecipient(dependencies, sql, { workflowKey, userId }, subscriber),
         deliveryStore(sql).recentOf(tenantId, subscriber.id, workflowKey, searchedMax, shownMax),
       ]);
       const about = { workflow, layers: recipient.layers, subscriber, userId, topicKey, contextKeys: [], payload: {} };

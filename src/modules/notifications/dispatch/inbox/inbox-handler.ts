@@ -24,7 +24,7 @@ import type { FeedMessage, InboxFeed } from "./inbox-feed.ts";
 import type { InboxService as Service } from "./inbox-service.ts";
 import { type InboxMessage, inboxStore } from "./inbox-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly subscribers: Pick<Subscribers, "find">;
   readonly feed: InboxFeed;
   readonly service: Service;
@@ -35,7 +35,7 @@ interface Parts {
 const read = { read: true };
 
 /** The operations of InboxService. */
-export function inboxHandlers({ subscribers, feed, service, cursors }: Parts): Handlers<typeof InboxService> {
+export function inboxHandlers({ subscribers, feed, service, cursors }: Dependencies): Handlers<typeof InboxService> {
   async function owner({ sql, tenantId }: Context, subscriberId: string): Promise<string> {
     const subscriber = await subscribers.find(sql, tenantId, subscriberId);
     if (subscriber === undefined) throw notFound("subscriber");

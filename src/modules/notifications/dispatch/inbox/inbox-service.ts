@@ -6,7 +6,7 @@ import type { ObservationService } from "../observations/observation-service.ts"
 import type { WakeInbox } from "./inbox-feed.ts";
 import { type InboxMessage, inboxStore } from "./inbox-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly observations: Pick<ObservationService, "recordInboxEngagement">;
   readonly wakeInbox: WakeInbox;
@@ -23,7 +23,7 @@ const markedMax = 10_000;
 const namedMax = 100;
 
 /** Creates the service. */
-export function createInboxService({ events, observations, wakeInbox, onInboxChange }: Parts) {
+export function createInboxService({ events, observations, wakeInbox, onInboxChange }: Dependencies) {
   /** Sets the states of messages, and records what changed. */
   async function markMessages(
     context: Context,

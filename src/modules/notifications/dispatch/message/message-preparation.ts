@@ -67,7 +67,7 @@ export type PreparedMessage =
   | FailedMessage
   | { readonly kind: "outgoing"; readonly route: Route; readonly message: OutgoingMessage };
 
-interface Parts extends IntegrationChooserParts {
+interface Dependencies extends IntegrationChooserParts {
   readonly layouts: Pick<Layouts, "layoutFor" | "wrap">;
   readonly partials: Pick<Partials, "libraryOf">;
   readonly providers: Pick<Providers, "find">;
@@ -82,9 +82,9 @@ export type MessagePreparer = (request: SendRequest, except?: ReadonlySet<string
 const none: ReadonlySet<string> = new Set();
 
 /** Creates the message preparer. */
-export function createMessagePreparer(parts: Parts): MessagePreparer {
-  const { layouts, partials, providers, clock, log, shares } = parts;
-  const choose = createIntegrationChooser(parts);
+export function createMessagePreparer(dependencies: Dependencies): MessagePreparer {
+  const { layouts, partials, providers, clock, log, shares } = dependencies;
+  const choose = createIntegrationChooser(dependencies);
 
   return async (request, except = none) => {
     try {

@@ -12,7 +12,7 @@ import type { Subscribers } from "../../subscribers/index.ts";
 import { observationKinds, observedState, suppressesAddress, suppressionReason } from "../domain/observation.ts";
 import { type NewObservation, type Observation, type ObservedDelivery, observationStore } from "./observation-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly events: Pick<EventRecorder, "recordMany">;
@@ -44,8 +44,8 @@ type CallbackResult =
 export type ObservationService = ReturnType<typeof createObservationService>;
 
 /** Creates the observation service. */
-export function createObservationService(parts: Parts) {
-  const { db, clock, events, integrations, connections, providers, subscribers } = parts;
+export function createObservationService(dependencies: Dependencies) {
+  const { db, clock, events, integrations, connections, providers, subscribers } = dependencies;
 
   /** Adds new observations, updates delivery states, and suppresses addresses that bounced, unsubscribed or complained. */
   async function addObservations(

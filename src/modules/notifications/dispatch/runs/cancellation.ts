@@ -16,14 +16,14 @@ export interface Cancellation {
   readonly cancelledDeliveries: number;
 }
 
-interface Parts {
+interface Dependencies {
   readonly events: Pick<EventRecorder, "record">;
   readonly reporter: Pick<DeliveryReporter, "count">;
   readonly wakeRuns: () => void;
 }
 
 /** Creates the use case that cancels what a trigger has not sent yet. */
-export function createCancellation({ events, reporter, wakeRuns }: Parts) {
+export function createCancellation({ events, reporter, wakeRuns }: Dependencies) {
   return async (context: Context, transactionId: string): Promise<Cancellation> => {
     const { sql, tenantId, nowMs, afterCommit } = context;
     const now = new Date(nowMs);

@@ -17,7 +17,7 @@ import type { StepOutcome } from "../domain/run.ts";
 import type { createCancellation } from "./cancellation.ts";
 import { type ListedRun, runStore } from "./run-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly cursors: Cursors;
   readonly cancel: ReturnType<typeof createCancellation>;
 }
@@ -26,7 +26,7 @@ interface Parts {
 export function runHandlers({
   cursors,
   cancel,
-}: Parts): Pick<
+}: Dependencies): Pick<
   Handlers<typeof NotificationService>,
   "listNotificationRuns" | "getNotificationRun" | "cancelNotification"
 > {

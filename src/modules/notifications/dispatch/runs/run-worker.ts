@@ -27,7 +27,7 @@ const recoveryLimit = 500;
 /** Messages of a run that has ended may be held or retried this long. */
 const afterRunMs = 8 * 86_400_000;
 
-interface Parts extends AdvanceParts, RecipientParts {
+interface Dependencies extends AdvanceParts, RecipientParts {
   readonly db: Database;
   readonly signals: Signals;
   readonly clock: Clock;
@@ -53,8 +53,8 @@ export interface RunWorker {
  * Creates this node's worker. A run is leased, and its steps up to the next wait are committed in one transaction that
  * is void if the lease has expired, so every step happens once even if nodes die.
  */
-export function createRunWorker(parts: Parts): RunWorker {
-  const { db, signals, clock, log, events, reporter, enabled, pollMs = 1000 } = parts;
+export function createRunWorker(dependencies: Dependencies): RunWorker {
+  const { db, signals, clock, log, events, reporter, enabled, pollMs = 1000 } = dependencies;
   const lanes = enabled ? [laneOf("single"), laneOf("broadcast")] : [];
   let timer: NodeJS.Timeout | undefined;
   let stopWaking: (() => void) | undefined;
@@ -64,7 +64,7 @@ export function createRunWorker(parts: Parts): RunWorker {
       concurrency: concurrencyOf[lane],
       lease: (request) => runStore(db.sql).lease(lane, request),
       handle(leased) {
-        const context = readBatchContext(parts, db.sql, leased);
+        const context = readBatchContext(dependencies, db.sql, leased);
         return (run) => advanceAndSave(run, context);
       },
       onError: (error) => log.warn({ err: error }, "leasing due runs of notifications failed"),
@@ -95,7 +95,7 @@ export function createRunWorker(parts: Parts): RunWorker {
       await runStore(tx).save(run, state, now);
       // The payload of a broadcast belongs to many runs.
       if (state.wakeAtMs === undefined && state.status !== "collected" && run.topicKey === "") {
-        await limitPayload(tx, run, new Date(nowMs + afterRunMs + parts.payloadRetentionMs));
+        await limitPayload(tx, run, new Date(nowMs + afterRunMs + dependencies.payloadRetentionMs));
       }
       const recorded = [
         await reporter.record(tx, toReports(run.tenantId, rows)),
@@ -109,7 +109,7 @@ export function createRunWorker(parts: Parts): RunWorker {
     }
     for (const { wake } of saved.recorded) wake();
     reporter.count(toReports(run.tenantId, saved.rows));
-    if (saved.rows.some(({ status }) => status === "queued")) parts.wakeDispatch();
+    if (saved.rows.some(({ status }) => status === "queued")) dependencies.wakeDispatch();
     // The message may have been read between the decision to wait and the commit.
     const { awaitedId, awaitedState } = saved.state;
     if (awaitedState !== undefined) await runStore(db.sql).wakeIfReached(run, awaitedId, awaitedState);
@@ -125,15 +125,15 @@ export function createRunWorker(parts: Parts): RunWorker {
     const workflow = await workflowOf(tx, run);
     if (workflow === undefined) return stopRun(tx, run, "step_removed", nowMs);
     const messages = run.outcomes.length === 0 ? [] : await readMessages(tx, run);
-    return advanceRun(parts, tx, run, { workflow, recipient, stored, messages }, nowMs);
+    return advanceRun(dependencies, tx, run, { workflow, recipient, stored, messages }, nowMs);
   }
 
   /** The run's workflow; undefined when it or the run's step is gone. Another node may have stored it a moment ago. */
   async function workflowOf(tx: Sql, run: LeasedRun): Promise<NotificationWorkflow | undefined> {
     const { tenantId, workflowKey } = run;
-    const cached = await parts.preferences.workflow(tenantId, workflowKey);
+    const cached = await dependencies.preferences.workflow(tenantId, workflowKey);
     if (hasStepOf(cached, run)) return cached;
-    const stored = await parts.preferences.storedWorkflow(tx, tenantId, workflowKey);
+    const stored = await dependencies.preferences.storedWorkflow(tx, tenantId, workflowKey);
     return hasStepOf(stored, run) ? stored : undefined;
   }
 

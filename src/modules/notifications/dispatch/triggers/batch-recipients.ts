@@ -21,7 +21,7 @@ export interface BatchRecipients {
   readonly profiles: readonly { readonly item: SubscriberUpsert; readonly preview: Subscriber }[];
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly subscribers: Pick<Subscribers, "findMany" | "endpointsOf" | "idsByExternalId" | "previewMany">;
   readonly preferences: Pick<Preferences, "readLayers">;
@@ -32,15 +32,15 @@ interface Parts {
  * preferences take one for each pair of workflow and user.
  */
 export async function readBatchRecipients(
-  parts: Parts,
+  dependencies: Dependencies,
   tenantId: TenantId,
   batch: readonly BatchedTrigger[],
   nowMs: number,
 ): Promise<BatchRecipients> {
-  const { db, subscribers } = parts;
+  const { db, subscribers } = dependencies;
   const items = mergeProfiles(batch);
   const previews = await subscribers.previewMany({ sql: db.sql, tenantId, nowMs }, items);
-  const known = await findSubscribers(parts, tenantId, batch, previews);
+  const known = await findSubscribers(dependencies, tenantId, batch, previews);
   const found = batch.map(({ trigger: { audience } }): Subscriber | Failure | undefined => {
     if (audience.kind === "topic") return undefined;
     const preview = audience.kind === "external" ? previews.get(audience.name) : undefined;
@@ -49,7 +49,7 @@ export async function readBatchRecipients(
   });
   const subscriberIds = [...new Set(found.flatMap((each) => (isSubscriber(each) ? [each.id] : [])))];
   const endpoints = await subscribers.endpointsOf(db.sql, tenantId, subscriberIds);
-  const layersOf = await readLayers(parts, tenantId, batch, subscriberIds);
+  const layersOf = await readLayers(dependencies, tenantId, batch, subscriberIds);
   return {
     recipients: found.map((subscriber, at) =>
       isSubscriber(subscriber)
@@ -81,7 +81,7 @@ function mergeProfiles(batch: readonly BatchedTrigger[]): SubscriberUpsert[] {
 
 /** The stored subscribers that triggers name, by the kind and text of the name. */
 async function findSubscribers(
-  { db, subscribers }: Parts,
+  { db, subscribers }: Dependencies,
   tenantId: TenantId,
   batch: readonly BatchedTrigger[],
   previews: ReadonlyMap<string, unknown>,
@@ -100,7 +100,7 @@ async function findSubscribers(
 }
 
 async function readLayers(
-  { db, preferences }: Parts,
+  { db, preferences }: Dependencies,
   tenantId: TenantId,
   batch: readonly BatchedTrigger[],
   subscriberIds: readonly string[],

@@ -37,7 +37,7 @@ export type TriggerResult =
   | { readonly kind: "broadcast"; readonly broadcast: Broadcast }
   | { readonly kind: "refused"; readonly failure: Failure };
 
-interface Parts extends RecipientParts {
+interface Dependencies extends RecipientParts {
   readonly db: Database;
   readonly events: Pick<EventRecorder, "recordMany">;
   readonly subscribers: Pick<
@@ -74,8 +74,8 @@ const attemptsMax = 5;
 export type TriggerBatchService = ReturnType<typeof createTriggerBatchService>;
 
 /** Creates the batch service. Messages are queued: a batch never waits for a provider. */
-export function createTriggerBatchService(parts: Parts) {
-  const { db, events, subscribers, topics, preferences, writer, payloadRetentionMs } = parts;
+export function createTriggerBatchService(dependencies: Dependencies) {
+  const { db, events, subscribers, topics, preferences, writer, payloadRetentionMs } = dependencies;
 
   /** Checks a trigger; throws when it is refused. */
   async function check(context: Context, batched: BatchedTrigger): Promise<CheckedTrigger> {
@@ -96,7 +96,7 @@ export function createTriggerBatchService(parts: Parts) {
     const transactionId = ulid(nowMs);
     const about = { ...trigger, tenantId, transactionId, topicKey: "", workflow, nowMs, leaseToken: undefined };
     const run = newRun(about, recipient.subscriber.id, []);
-    const initial = run === undefined ? await createInitialDeliveries(parts, about, recipient, []) : [];
+    const initial = run === undefined ? await createInitialDeliveries(dependencies, about, recipient, []) : [];
     return { kind: "accepted", transactionId, initial, run };
   }
 
@@ -208,13 +208,13 @@ export function createTriggerBatchService(parts: Parts) {
   /** Wakes those who wait for what a batch has stored. */
   function wake({ tenantId }: Context, results: readonly TriggerResult[]): void {
     const rows = results.flatMap((result) => (result.kind === "accepted" ? result.initial.map(({ row }) => row) : []));
-    parts.wakeInbox(
+    dependencies.wakeInbox(
       tenantId,
       rows.flatMap(({ stored_in, subscriber_id }) => (stored_in === "inbox" ? [subscriber_id] : [])),
     );
-    if (rows.some(({ status }) => status === "queued")) parts.wakeDispatch();
-    if (results.some((result) => result.kind === "accepted" && result.run !== undefined)) parts.wakeRuns();
-    if (results.some(({ kind }) => kind === "broadcast")) parts.wakeExpander();
+    if (rows.some(({ status }) => status === "queued")) dependencies.wakeDispatch();
+    if (results.some((result) => result.kind === "accepted" && result.run !== undefined)) dependencies.wakeRuns();
+    if (results.some(({ kind }) => kind === "broadcast")) dependencies.wakeExpander();
   }
 
   return {
@@ -232,7 +232,7 @@ export function createTriggerBatchService(parts: Parts) {
       );
       const valid = checked.filter((each): each is CheckedTrigger => !(each instanceof Failure));
       for (let attempt = 1; ; attempt++) {
-        const read = await readBatchRecipients(parts, tenantId, valid, nowMs);
+        const read = await readBatchRecipients(dependencies, tenantId, valid, nowMs);
         const drafts: Draft[] = [];
         for (const each of checked) {
           if (each instanceof Failure) drafts.push({ kind: "refused", failure: each });

@@ -27,7 +27,7 @@ import type { BatchedTrigger } from "./batch-recipients.ts";
 import type { TriggerBatchService, TriggerResult } from "./trigger-batch-service.ts";
 import type { Outcome, TriggerService } from "./trigger-service.ts";
 
-interface Parts {
+interface Dependencies {
   readonly triggers: TriggerService;
   readonly batches: TriggerBatchService;
   readonly hasQueue: boolean;
@@ -42,7 +42,7 @@ export function triggerHandlers({
   broadcasts,
   hasQueue,
   dispatchEnabled,
-}: Parts): Pick<Handlers<typeof NotificationService>, "triggerNotification" | "triggerNotificationBatch"> {
+}: Dependencies): Pick<Handlers<typeof NotificationService>, "triggerNotification" | "triggerNotificationBatch"> {
   function requireDispatch(): void {
     if (dispatchEnabled) return;
     throw fail("FAILED_PRECONDITION", {

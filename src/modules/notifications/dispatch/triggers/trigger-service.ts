@@ -47,7 +47,7 @@ export interface SingleTrigger<Response> {
   toResponse(result: TriggerResult): Response;
 }
 
-interface Parts extends RecipientParts {
+interface Dependencies extends RecipientParts {
   readonly db: Database;
   readonly subscribers: Pick<Subscribers, "findMany" | "endpointsOf" | "idsByExternalId" | "upsert" | "previewUpsert">;
   readonly preferences: Pick<Preferences, "findWorkflow" | "readLayers" | "resolve" | "checkContents">;
@@ -68,10 +68,10 @@ interface Parts extends RecipientParts {
 export type TriggerService = ReturnType<typeof createTriggerService>;
 
 /** Creates the trigger service. */
-export function createTriggerService(parts: Parts) {
-  const { db, subscribers, preferences, send, resultWriter, writer, payloadRetentionMs } = parts;
-  const { wakeInbox, wakeRuns } = parts;
-  const recipientReader = createRecipientReader(parts);
+export function createTriggerService(dependencies: Dependencies) {
+  const { db, subscribers, preferences, send, resultWriter, writer, payloadRetentionMs } = dependencies;
+  const { wakeInbox, wakeRuns } = dependencies;
+  const recipientReader = createRecipientReader(dependencies);
   const inFlight = new Set<Promise<unknown>>();
 
   /** Sends messages through their providers; returns the settlements by delivery id. */
@@ -112,7 +112,7 @@ export function createTriggerService(parts: Parts) {
   ) {
     const { transactionId } = triggerContext;
     const run = newRun(triggerContext, recipient.subscriber.id, []);
-    const initial = run === undefined ? await createInitialDeliveries(parts, triggerContext, recipient, []) : [];
+    const initial = run === undefined ? await createInitialDeliveries(dependencies, triggerContext, recipient, []) : [];
     const outcomes = initial.map((each): Outcome => ({ ...each, settlement: undefined }));
     const batch = deliveryBatchOf(triggerContext, initial, run, serialized, payloadRetentionMs);
     const first = toResponse({ transactionId, outcomes, ...(run !== undefined && { runId: run.id }) });
@@ -156,7 +156,7 @@ export function createTriggerService(parts: Parts) {
     const preview = await subscribers.previewUpsert({ tenantId, nowMs, sql: db.sql }, profile).catch((error) => {
       throw withinSubscriber(error);
     });
-    const recipient = await readRecipient(parts, db.sql, triggerContext, preview);
+    const recipient = await readRecipient(dependencies, db.sql, triggerContext, preview);
     const drafted = await draft(triggerContext, recipient, serialized, toResponse);
     const stored = await db
       .transaction(async (tx) => {
@@ -198,7 +198,7 @@ export function createTriggerService(parts: Parts) {
     if ((await writer.check(tenantId, quota, keyed)) === "duplicate") return "duplicate";
     const workflow = await preferences.findWorkflow(db.sql, context, trigger.workflowKey);
     preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
-    requireQueue(workflow, parts.holds);
+    requireQueue(workflow, dependencies.holds);
     const triggerContext: TriggerContext = {
       ...trigger,
       tenantId,

@@ -17,7 +17,7 @@ export interface MeteredBatch {
 /** The result of a write. duplicate: the key was already used. over_quota: the daily quota is used up. */
 type WriteResult = "written" | "duplicate" | "over_quota";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly reporter: DeliveryReporter;
   readonly quotas: Pick<Quotas, "takeIn" | "isUsedUp" | "exceeded">;
@@ -30,7 +30,7 @@ interface Parts {
 export type TriggerWriter = ReturnType<typeof createTriggerWriter>;
 
 /** Creates this node's trigger writer. */
-export function createTriggerWriter({ db, reporter, quotas }: Parts) {
+export function createTriggerWriter({ db, reporter, quotas }: Dependencies) {
   const batcher = createBatcher<MeteredBatch, WriteResult>({
     lanes: 2,
     async flush(inputs) {

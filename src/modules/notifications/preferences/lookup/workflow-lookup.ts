@@ -6,7 +6,7 @@ import type { NotificationWorkflow } from "../domain/workflow.ts";
 import { workflowStore } from "../workflow-store.ts";
 import type { WorkflowSnapshots } from "./workflow-snapshots.ts";
 
-interface Parts {
+interface Dependencies {
   readonly workflow: WorkflowSnapshots["workflow"];
   /** Whether requests may name a workflow that does not exist, if their tenant has not decided it. */
   readonly allowUnknownWorkflows: boolean;
@@ -29,7 +29,7 @@ const setting = "notification.allow_unknown_workflows";
 export const comparedKeysMax = 1000;
 
 /** Creates the lookup. */
-export function createWorkflowLookup({ workflow, allowUnknownWorkflows }: Parts): WorkflowLookup {
+export function createWorkflowLookup({ workflow, allowUnknownWorkflows }: Dependencies): WorkflowLookup {
   return async (sql, context, workflowKey) => {
     const { tenantId, principal } = context;
     const cached = await workflow(tenantId, workflowKey);

@@ -12,7 +12,7 @@ export interface WorkflowSnapshots {
   ): NotificationWorkflow | undefined | Promise<NotificationWorkflow | undefined>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly changes: TenantChanges;
 }
@@ -27,7 +27,7 @@ interface CacheEntry {
 const cacheEntriesMax = 2000;
 
 /** Creates the workflow cache. A tenant's entries are dropped when its configuration changes. */
-export function createWorkflowSnapshots({ db, changes }: Parts): WorkflowSnapshots {
+export function createWorkflowSnapshots({ db, changes }: Dependencies): WorkflowSnapshots {
   const cache = createTenantCache<string, CacheEntry>({
     changes,
     async load(key) {

@@ -9,7 +9,7 @@ import { type MailMessage, mailboxOf, writeMail } from "./mail-message.ts";
 import { createSmtpPool } from "./smtp-pool.ts";
 import { createSmtpSession, type MailServer } from "./smtp-session.ts";
 
-interface Parts {
+interface Dependencies {
   readonly egress: Egress;
   readonly now: () => number;
   readonly ca?: string | undefined;
@@ -20,7 +20,7 @@ const timeoutMs = 45_000;
 const ports = { implicit: 465, starttls: 587, none: 25 } as const;
 
 /** Mail through any SMTP server. */
-export function smtp({ egress, now, ca }: Parts, url: (text: string) => string | undefined): Provider {
+export function smtp({ egress, now, ca }: Dependencies, url: (text: string) => string | undefined): Provider {
   const pool = createSmtpPool();
   const digest = createKeyedDigest();
 

@@ -26,7 +26,7 @@ export interface SubscriberTokens {
   changed(subscriber: SubscriberRef): void;
 }
 
-interface Parts {
+interface Dependencies {
   readonly side: Database;
   readonly signals: Signals;
   readonly clock: Clock;
@@ -45,7 +45,7 @@ const revokedMax = 100;
 const scopes: ReadonlySet<string> = new Set(["notification:read", "notification:write"]);
 
 /** Creates the part of the module that handles tokens. Tokens are signed; nothing is stored for each of them. */
-export function createSubscriberTokens({ side, signals, clock, events, secret }: Parts): SubscriberTokens {
+export function createSubscriberTokens({ side, signals, clock, events, secret }: Dependencies): SubscriberTokens {
   const signer = createSigner(secret);
   const states = createSignalCache<SubscriberRef, TokenState>({
     signals,

@@ -25,7 +25,7 @@ export interface DeliveryResultWriter {
   release(delivery: LeasedDelivery): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -40,7 +40,7 @@ interface ObservedSettlement extends Settlement {
 }
 
 /** Creates this node's resultWriter. */
-export function createDeliveryResultWriter({ sql, log, metrics, random, disable }: Parts): DeliveryResultWriter {
+export function createDeliveryResultWriter({ sql, log, metrics, random, disable }: Dependencies): DeliveryResultWriter {
   const store = deliveryStore(sql);
   const attempts = metrics.tenantCounter({
     name: "webhook_attempts_total",

@@ -19,7 +19,7 @@ const eventBatchSize = 200;
 /** Signal topic for changes to the set of followed tenants. */
 export const followTopic = "webhooks";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly reader: EventReader;
@@ -30,7 +30,7 @@ interface Parts {
 }
 
 /** Creates this node's follower. A lock on a tenant's cursor prevents two nodes from following the same log. */
-export function createFollower({ db, signals, reader, log, onDue, pollMs = 2000 }: Parts): Follower {
+export function createFollower({ db, signals, reader, log, onDue, pollMs = 2000 }: Dependencies): Follower {
   /** Handles one batch of a tenant's log. Its deliveries and the new cursor are committed together. */
   async function fanOutBatch(tenantId: TenantId): Promise<{ events: number; endpoints: Set<string> } | undefined> {
     return db.transaction(async (tx) => {

@@ -29,7 +29,7 @@ const endpointBatchSize = 1000;
 const leaseMsDefault = 60_000;
 const graceMs = 3000;
 
-interface Parts extends AttemptParts {
+interface Dependencies extends AttemptParts {
   readonly db: Database;
   readonly signals: Signals;
   readonly reader: EventReader;
@@ -42,8 +42,8 @@ interface Parts extends AttemptParts {
 }
 
 /** Creates this node's sender. Leases prevent two nodes from sending the same delivery. */
-export function createSender(parts: Parts): Sender {
-  const { db, signals, reader, resultWriter, clock, log, pollMs = 1000, leaseMs = leaseMsDefault } = parts;
+export function createSender(dependencies: Dependencies): Sender {
+  const { db, signals, reader, resultWriter, clock, log, pollMs = 1000, leaseMs = leaseMsDefault } = dependencies;
   const store = deliveryStore(db.sql);
   const slots = createSendSlots();
   /** Endpoints that may have due deliveries, longest unserved first. */
@@ -144,7 +144,7 @@ export function createSender(parts: Parts): Sender {
       let result: AttemptResult = { responseStatus: undefined, failure: "event_forgotten" };
       if (event !== undefined) {
         try {
-          result = await attempt(parts, destination, event, at.getTime(), stopping.signal);
+          result = await attempt(dependencies, destination, event, at.getTime(), stopping.signal);
         } catch (error) {
           if (stopping.signal.aborted) return await resultWriter.release(delivery);
           throw error;

@@ -16,7 +16,7 @@ import { lockRedirects } from "../redirect-store.ts";
 import { recordPoolVersion } from "../versions/version-recorder.ts";
 import { versionStore } from "../versions/version-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly access: PoolAccess;
   readonly service: PoolService;
 }
@@ -29,7 +29,7 @@ const settingsPaths = [
 ];
 
 /** Pools as packs contain them: the body of CreatePool without a status. */
-export function createPoolRecords({ access, service }: Parts): PackRecords {
+export function createPoolRecords({ access, service }: Dependencies): PackRecords {
   async function find({ sql, tenantId }: Context, id: string): Promise<StoredPool | undefined> {
     const pool = await poolStore(sql).find(tenantId, id);
     return pool?.status === "archived" ? undefined : pool;

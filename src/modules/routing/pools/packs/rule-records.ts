@@ -13,7 +13,7 @@ import type { RuleService } from "../rules/rule-service.ts";
 import { ruleStore } from "../rules/rule-store.ts";
 import { recordPoolVersion } from "../versions/version-recorder.ts";
 
-interface Parts {
+interface Dependencies {
   readonly access: PoolAccess;
   readonly service: RuleService;
 }
@@ -22,7 +22,7 @@ const read = createRequestReader(CreateRuleRequestSchema);
 const encode = createJsonEncoder(CreateRuleRequestSchema, "proto");
 
 /** Rules as packs contain them: the body of CreateRule with the pool. */
-export function createRuleRecords({ access, service }: Parts): PackRecords {
+export function createRuleRecords({ access, service }: Dependencies): PackRecords {
   return {
     kind: "rule",
     scopes: ["rule:write"],

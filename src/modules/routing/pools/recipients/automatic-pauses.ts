@@ -6,13 +6,13 @@ import { poolStore } from "../pool-store.ts";
 import { pauseStore } from "./pause-store.ts";
 import { recipientStore } from "./recipient-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly access: PoolAccess;
   readonly events: EventRecorder;
 }
 
 /** Creates the pauses that background jobs begin, and the end of all pauses, in the transactions of these jobs. */
-export function createAutomaticPauses({ access, events }: Parts) {
+export function createAutomaticPauses({ access, events }: Dependencies) {
   return {
     /** Pauses the active ones of the given recipients and returns their ids. */
     async pauseRecipients(

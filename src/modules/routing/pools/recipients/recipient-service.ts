@@ -19,7 +19,7 @@ import type { PoolAccess } from "../pool-access.ts";
 import { pauseStore } from "./pause-store.ts";
 import { recipientStore } from "./recipient-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly access: PoolAccess;
   readonly events: EventRecorder;
   /** Returns the reason why a URL must not be called, or undefined if it may be called. */
@@ -36,7 +36,7 @@ interface PauseOptions {
 export type RecipientService = ReturnType<typeof createRecipientService>;
 
 /** Creates the recipient service. */
-export function createRecipientService({ access, events, urlRefusal }: Parts) {
+export function createRecipientService({ access, events, urlRefusal }: Dependencies) {
   async function find({ sql, tenantId }: Context, id: string): Promise<Recipient> {
     const recipient = await recipientStore(sql).find(tenantId, id);
     if (recipient === undefined) throw notFound("recipient");

@@ -10,7 +10,7 @@ import type { PoolAccess } from "../pool-access.ts";
 import { recordPoolVersion } from "../versions/version-recorder.ts";
 import { ruleStore } from "./rule-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly access: PoolAccess;
   readonly events: EventRecorder;
 }
@@ -19,7 +19,7 @@ interface Parts {
 export type RuleService = ReturnType<typeof createRuleService>;
 
 /** Creates the rule service. */
-export function createRuleService({ access, events }: Parts) {
+export function createRuleService({ access, events }: Dependencies) {
   async function find({ sql, tenantId }: Context, id: string): Promise<Rule> {
     const rule = await ruleStore(sql).find(tenantId, id);
     if (rule === undefined) throw notFound("rule");

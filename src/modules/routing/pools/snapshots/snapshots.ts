@@ -18,7 +18,7 @@ export interface Snapshots {
   refresh(tenantId: TenantId, poolId: PoolId): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly changes: TenantChanges;
   /** Maximum number of pools, recipients and rules cached in total. */
@@ -67,7 +67,7 @@ export function createSnapshots({
   recordsMax = 1_000_000,
   tenantsMax = 100_000,
   monotonicMs = () => performance.now(),
-}: Parts): Snapshots {
+}: Dependencies): Snapshots {
   const store = snapshotStore(db);
   const cache = new Map<PoolId, CacheEntry>();
   const tenants = new Map<TenantId, TenantState>();

@@ -32,7 +32,7 @@ export interface NewPoolVersion {
   readonly message: string;
 }
 
-interface Parts {
+interface Dependencies {
   readonly access: PoolAccess;
   readonly events: EventRecorder;
 }
@@ -43,7 +43,7 @@ const stagedMax = 500;
 export type PoolVersionService = ReturnType<typeof createPoolVersionService>;
 
 /** Creates the service of pool versions. */
-export function createPoolVersionService({ access, events }: Parts) {
+export function createPoolVersionService({ access, events }: Dependencies) {
   async function getVersion(context: Context, poolId: string, version: number): Promise<StoredPoolVersion> {
     const pool = await access.read(context, poolId);
     const found = await versionStore(context.sql).find(context.tenantId, pool.id, version);

@@ -5,7 +5,7 @@ import type { Sql } from "../../../../platform/db/index.ts";
 import { enqueueJobs, type Job, type JobKind, type NewJob } from "../../../../platform/jobs/index.ts";
 import type { BulkRunner } from "./bulk-runner.ts";
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly runner: BulkRunner;
@@ -24,7 +24,7 @@ export function bulkJobOf(tenantId: TenantId, operationId: string, nowMs: number
 }
 
 /** Executes bulk operations. */
-export function bulkOperationJob({ sql, clock, runner }: Parts): JobKind {
+export function bulkOperationJob({ sql, clock, runner }: Dependencies): JobKind {
   async function run(tenantId: TenantId, operationId: string, signal: AbortSignal): Promise<void> {
     for (let batches = 0; batches < batchesPerJob; batches++) {
       signal.throwIfAborted();

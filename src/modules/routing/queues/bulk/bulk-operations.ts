@@ -14,7 +14,7 @@ import { bulkOperationJob } from "./bulk-job.ts";
 import { createBulkRunner } from "./bulk-runner.ts";
 import { createBulkService } from "./bulk-service.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly cursors: Cursors;
@@ -31,11 +31,14 @@ interface Parts {
 }
 
 /** Changes all items that match a filter, in the background. */
-export function createBulkOperations(parts: Parts): { readonly handlers: Handlers<typeof Rpc>; readonly job: JobKind } {
-  const service = createBulkService({ ...parts, wakeJobs: () => parts.jobs.wake() });
-  const runner = createBulkRunner(parts);
+export function createBulkOperations(dependencies: Dependencies): {
+  readonly handlers: Handlers<typeof Rpc>;
+  readonly job: JobKind;
+} {
+  const service = createBulkService({ ...dependencies, wakeJobs: () => dependencies.jobs.wake() });
+  const runner = createBulkRunner(dependencies);
   return {
-    handlers: bulkHandlers(service, parts.cursors),
-    job: bulkOperationJob({ sql: parts.db.sql, clock: parts.clock, runner }),
+    handlers: bulkHandlers(service, dependencies.cursors),
+    job: bulkOperationJob({ sql: dependencies.db.sql, clock: dependencies.clock, runner }),
   };
 }

@@ -12,7 +12,7 @@ import { type BulkOperation, isEnded, remainingItems } from "./domain/bulk-opera
 import { changeItems, itemEvents } from "./item-batch.ts";
 import { itemScan } from "./item-scan.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly events: EventRecorder;
@@ -35,7 +35,7 @@ const retrySize = 500;
  * Creates the runner. A batch of items and the progress are stored in one commit. A batch of dead letters is noted before it is
  * retried under an idempotency key. So a node that takes over neither repeats nor miscounts a batch.
  */
-export function createBulkRunner({ db, clock, events, call, settleRecentLeases, wakeReady, onEnded }: Parts) {
+export function createBulkRunner({ db, clock, events, call, settleRecentLeases, wakeReady, onEnded }: Dependencies) {
   /** Runs in a transaction if nobody else has continued or ended the operation since it was read. */
   async function continueIn<T>(operation: BulkOperation, run: (tx: Sql) => Promise<T>): Promise<T | undefined> {
     return db.transaction(async (tx) => {

@@ -18,7 +18,7 @@ import {
 } from "./domain/bulk-operation.ts";
 import { itemScan } from "./item-scan.ts";
 
-interface Parts {
+interface Dependencies {
   readonly pools: Pick<PoolReader, "requirePool" | "requireRetryPool">;
   readonly events: EventRecorder;
   /** Has the jobs run that were enqueued. */
@@ -36,7 +36,7 @@ export type NewOperation = BulkSelection & {
 export type BulkService = ReturnType<typeof createBulkService>;
 
 /** Creates the use cases of bulk operations. */
-export function createBulkService({ pools, events, wakeJobs }: Parts) {
+export function createBulkService({ pools, events, wakeJobs }: Dependencies) {
   async function getOperation(context: Context, id: string): Promise<BulkOperation> {
     return requireAccess(context, await bulkStore(context.sql).find(context.tenantId, id));
   }

@@ -73,7 +73,7 @@ export interface FinishedItem {
   readonly tookMs: number | undefined;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly effects: CompletionEffects;
   readonly now: () => number;
@@ -101,7 +101,7 @@ const byItems = {
 };
 
 /** Creates this node's completion service. Reports of many workers share one transaction. */
-export function createCompletionService({ db, effects, now, random }: Parts): CompletionService {
+export function createCompletionService({ db, effects, now, random }: Dependencies): CompletionService {
   let turn = 0;
 
   async function finishItemsIn(tx: Sql, reports: readonly WorkReport[]) {

@@ -28,7 +28,7 @@ export interface OutcomeSink {
   learn(outcomes: readonly WorkOutcome[], nowMs: number): void;
 }
 
-interface Parts {
+interface Dependencies {
   readonly deadLetters: Pick<DeadLetters, "record" | "deleteResolved">;
   readonly events: EventRecorder;
   readonly outcomes: OutcomeSink;
@@ -40,8 +40,8 @@ interface Parts {
 }
 
 /** Creates the side effects of finished items: outcomes, dead letters and events, in the same transaction. */
-export function createCompletionEffects(parts: Parts): CompletionEffects {
-  const { deadLetters, events, outcomes, wake, sweepBy, onFinished } = parts;
+export function createCompletionEffects(dependencies: Dependencies): CompletionEffects {
+  const { deadLetters, events, outcomes, wake, sweepBy, onFinished } = dependencies;
   return {
     async record(tx, finished, nowMs) {
       const workOutcomes = finished.flatMap(outcomeOf);

@@ -8,7 +8,7 @@ import { shardCount } from "../transitions/queue-counts.ts";
 import { type EndedItem, readItemGroups } from "../transitions/transition-store.ts";
 import * as store from "./settled-dependency-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly now: () => number;
   readonly events: EventRecorder;
@@ -25,7 +25,7 @@ const failedReason = "dependency_failed";
  * transactions that end these items, so nothing is lost if a node dies before it sweeps. Returns whether there may be more
  * to do immediately.
  */
-export function createDependencySweep({ db, now, events, wake, onEnded }: Parts): () => Promise<boolean> {
+export function createDependencySweep({ db, now, events, wake, onEnded }: Dependencies): () => Promise<boolean> {
   async function cancel(tx: Sql, items: readonly store.WaitingItem[], nowMs: number) {
     const groups = (await readItemGroups(tx, items)).flatMap(groupNamesOf);
     const transitions = items.map(({ tenantId, id, poolId }) => ({

@@ -13,7 +13,7 @@ export interface Acceptor {
   idle(): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly constrained: ConstrainedAcceptor;
   /** Called after the commit with each pool that has new items, and whether some are pushed. */
@@ -38,7 +38,7 @@ function createSizedBatcher<Out>(flush: (requests: AcceptRequest[]) => Promise<O
 }
 
 /** Creates this node's acceptor. */
-export function createAcceptor({ db, constrained, wake }: Parts): Acceptor {
+export function createAcceptor({ db, constrained, wake }: Dependencies): Acceptor {
   let turn = 0;
   const nextShard = () => turn++ % shardCount;
 

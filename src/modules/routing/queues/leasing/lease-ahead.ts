@@ -35,7 +35,7 @@ export interface AheadBuffer {
   close(): void;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly changes: Pick<TenantChanges, "onChange">;
@@ -89,7 +89,7 @@ export type LeaseAhead = ReturnType<typeof createLeaseAhead>;
  * Creates this node's buffers. A buffered item is leased like any other: if the node crashes, its lease expires. Items
  * that no worker requests within `ageMaxMs` are given back.
  */
-export function createLeaseAhead({ db, signals, changes, log, wake, nowMs }: Parts) {
+export function createLeaseAhead({ db, signals, changes, log, wake, nowMs }: Dependencies) {
   const budget = createMemoryBudget();
   const buffers = new Set<{
     readonly tenantId: TenantId;

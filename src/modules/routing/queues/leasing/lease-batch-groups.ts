@@ -15,7 +15,7 @@ export interface LeaseBatchGroup {
   readonly cursor: GroupCursor;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly scans: ItemScans;
@@ -53,7 +53,7 @@ export function queueTopic(tenantId: string, poolId: string): string {
 }
 
 /** Creates the lease batch groups of a node. Concurrent requests of one group share a statement. */
-export function createLeaseBatchGroups({ db, signals, scans, leaseAhead, nowMs }: Parts): LeaseBatchGroups {
+export function createLeaseBatchGroups({ db, signals, scans, leaseAhead, nowMs }: Dependencies): LeaseBatchGroups {
   const groups = new Map<string, OpenGroup>();
 
   function openGroup(first: LeaseRequest, lanes: number, buffered: boolean): OpenGroup {

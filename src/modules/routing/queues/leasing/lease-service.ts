@@ -57,7 +57,7 @@ export type ReturnRequest = Pick<LeaseRequest, "tenantId" | "poolId" | "ageingMs
 /** Selects the items without a recipient that a worker may take; returns their ids. */
 export type OfferFilter = (items: readonly OfferedItem[]) => Promise<readonly string[]>;
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly changes: Pick<TenantChanges, "onChange">;
@@ -82,7 +82,12 @@ export function canReceiveWork({ status }: Pick<Recipient, "status">): boolean {
 }
 
 /** Creates this node's lease service. Requests for a busy pool are served from memory; the others share statements. */
-export function createLeaseService({ db, signals, nowMs = () => performance.now(), ...parts }: Parts): LeaseService {
+export function createLeaseService({
+  db,
+  signals,
+  nowMs = () => performance.now(),
+  ...parts
+}: Dependencies): LeaseService {
   const scans = createItemScans(db);
   const ahead = createLeaseAhead({ db, signals, nowMs, ...parts });
   const groups = createLeaseBatchGroups({ db, signals, scans, leaseAhead: ahead, nowMs });

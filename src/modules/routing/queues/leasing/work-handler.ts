@@ -51,7 +51,7 @@ export type AcceptanceFilter = (
   items: readonly OfferedItem[],
 ) => Promise<readonly string[]>;
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly pools: PoolReader;
   readonly leaseService: LeaseService;
@@ -77,7 +77,7 @@ export function workHandlers({
   streams,
   reportProgress,
   filterAcceptable,
-}: Parts): Handlers<typeof Rpc> {
+}: Dependencies): Handlers<typeof Rpc> {
   const { readBatch, readReports } = createReportReader();
 
   /** Runs a call in its own transaction with its idempotency key; "duplicate" when the key was used before. */

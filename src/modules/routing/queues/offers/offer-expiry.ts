@@ -16,7 +16,7 @@ export interface OfferEnd {
 /** Called with each offer that ended, after the commit. */
 export type OfferEndListener = (end: OfferEnd) => void;
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly events: EventRecorder;
   readonly now: () => number;
@@ -24,7 +24,7 @@ interface Parts {
 }
 
 /** Creates the expiry of offers: ends those that were not answered in time, with their events; returns them. */
-export function createOfferExpiry({ db, events, now, onOfferEnded }: Parts) {
+export function createOfferExpiry({ db, events, now, onOfferEnded }: Dependencies) {
   return async (limit: number): Promise<readonly ExpiredOffer[]> => {
     const { expired, recorded } = await db.transaction(async (tx) => {
       const expired = await expireOffers(tx, limit);

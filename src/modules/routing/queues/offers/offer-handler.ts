@@ -22,7 +22,7 @@ import type { OfferService } from "./offer-service.ts";
 import { listOpenOffers, type OpenOffer } from "./offer-store.ts";
 import type { OfferWaits } from "./offer-waits.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly pools: Pick<PoolReader, "requirePool">;
   readonly cursors: Cursors;
@@ -31,7 +31,7 @@ interface Parts {
 }
 
 /** Creates the handlers of OfferService. */
-export function offerHandlers({ db, pools, cursors, service, waits }: Parts): Handlers<typeof Rpc> {
+export function offerHandlers({ db, pools, cursors, service, waits }: Dependencies): Handlers<typeof Rpc> {
   return {
     async listOffers(context, request) {
       const { sql, tenantId } = context;

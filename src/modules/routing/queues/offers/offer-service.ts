@@ -20,7 +20,7 @@ import {
   recordAcceptance,
 } from "./offer-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly pools: Pick<PoolReader, "requirePool">;
   readonly events: EventRecorder;
@@ -48,7 +48,7 @@ export interface AcceptedLease {
 export type OfferService = ReturnType<typeof createOfferService>;
 
 /** Creates the use cases of offers. */
-export function createOfferService({ db, pools, events, leaseService, wake, onOfferEnded }: Parts) {
+export function createOfferService({ db, pools, events, leaseService, wake, onOfferEnded }: Dependencies) {
   /** Finds out why an open offer was not leased. A repeated acceptance gets the lease that it already has. */
   async function settleUnaccepted(offer: OfferRef, request: LeaseRequest, retryInMs = 1000): Promise<LeasedRow> {
     const accepted = await findAcceptedLease(db.sql, offer);

@@ -4,7 +4,7 @@ import type { Log } from "../../../../platform/log/log.ts";
 import { createWaits, type WaitLimits } from "../waits/waits.ts";
 import { findOffered, type Offeree } from "./offer-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly signals: Signals;
   readonly log: Pick<Log, "warn">;
@@ -15,7 +15,7 @@ interface Parts {
 export type OfferWaits = ReturnType<typeof createOfferWaits>;
 
 /** Creates this node's waits for offers. */
-export function createOfferWaits({ sql, ...parts }: Parts) {
+export function createOfferWaits({ sql, ...parts }: Dependencies) {
   const waits = createWaits<Offeree>({
     ...parts,
     name: "offer",

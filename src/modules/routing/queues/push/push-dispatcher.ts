@@ -15,7 +15,7 @@ import type { PushAction } from "./action-push.ts";
 import { PushBackoff } from "./push-backoff.ts";
 import { findPushTargets, type PushTarget, type TenantTargets } from "./push-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -62,9 +62,9 @@ const leaseS = 60;
  * A scan finds some targets of each tenant. Tenants are served concurrently, and the targets of one tenant one at a time.
  * A target without items to lease backs off, so that it costs no lease statement.
  */
-export function createPushDispatcher(parts: Parts): PushDispatcher {
-  const { db, clock, log, signals, pools, leaseService, completion, egress, secret, pushAction } = parts;
-  const { monotonicMs = () => performance.now() } = parts;
+export function createPushDispatcher(dependencies: Dependencies): PushDispatcher {
+  const { db, clock, log, signals, pools, leaseService, completion, egress, secret, pushAction } = dependencies;
+  const { monotonicMs = () => performance.now() } = dependencies;
   const inFlight = new Map<string, number>();
   const sending = new Set<Promise<void>>();
   const stopping = new AbortController();

@@ -12,7 +12,7 @@ import { type EndedItem, readItemGroups } from "../transitions/transition-store.
 import { createPauseEnd } from "./pause-end.ts";
 import * as store from "./sweep-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -46,9 +46,9 @@ const idleMs = 1000;
 const slowEveryMs = 5000;
 
 /** Creates this node's sweeper. */
-export function createItemSweeper(parts: Parts): ItemSweeper {
-  const { db, clock, log, pools, completion, events, wake, onEnded, expireOffers } = parts;
-  const sweepDependencies = createDependencySweep({ ...parts, now: clock.now });
+export function createItemSweeper(dependencies: Dependencies): ItemSweeper {
+  const { db, clock, log, pools, completion, events, wake, onEnded, expireOffers } = dependencies;
+  const sweepDependencies = createDependencySweep({ ...dependencies, now: clock.now });
   const endPauses = createPauseEnd({ db, events, now: clock.now });
   let timer: NodeJS.Timeout | undefined;
   let wakeAtMs = Number.POSITIVE_INFINITY;

@@ -8,14 +8,14 @@ interface ResumedQueue {
   readonly poolId: string;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly events: EventRecorder;
   readonly now: () => number;
 }
 
 /** Creates the end of pauses: resumes the queues whose time is over, with their events; returns them. */
-export function createPauseEnd({ db, events, now }: Parts) {
+export function createPauseEnd({ db, events, now }: Dependencies) {
   return async (limit: number): Promise<readonly ResumedQueue[]> => {
     if (!(await hasDueQueues(db.sql))) return [];
     const { resumed, recorded } = await db.transaction(async (tx) => {

@@ -7,7 +7,7 @@ import { createWaits, type WaitLimits, type Waits } from "./waits.ts";
 /** The callers of this node that wait for the end of items. */
 export type ItemWaits = Waits<ItemKey>;
 
-interface Parts {
+interface Dependencies {
   readonly sql: Sql;
   readonly signals: Signals;
   readonly log: Pick<Log, "warn">;
@@ -15,7 +15,7 @@ interface Parts {
 }
 
 /** Creates this node's waits for the end of items. */
-export function createItemWaits({ sql, ...parts }: Parts): ItemWaits {
+export function createItemWaits({ sql, ...parts }: Dependencies): ItemWaits {
   return createWaits<ItemKey>({
     ...parts,
     name: "item",

@@ -33,7 +33,7 @@ export interface WaitLimits {
   readonly tenant: number;
 }
 
-interface Parts<Target> {
+interface Dependencies<Target> {
   /** Names what is awaited in signal topics. */
   readonly name: string;
   readonly signals: Signals;
@@ -60,8 +60,10 @@ const pollMs = 1000;
  * Creates this node's waits. A wait is announced to all nodes, so that a node sends a signal only for a target that
  * somebody awaits.
  */
-export function createWaits<Target extends { readonly tenantId: TenantId }>(parts: Parts<Target>): Waits<Target> {
-  const { name, signals, log, limits = defaultLimits, keyOf, find, tooMany } = parts;
+export function createWaits<Target extends { readonly tenantId: TenantId }>(
+  dependencies: Dependencies<Target>,
+): Waits<Target> {
+  const { name, signals, log, limits = defaultLimits, keyOf, find, tooMany } = dependencies;
   /** Signal topics: a caller waits for a target, and it has happened to an awaited target. */
   const [awaitedPrefix, endedPrefix] = [`${name}-awaited:`, `${name}-ended:`];
   const waits = new Map<string, { readonly target: Target; readonly wakes: Set<() => void> }>();

@@ -25,7 +25,7 @@ import {
 } from "./assignment-store.ts";
 import { IdlePools } from "./idle-pools.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly changes: Pick<TenantChanges, "onChange">;
@@ -99,8 +99,8 @@ const start: QueuePosition = { rank: Number.MIN_SAFE_INTEGER, id: "" };
  * A pool is scanned as soon as a place becomes free, an item becomes ready or the pool changes. The poll covers what no
  * event announces: delays that end, and lost events.
  */
-export function createAssigner(parts: Parts): Assigner {
-  const { db, signals, changes, clock, log, shares, pools, live, pollMs } = parts;
+export function createAssigner(dependencies: Dependencies): Assigner {
+  const { db, signals, changes, clock, log, shares, pools, live, pollMs } = dependencies;
   // The start of the next scan of each pool, so that items that no recipient can take do not block the items behind them.
   const positions = new Map<string, QueuePosition>();
   /** Interrupted scans for a place: the last position and the number of scanned items. */
@@ -235,7 +235,7 @@ export function createAssigner(parts: Parts): Assigner {
   ): Promise<number> {
     if (items.length === 0) return 0;
     const budget = createBackgroundBudget(shares, pool.tenantId);
-    const page = createAssignmentPage({ ...parts, announceWaitingItem }, pool, view);
+    const page = createAssignmentPage({ ...dependencies, announceWaitingItem }, pool, view);
     try {
       for (const [nth, item] of items.entries()) {
         // Every time slice processes one item of each kind, however long the first one takes.

@@ -20,7 +20,7 @@ import {
   type WaitingPool,
 } from "./assignment-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly live: LivePools;
   readonly events: EventRecorder;
@@ -58,11 +58,11 @@ export function snapshotName({ digest }: Pick<PoolSnapshot, "digest">): string {
 
 /** Creates a page of one pool. */
 export function createAssignmentPage(
-  parts: Parts,
+  dependencies: Dependencies,
   pool: WaitingPool,
   { live: livePool, pool: first }: LiveView,
 ): AssignmentPage {
-  const { db, live, unassignedItems, wake } = parts;
+  const { db, live, unassignedItems, wake } = dependencies;
   const { tenantId, poolId } = pool;
   let config = first.snapshot.pool.config;
   let chosen: Assignment[] = [];
@@ -129,7 +129,7 @@ export function createAssignmentPage(
         const hasEvent = config.itemEvents && ids.has(id);
         return hasEvent ? [{ tenantId, type: "queue.item.assigned" as const, subject: id, data }] : [];
       });
-      return { assigned: ids, recorded: await parts.events.recordMany(tx, entries, nowMs) };
+      return { assigned: ids, recorded: await dependencies.events.recordMany(tx, entries, nowMs) };
     });
     recorded.wake();
     for (const { id, recipientId } of assignments)
@@ -145,12 +145,12 @@ export function createAssignmentPage(
       const entries = made.map(({ id, expiresAt, ...each }) =>
         offeredEvent({ tenantId, poolId, itemId: id, ...each }, expiresAt),
       );
-      return { made, recorded: await parts.events.recordMany(tx, entries, nowMs) };
+      return { made, recorded: await dependencies.events.recordMany(tx, entries, nowMs) };
     });
     recorded.wake();
     const madeIds = new Set(made.map(({ id }) => id));
     for (const { id, recipientId } of offers) if (!madeIds.has(id)) live.recordRelease(tenantId, poolId, recipientId);
-    parts.onOffered(made.map(({ recipientId }) => ({ tenantId, poolId, recipientId })));
+    dependencies.onOffered(made.map(({ recipientId }) => ({ tenantId, poolId, recipientId })));
     wake(tenantId, poolId);
   }
 
@@ -164,7 +164,7 @@ export function createAssignmentPage(
     if (written.chosen.length > 0) await assign(written.chosen, atMs);
     if (written.offered.length > 0) await offer(written.offered, atMs);
     await postponeItems(db.sql, pool, written.postponed);
-    if (written.hasNewWaitingItem) parts.announceWaitingItem(tenantId, poolId);
+    if (written.hasNewWaitingItem) dependencies.announceWaitingItem(tenantId, poolId);
     await releaseItems(db.sql, pool, written.released);
     await holdItems(db.sql, pool, written.held);
     if (written.canBeLeased) wake(tenantId, poolId);

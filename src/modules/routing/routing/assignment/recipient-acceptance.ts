@@ -13,7 +13,7 @@ import type { LivePools } from "../outcomes/live-pools.ts";
 const checkMsMax = 500;
 const costlyItemsMax = 10_000;
 
-interface Parts {
+interface Dependencies {
   readonly live: LivePools;
   readonly clock: Clock;
   readonly shares: EventLoopScheduler;
@@ -24,7 +24,7 @@ interface Parts {
  * event loop. Items with too costly rules are skipped with an increasing back-off, so that they do not block the items
  * behind them.
  */
-export function createAcceptance({ live, clock, shares }: Parts) {
+export function createAcceptance({ live, clock, shares }: Dependencies) {
   const costly = new Map<string, { readonly tries: number; readonly untilMs: number }>();
 
   function recordCostly(id: string): void {

@@ -16,7 +16,7 @@ import type { DecisionService } from "./decision-service.ts";
 import { evidenceOf, type FoundDecision, itemOf } from "./decision-store.ts";
 import { snapshotStore } from "./snapshot-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly decisions: Pick<DecisionService, "findReadable">;
   readonly pools: Pick<Pools, "snapshotCodec" | "findPauses">;
 }
@@ -25,7 +25,7 @@ interface Parts {
 const recipientsMax = 20;
 
 /** Explains decisions: their trace, and why each recipient was or was not chosen. */
-export function createDecisionExplainer({ decisions, pools }: Parts): Explainer {
+export function createDecisionExplainer({ decisions, pools }: Dependencies): Explainer {
   return {
     kind: "decision",
     scope: "decision:read",
@@ -62,7 +62,7 @@ export function createDecisionExplainer({ decisions, pools }: Parts): Explainer 
 
 async function snapshotOf(
   { sql, tenantId }: Context,
-  { snapshotCodec }: Parts["pools"],
+  { snapshotCodec }: Dependencies["pools"],
   { snapshotDigest }: FoundDecision,
 ): Promise<PoolSnapshot | undefined> {
   const body = await snapshotStore(sql).find(tenantId, snapshotDigest);
@@ -103,7 +103,7 @@ function judge(
 /** Adds why a recipient that was not active is paused, if that is known and it has been since before the decision. */
 async function withPauses(
   { sql, tenantId, principal }: Context,
-  pools: Parts["pools"],
+  pools: Dependencies["pools"],
   verdicts: readonly RecipientStep[],
   decidedAt: Date,
 ): Promise<readonly RecipientStep[]> {

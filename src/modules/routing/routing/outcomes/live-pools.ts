@@ -56,7 +56,7 @@ interface Entry {
   refreshing: Promise<void> | undefined;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -79,7 +79,7 @@ export function createLivePools({
   events,
   entriesMax = 5000,
   monotonicMs = () => performance.now(),
-}: Parts): LivePools {
+}: Dependencies): LivePools {
   const entries = new Map<string, Entry>();
   /** Pools in which nothing was decided yet. */
   const unused = createCompiledPools(entriesMax);

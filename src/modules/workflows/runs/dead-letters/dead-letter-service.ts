@@ -53,7 +53,7 @@ export interface LetterReplay {
   readonly letter: DeadLetter;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly events: Pick<EventRecorder, "wake">;
   readonly definitions: Pick<Definitions, "identify" | "idOf">;
@@ -72,7 +72,7 @@ const doneOf = { quarantine: "quarantined", release: "released", discard: "disca
 export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
 
 /** Creates the dead letter service. */
-export function createDeadLetterService({ db, events, definitions, environments, replays, metrics }: Parts) {
+export function createDeadLetterService({ db, events, definitions, environments, replays, metrics }: Dependencies) {
   async function getLetter(context: Context, runId: string, sql = context.sql): Promise<DeadLetter> {
     const letter = await deadLetterStore(sql).find(context.tenantId, runId);
     if (letter === undefined) throw notFound("dead letter");

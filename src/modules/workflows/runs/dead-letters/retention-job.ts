@@ -3,7 +3,7 @@ import type { Database } from "../../../../platform/db/index.ts";
 import { type JobKind, runInBatches } from "../../../../platform/jobs/index.ts";
 import { deadLetterStore } from "./dead-letter-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly retentionDays: number;
@@ -15,7 +15,7 @@ const dayMs = 24 * hourMs;
 const batchSize = 1000;
 
 /** Creates the job that deletes dead letters whose runs are deleted too. */
-export function deleteExpiredLettersJob({ db, clock, retentionDays, platformTenantId }: Parts): JobKind {
+export function deleteExpiredLettersJob({ db, clock, retentionDays, platformTenantId }: Dependencies): JobKind {
   return {
     kind: "workflow.delete_expired_letters",
     every: { ms: hourMs, tenantId: platformTenantId },

@@ -14,14 +14,14 @@ export function childStartRecord(tenantId: TenantId, childId: string, nowMs: num
   };
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly advance: (request: AdvanceRequest) => Promise<unknown>;
 }
 
 /** Cancels child runs, also those that have not started yet. */
-export function createChildCancellation({ db, clock, advance }: Parts) {
+export function createChildCancellation({ db, clock, advance }: Dependencies) {
   async function cancel(tenantId: TenantId, childId: string, parentId: string): Promise<void> {
     // A node that was suspended may still be about to start it. After this, the run exists or never will.
     await forbidStart(db.sql, childStartRecord(tenantId, childId, clock.now()));

@@ -11,7 +11,7 @@ import { runStore } from "../storage/run-store.ts";
 import { childStartRecord } from "./child-cancellation.ts";
 import { EffectFailure } from "./effect-failure.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly start: StartRun;
@@ -26,7 +26,7 @@ export type ChildResult = { readonly output: Json } | { readonly failure: Failur
  * has ended.
  */
 export async function startChild(
-  { db, clock, start, takeQuota }: Parts,
+  { db, clock, start, takeQuota }: Dependencies,
   parent: LiveRun,
   { key, attempt, childId, request }: Effect,
 ): Promise<ChildResult | undefined> {

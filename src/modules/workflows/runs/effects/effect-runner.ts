@@ -15,7 +15,7 @@ import { otherRegionOf } from "./regional-effects.ts";
 import { type FindPoolId, performRoute } from "./route-effect.ts";
 import { performStreamAppend, performStreamRead } from "./stream-effect.ts";
 
-interface Parts {
+interface Dependencies {
   readonly log: Log;
   readonly call: OperationCaller;
   readonly findPoolId: FindPoolId;
@@ -44,8 +44,8 @@ const failureCodes = {
 export type EffectRunner = ReturnType<typeof createEffectRunner>;
 
 /** Creates the runner of this node. */
-export function createEffectRunner(parts: Parts) {
-  const { log, call, findPoolId, findExperimentId, startChild, handOver, apply } = parts;
+export function createEffectRunner(dependencies: Dependencies) {
+  const { log, call, findPoolId, findExperimentId, startChild, handOver, apply } = dependencies;
   const limiter = createTenantConcurrencyLimiter(concurrency);
   /** Effects that wait or are being performed, by run, step and attempt. */
   const open = new Map<string, Promise<void>>();

@@ -7,7 +7,7 @@ import type { Effect } from "../domain/engine/advance-result.ts";
 import { isAttemptOpen, type RunState } from "../domain/engine/state.ts";
 import { type LiveRun, loadRuns } from "../storage/run-loader.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly jobs: Pick<JobRunner, "wake">;
@@ -29,7 +29,7 @@ export function otherRegionOf(error: unknown): string | undefined {
  * Hands effects to nodes of other regions, with jobs that only those nodes lease. The owner of the run's shard repeats an effect
  * without a result, so a job that is lost is handed over again.
  */
-export function createRegionalEffects({ db, clock, jobs, region, perform }: Parts) {
+export function createRegionalEffects({ db, clock, jobs, region, perform }: Dependencies) {
   const kindOf = (name: string) => `workflow.effect:${name}`;
 
   const job: JobKind = {

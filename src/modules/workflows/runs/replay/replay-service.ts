@@ -51,7 +51,7 @@ export interface StoredReplay<T> {
   readonly reason: string;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly shares: EventLoopScheduler;
   readonly definitions: Pick<Definitions, "resolve">;
@@ -66,7 +66,7 @@ const inputBytesMax = 128 * 1024;
 export type ReplayService = ReturnType<typeof createReplayService>;
 
 /** Creates the replay service. */
-export function createReplayService({ db, shares, definitions, environments, plans, starter }: Parts) {
+export function createReplayService({ db, shares, definitions, environments, plans, starter }: Dependencies) {
   /** Plans a replay; throws if it is not possible. */
   async function plan(context: Context, source: Run, input: ReplayInput): Promise<PlannedReplay> {
     const { tenantId, nowMs } = context;

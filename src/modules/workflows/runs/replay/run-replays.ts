@@ -9,7 +9,7 @@ import { letterOf } from "../run-write-builder.ts";
 import { unlessRepeated } from "./repeated-call.ts";
 import { type PlannedReplay, type ReplayInput, type ReplayService, runKeyTaken } from "./replay-service.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly getRun: RunService["getRun"];
   readonly replays: ReplayService;
@@ -19,7 +19,7 @@ interface Parts {
 export type RunReplays = ReturnType<typeof createRunReplays>;
 
 /** Creates the replays of runs. */
-export function createRunReplays({ db, getRun, replays }: Parts) {
+export function createRunReplays({ db, getRun, replays }: Dependencies) {
   return {
     /** Replays a run, or only plans it. Its dead letter is replayed with it; this does not count towards the maximum. */
     async replayRun<T extends Message>(

@@ -29,7 +29,7 @@ export interface SimulationRequest extends Omit<SimulationScript, "run" | "start
   readonly environmentId: string;
 }
 
-interface Parts {
+interface Dependencies {
   readonly definitions: Pick<Definitions, "resolve">;
   readonly environments: Environments;
 }
@@ -41,7 +41,7 @@ const inputBytesMax = 128 * 1024;
 const simulatedRunId = "simulated";
 
 /** Creates the simulation of runs. It reads definitions and stores nothing. */
-export function createSimulation({ definitions, environments }: Parts): SimulateRun {
+export function createSimulation({ definitions, environments }: Dependencies): SimulateRun {
   async function planOf(context: Context, request: SimulationRequest, slices: TimeSlices): Promise<[Plan, Definition]> {
     const { definition: idOrKey, version, document } = request;
     if ((idOrKey === "") === (document === undefined)) {

@@ -54,7 +54,7 @@ interface StartRefused {
 /** Starts a run of a published definition: for a call, for a step of another run, or for a trigger. */
 export type StartRun = (request: StartRequest) => Promise<StartOutcome>;
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly definitions: Pick<Definitions, "resolve">;
   readonly plans: PlanCache;
@@ -62,7 +62,7 @@ interface Parts {
 }
 
 /** Creates the function that starts runs. */
-export function createRunStart({ db, definitions, plans, starter }: Parts): StartRun {
+export function createRunStart({ db, definitions, plans, starter }: Dependencies): StartRun {
   return async (request) => {
     const { tenantId, environment, definition, input, runKey, origin, parentRunId = "" } = request;
     const start = { environmentId: environment.id, runKey };

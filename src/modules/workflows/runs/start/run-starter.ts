@@ -42,7 +42,7 @@ export interface PreparedRun {
   readonly write: NewRunWrite;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly shares: EventLoopScheduler;
@@ -54,7 +54,7 @@ interface Parts {
 export type RunStarter = ReturnType<typeof createRunStarter>;
 
 /** Creates the starter of this node. */
-export function createRunStarter({ db, clock, shares, dispatch, onCommitted }: Parts) {
+export function createRunStarter({ db, clock, shares, dispatch, onCommitted }: Dependencies) {
   const batcher = createBatcher<PreparedRun, "started" | StartRefusal>({
     lanes: 2,
     batchMax: 500,

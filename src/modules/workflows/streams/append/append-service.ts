@@ -43,7 +43,7 @@ interface AppendedPrefix {
   readonly appendedAtMs: number;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly lookup: StreamLookup;
   readonly appender: RecordAppender;
@@ -66,7 +66,7 @@ const nothingAppended = new Error("Nothing was appended.");
 export type AppendService = ReturnType<typeof createAppendService>;
 
 /** Creates the append service. */
-export function createAppendService({ db, lookup, appender, findInProgress, signals, metrics }: Parts) {
+export function createAppendService({ db, lookup, appender, findInProgress, signals, metrics }: Dependencies) {
   const stopping = new AbortController();
 
   /**

@@ -13,7 +13,7 @@ export type AppendOutcome =
   | { readonly kind: "duplicate" | "closed" | "not_found" }
   | { readonly kind: FullReason; readonly usage: Usage };
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   /** Called after the commit, once per stream. */
   readonly onAppended: (key: StreamKey, hasInput: boolean) => void;
@@ -26,7 +26,7 @@ const bytesPerWeight = 1024;
 export type RecordAppender = ReturnType<typeof createRecordAppender>;
 
 /** Creates the appender of this node. */
-export function createRecordAppender({ db, onAppended }: Parts) {
+export function createRecordAppender({ db, onAppended }: Dependencies) {
   const batcher = createBatcher<readonly Append[], readonly AppendOutcome[]>({
     lanes: 2,
     batchMax: 1000,

@@ -12,7 +12,7 @@ import type { StreamLookup } from "../stream-lookup.ts";
 import type { StreamMetrics } from "../stream-metrics.ts";
 import { deliveryStore, type OpenDelivery } from "./delivery-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly log: Pick<Log, "warn">;
   readonly lookup: StreamLookup;
@@ -35,7 +35,7 @@ const againMs = 5000;
 export type InputDelivery = ReturnType<typeof createInputDelivery>;
 
 /** Creates the delivery of this node. */
-export function createInputDelivery({ db, log, lookup, sendMail, metrics, region }: Parts) {
+export function createInputDelivery({ db, log, lookup, sendMail, metrics, region }: Dependencies) {
   const store = deliveryStore(db.sql);
   const running = new Map<string, { again: boolean; done: Promise<void> }>();
   let timer: NodeJS.Timeout | undefined;

@@ -5,7 +5,7 @@ import type { EventRecorder } from "../../../operations/index.ts";
 import { ackTopic } from "../stream-topics.ts";
 import { checkConsumers, type ExpiredConsumer } from "./consumer-store.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly signals: Signals;
@@ -17,7 +17,7 @@ const everyMs = 60_000;
 const batchSize = 500;
 
 /** Creates the job that removes consumers which do not acknowledge any more, as the pins of their streams say. */
-export function removeIdleConsumersJob({ db, clock, signals, events, platformTenantId }: Parts): JobKind {
+export function removeIdleConsumersJob({ db, clock, signals, events, platformTenantId }: Dependencies): JobKind {
   return {
     kind: "workflow.remove_idle_consumers",
     every: { ms: everyMs, tenantId: platformTenantId },

@@ -9,7 +9,7 @@ import { deleteOrphanedStreams, findExpiredStreams, removeExpiredRecords } from 
 /** Frees the large objects of removed records, in the transaction that removes them. */
 export type ReleaseObjects = (tx: Sql, tenantId: TenantId, objectKeys: readonly string[]) => Promise<void>;
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly signals: Signals;
@@ -24,8 +24,8 @@ const recordsPerTransaction = 1000;
 const orphansPerStatement = 500;
 
 /** Creates the job that removes records after the retention of their stream, and streams after that of their run. */
-export function pruneStreamsJob(parts: Parts): JobKind {
-  const { db, clock, signals, metrics, platformTenantId, releaseObjects } = parts;
+export function pruneStreamsJob(dependencies: Dependencies): JobKind {
+  const { db, clock, signals, metrics, platformTenantId, releaseObjects } = dependencies;
   return {
     kind: "workflow.prune_streams",
     every: { ms: everyMs, tenantId: platformTenantId },

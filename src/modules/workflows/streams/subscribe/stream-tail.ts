@@ -29,7 +29,7 @@ export interface StreamTail {
   next(sequence: number, signal: AbortSignal): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly signals: Signals;
   readonly log: Pick<Log, "warn">;
@@ -55,13 +55,13 @@ interface RingEntry {
 export type StreamTails = ReturnType<typeof createStreamTails>;
 
 /** Creates the tails of this node. */
-export function createStreamTails(parts: Parts) {
+export function createStreamTails(dependencies: Dependencies) {
   const tails = new Map<string, { tail: OpenTail; subscribers: number }>();
   return {
     /** Follows a stream. The caller calls `leave` when it is done. */
     join(stream: StreamDefinition): { tail: StreamTail; leave: () => void } {
       const name = nameOfKey(stream);
-      const entry = tails.get(name) ?? { tail: openTail(parts, stream), subscribers: 0 };
+      const entry = tails.get(name) ?? { tail: openTail(dependencies, stream), subscribers: 0 };
       entry.subscribers++;
       tails.set(name, entry);
       let hasLeft = false;
@@ -81,7 +81,7 @@ interface OpenTail extends StreamTail {
   stop(): void;
 }
 
-function openTail({ db, signals, log, metrics, region }: Parts, stream: StreamDefinition): OpenTail {
+function openTail({ db, signals, log, metrics, region }: Dependencies, stream: StreamDefinition): OpenTail {
   let ring: RingEntry[] = [];
   let ringBytes = 0;
   /** The last sequence that was read; undefined until somebody knows where the stream is. */

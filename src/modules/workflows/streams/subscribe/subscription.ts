@@ -13,7 +13,7 @@ import type { StreamMetrics } from "../stream-metrics.ts";
 import { streamStore } from "../stream-store.ts";
 import type { StreamTails } from "./stream-tail.ts";
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly lookup: StreamLookup;
   readonly tails: StreamTails;
@@ -27,7 +27,7 @@ const pageBytesMax = 512 * 1024;
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 /** Creates the subscriptions of this node. */
-export function createSubscriptions({ db, lookup, tails, metrics }: Parts) {
+export function createSubscriptions({ db, lookup, tails, metrics }: Dependencies) {
   /** Reads a page after a sequence from the database; throws if the records after it are not kept. */
   async function readPage(stream: StreamDefinition, after: number) {
     const found = await streamStore(db.sql).readAfter(stream, after, pageMax, pageBytesMax);

@@ -15,7 +15,7 @@ export interface LeaseReturn {
   stop(): void;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly log: Pick<Log, "warn">;
   readonly wake: (queue: TaskQueue) => void;
@@ -27,7 +27,7 @@ const retryMs = [100, 1000, 5000];
 const laterMs = [1000, 10_000];
 
 /** Creates the return of leases. Returning a lease again has no effect, so it is always safe to repeat. */
-export function createLeaseReturn({ db, log, wake, onReturned }: Parts): LeaseReturn {
+export function createLeaseReturn({ db, log, wake, onReturned }: Dependencies): LeaseReturn {
   const running = new Set<Promise<void>>();
   const stopped = new AbortController();
 

@@ -13,7 +13,7 @@ export interface PollReader {
   read(context: Context, request: PollWorkflowTasksRequest, path?: string): Promise<PollRequest>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly environments: Environments;
   readonly workers: Pick<WorkerRegistry, "report">;
 }
@@ -22,7 +22,7 @@ const matchersMax = 10_000;
 const protocolDefault = 1;
 
 /** Creates the reader. Workers repeat their capabilities with every poll, so matchers are shared. */
-export function createPollReader({ environments, workers }: Parts): PollReader {
+export function createPollReader({ environments, workers }: Dependencies): PollReader {
   const matchers = new Map<string, Matcher>();
 
   function matcherOf(buildId: string, capabilities: readonly Capability[], path: string): Matcher {

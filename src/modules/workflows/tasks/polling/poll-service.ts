@@ -18,7 +18,7 @@ export interface PollService {
   endWaits(): void;
 }
 
-interface Parts {
+interface Dependencies {
   readonly signals: Signals;
   readonly claims: TaskClaims;
   readonly waiting: WaitingPolls;
@@ -35,7 +35,7 @@ export function taskTopic(queue: TaskQueue): string {
 }
 
 /** Creates this node's poll service. */
-export function createPollService({ signals, claims, waiting, leases, workers, metrics }: Parts): PollService {
+export function createPollService({ signals, claims, waiting, leases, workers, metrics }: Dependencies): PollService {
   const waits = new Set<() => void>();
   let waitsEnded = false;
 

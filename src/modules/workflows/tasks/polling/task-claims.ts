@@ -25,7 +25,7 @@ export interface TaskClaims {
   idle(): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly leases: Pick<LeaseReturn, "giveBack">;
   /** A monotonic clock. */
@@ -48,7 +48,7 @@ const kindsMaxAgeMs = 1000;
 const lockRetryMs = [0, 2, 10, 40];
 
 /** Creates this node's claims. */
-export function createTaskClaims({ db, leases, nowMs = () => performance.now() }: Parts): TaskClaims {
+export function createTaskClaims({ db, leases, nowMs = () => performance.now() }: Dependencies): TaskClaims {
   const groups = new Map<string, TaskClaimGroup>();
 
   function openGroup(first: PollRequest): TaskClaimGroup {

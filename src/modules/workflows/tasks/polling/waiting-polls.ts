@@ -61,7 +61,7 @@ export interface WaitingPolls extends Pick<TaskDispatch, "reserve" | "settle"> {
   stop(): void;
 }
 
-interface Parts {
+interface Dependencies {
   readonly leases: Pick<LeaseReturn, "giveBack" | "giveBackLater">;
   /** Whether a task is stored with this lease. */
   readonly isLeased: (task: LeasedTask) => Promise<boolean>;
@@ -85,7 +85,7 @@ interface Entry {
 const settleMs = 2000;
 
 /** Creates the polls of this node. */
-export function createWaitingPolls({ leases, isLeased, onDispatched }: Parts): WaitingPolls {
+export function createWaitingPolls({ leases, isLeased, onDispatched }: Dependencies): WaitingPolls {
   // Polls with the same capabilities are grouped, so that a task is matched once for all of them.
   const queues = new Map<string, Map<string, Set<Entry>>>();
   const reservations = new Map<string, Entry>();

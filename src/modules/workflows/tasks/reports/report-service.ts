@@ -22,7 +22,7 @@ export interface ReportService {
 /** The events that workers report. */
 export type ReportedEvent = Exclude<TaskEvent, { kind: "attempt_lost" }>;
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly engine: RunEngine;
   readonly workers: Pick<WorkerRegistry, "touch">;
@@ -33,7 +33,7 @@ interface Parts {
 const rememberedMax = 10_000;
 
 /** Creates the service. Reports that arrive together share a statement. */
-export function createReportService({ db, engine, workers, metrics, wake }: Parts): ReportService {
+export function createReportService({ db, engine, workers, metrics, wake }: Dependencies): ReportService {
   const heartbeats = createBatcher<store.Heartbeat, store.HeartbeatResult>({
     flush: (inputs) => store.extendLeases(db.sql, inputs),
   });

@@ -16,7 +16,7 @@ export interface ExpiredLeaseSweeper {
   stop(): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly log: Pick<Log, "warn">;
   readonly engine: RunEngine;
@@ -39,7 +39,7 @@ export function createExpiredLeaseSweeper({
   engine,
   metrics,
   nowMs = () => performance.now(),
-}: Parts): ExpiredLeaseSweeper {
+}: Dependencies): ExpiredLeaseSweeper {
   const skipped = new Map<string, number>();
   let cleanUpAtMs = 0;
   let passedAtMs: number | undefined;

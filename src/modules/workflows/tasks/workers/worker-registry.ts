@@ -15,7 +15,7 @@ export interface WorkerRegistry {
   idle(): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly db: Database;
   readonly log: Pick<Log, "warn">;
   /** A monotonic clock. */
@@ -32,7 +32,7 @@ const writeEveryMs = 5000;
 const rememberedMax = 10_000;
 
 /** Creates the registry. An unchanged worker is written every few seconds at most. */
-export function createWorkerRegistry({ db, log, nowMs = () => performance.now() }: Parts): WorkerRegistry {
+export function createWorkerRegistry({ db, log, nowMs = () => performance.now() }: Dependencies): WorkerRegistry {
   const written = new Map<string, LastWrite>();
   const reports = createBatcher<WorkerReport, void>({
     flush: async (workers) => {

@@ -12,7 +12,7 @@ export interface ReplayTarget {
   readonly at: Positions;
 }
 
-interface Parts {
+interface Dependencies {
   /** The plan of the new run. */
   readonly plan: Plan;
   /** The plan of the run that is replayed. */
@@ -43,7 +43,7 @@ export class ReplayBuilder {
   readonly arms: Record<StepKey, string> = {};
   readonly refusals: ReplayRefusal[] = [];
   readonly usedValues = new Set<StepKey>();
-  readonly #parts: Parts;
+  readonly #dependencies: Dependencies;
   /** What to start, the first one first. */
   #todo: Pending[] = [];
   /** Completed steps of open lists. */
@@ -57,9 +57,9 @@ export class ReplayBuilder {
   /** The blocks in progress: of their templates only those of the compensation are still evaluated. */
   readonly #continued = new Set<PlanStep>();
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#list(parts.plan.root, []);
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+    this.#list(dependencies.plan.root, []);
     this.#checkReads();
   }
 
@@ -71,7 +71,7 @@ export class ReplayBuilder {
   /** Whether a completed step stays completed: it is in an open list, or inside a block, branch or element that is complete. */
   isKept(key: StepKey): boolean {
     const { id, positions } = parseStepKey(key);
-    let step = this.#parts.oldPlan.steps.get(id);
+    let step = this.#dependencies.oldPlan.steps.get(id);
     while (step !== undefined) {
       const at = positions.slice(0, step.depth);
       if (this.#keptSteps.has(stepKey(step.id, at))) return true;
@@ -93,7 +93,7 @@ export class ReplayBuilder {
 
   /** Rebuilds a list that is not complete for the run. */
   #list(list: PlanList, at: Positions): Progress {
-    const { target } = this.#parts;
+    const { target } = this.#dependencies;
     const pathStep = this.#pathStep(list, at);
     const position = pathStep?.position ?? this.#resumePosition(list, at);
     const before = list.steps.slice(0, position);
@@ -117,14 +117,14 @@ export class ReplayBuilder {
 
   /** The step of a list that is the target or contains it. */
   #pathStep(list: PlanList, at: Positions): PlanStep | undefined {
-    const { target } = this.#parts;
+    const { target } = this.#dependencies;
     if (target === undefined || !at.every((position, nth) => target.at[nth] === position)) return undefined;
     return [...target.step.ancestors, target.step].find((step) => step.list === list);
   }
 
   /** The position of the first step that is executed: the one after the last that completed. */
   #resumePosition(list: PlanList, at: Positions): number {
-    const { oldPlan } = this.#parts;
+    const { oldPlan } = this.#dependencies;
     const isComplete = ({ id }: PlanStep) => this.#outputOf(stepKey(id, at)) !== undefined;
     const position = list.steps.findLastIndex(isComplete) + 1;
     for (const step of list.steps.slice(0, position)) {
@@ -136,12 +136,12 @@ export class ReplayBuilder {
   }
 
   #outputOf(key: StepKey): Json | undefined {
-    const { values, facts } = this.#parts;
+    const { values, facts } = this.#dependencies;
     return Object.hasOwn(values, key) ? values[key] : facts.completed.get(key);
   }
 
   #keepStep({ id }: PlanStep, at: Positions, isVisible: boolean): void {
-    const { facts, values } = this.#parts;
+    const { facts, values } = this.#dependencies;
     const key = stepKey(id, at);
     if (Object.hasOwn(values, key)) this.usedValues.add(key);
     const output = this.#outputOf(key);
@@ -156,7 +156,7 @@ export class ReplayBuilder {
   #continue(step: PlanStep, at: Positions, isOnPath: boolean): boolean {
     const key = stepKey(step.id, at);
     const list = isOnPath ? this.#pathList(step) : this.#listInProgress(step, key);
-    if (isOnPath && this.#parts.facts.sealed.has(key)) {
+    if (isOnPath && this.#dependencies.facts.sealed.has(key)) {
       this.#refuse(
         "history_sealed",
         key,
@@ -175,7 +175,7 @@ export class ReplayBuilder {
         this.#continueCatch(step, key, list);
         break;
       case "timeout":
-        if (!this.#parts.facts.timedOut.has(key)) {
+        if (!this.#dependencies.facts.timedOut.has(key)) {
           this.#refuse("not_reached", key, "The wait has not timed out.");
         }
         this.active[key] = { s: "timeout", ...this.#times(step) };
@@ -197,14 +197,14 @@ export class ReplayBuilder {
 
   /** The list inside a block that leads to the target. */
   #pathList(block: PlanStep): PlanList {
-    const { step } = this.#parts.target!;
+    const { step } = this.#dependencies.target!;
     const path = [...step.ancestors, step];
     return path[path.indexOf(block) + 1]!.list;
   }
 
   /** The list that a step was executing; undefined if it is to start afresh. */
   #listInProgress({ work, catches }: PlanStep, key: StepKey): PlanList | undefined {
-    const { facts } = this.#parts;
+    const { facts } = this.#dependencies;
     const error = facts.caught.get(key);
     if (error !== undefined) return catches.find(({ on }) => on.has(error.code) || on.has("*"))?.list;
     switch (work.kind) {
@@ -233,7 +233,7 @@ export class ReplayBuilder {
 
   /** The arm that the run has taken. Arms have no names: the same arm of two versions is the one with the same steps. */
   #takenArm(arms: readonly Arm[], key: StepKey): PlanList | undefined {
-    const { facts, oldPlan } = this.#parts;
+    const { facts, oldPlan } = this.#dependencies;
     const taken = facts.arms.get(key);
     const old = oldPlan.steps.get(parseStepKey(key).id)?.work;
     if (taken === undefined || old?.kind !== "branch") return undefined;
@@ -244,7 +244,7 @@ export class ReplayBuilder {
   }
 
   #continueCatch(step: PlanStep, key: StepKey, list: PlanList): void {
-    const err = this.#parts.facts.caught.get(key);
+    const err = this.#dependencies.facts.caught.get(key);
     if (err === undefined) {
       this.#refuse("not_reached", key, "No error of this step has been caught.");
       return;
@@ -253,7 +253,7 @@ export class ReplayBuilder {
     if (handler?.list !== list) {
       this.#refuse("not_reached", key, `The error ${err.code} of this step is not handled by the catch with the step.`);
     }
-    this.active[key] = { s: "catch", sinceMs: this.#parts.nowMs, err };
+    this.active[key] = { s: "catch", sinceMs: this.#dependencies.nowMs, err };
   }
 
   #continueParallel(step: PlanStep, key: StepKey, at: Positions): void {
@@ -272,7 +272,7 @@ export class ReplayBuilder {
   }
 
   #continueMap(step: PlanStep, key: StepKey, at: Positions): void {
-    const { facts, target } = this.#parts;
+    const { facts, target } = this.#dependencies;
     if (step.work.kind !== "map") return;
     const items = facts.items.get(key);
     if (items === undefined) {
@@ -310,7 +310,7 @@ export class ReplayBuilder {
   #branch(list: PlanList, owner: BranchOwner, at: Positions, isCollected: boolean): Progress {
     const name = listName(owner, at);
     const isOnPath = this.#pathStep(list, at) !== undefined;
-    if (isOnPath && this.#parts.facts.sealed.has(name)) {
+    if (isOnPath && this.#dependencies.facts.sealed.has(name)) {
       this.#refuse("history_sealed", name, "The run is a replay that did not execute it. Replay the run before it.");
       return { output: null };
     }
@@ -325,7 +325,7 @@ export class ReplayBuilder {
 
   /** The result that a branch or an element has had in the replayed run; undefined if it had not completed. */
   #resultOf(owner: BranchOwner, at: Positions): ListResult | undefined {
-    const { facts, oldPlan } = this.#parts;
+    const { facts, oldPlan } = this.#dependencies;
     const known = facts.settled.get(listName(owner, at));
     if (known !== undefined) return known;
     const old = oldPlan.steps.get(owner.step.id)?.work;
@@ -345,7 +345,7 @@ export class ReplayBuilder {
   }
 
   #times(step: PlanStep) {
-    const { nowMs } = this.#parts;
+    const { nowMs } = this.#dependencies;
     const { totalMs } = step.timeout;
     return { sinceMs: nowMs, ...(totalMs !== undefined && { totalMs: nowMs + totalMs }) };
   }
@@ -361,12 +361,13 @@ export class ReplayBuilder {
 
   #addFuture(step: PlanStep): void {
     this.#future.add(step);
-    for (const each of this.#parts.plan.steps.values()) if (each.ancestors.includes(step)) this.#future.add(each);
+    for (const each of this.#dependencies.plan.steps.values())
+      if (each.ancestors.includes(step)) this.#future.add(each);
   }
 
   /** Refuses steps that read the output of a step that never completed. */
   #checkReads(): void {
-    const { plan } = this.#parts;
+    const { plan } = this.#dependencies;
     const readers = [
       ...[...this.#future].map((step) => ({ id: step.id, reads: readsOf(step) })),
       ...[...this.#continued].map(({ id, compensate }) => ({
