@@ -36,6 +36,11 @@ export async function discardDocument(url: string, headers: HttpRequest["headers
   await finished(body.resume());
 }
 
+/** Closes the connections that no request uses. A node that stops waits for callers with open connections. */
+export function closeIdleConnections(): void {
+  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets!) socket.destroy();
+}
+
 function headersOf({ rawHeaders }: IncomingMessage): Headers {
   const headers = new Headers();
   for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i]!, rawHeaders[i + 1]!);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type Role, type Service, serve } from "../../src/app/serve.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { afterFile } from "./after-file.ts";
+import { closeIdleConnections } from "./http-client.ts";
 import { freshDatabase } from "./postgres.ts";
 
 /** A node for tests, with real listeners and its own database. */
@@ -50,6 +51,7 @@ export async function startService(
   const address = (name: string) => `http://${service.planes.listeners[name]?.address}`;
   let stopped: Promise<void> | undefined;
   const stop = () => {
+    closeIdleConnections();
     stopped ??= service.stop().then(async () => {
       await rm(objectsDir, { recursive: true, force: true });
       await database?.drop();
