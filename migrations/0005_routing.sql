@@ -279,6 +279,18 @@ create table routing_history (
 create index routing_history_by_id on routing_history (tenant_id, id);
 create index routing_history_outcomes on routing_history (pool_id, ended_at) where succeeded;
 create table routing_history_default partition of routing_history default;
+-- The first days. The service creates the later ones some minutes after its start; until then, rows would be stored in the
+-- default partition and would have to move.
+do $$
+declare
+  today timestamptz := date_trunc('day', now(), 'UTC');
+begin
+  for day in 0..1 loop
+    execute format('create table %I partition of routing_history for values from (%L) to (%L)',
+      'routing_history_' || to_char((today + day * interval '24 hours') at time zone 'UTC', 'YYYYMMDD'),
+      today + day * interval '24 hours', today + (day + 1) * interval '24 hours');
+  end loop;
+end $$;
 
 create table outcomes (
   tenant_id    text collate "C" not null,

@@ -28,6 +28,12 @@ function maintainAt(nowMs: number): Promise<void> {
   return handler({ tenantId, id: "", payload: {}, attempt: 1, signal: new AbortController().signal });
 }
 
+test("a new database has the partition of its first day, so that the rows of the first minutes need not move", async () => {
+  const now = Date.now();
+  const day = new Date(now).toISOString().slice(0, 10).replaceAll("-", "");
+  assert.equal(await partitionOf(await decideAt(now)), `routing_history_${day}`);
+});
+
 test("rows that ended before the first partition of a day are kept apart and expire too", async () => {
   const long = await decideAt(Date.now() - 10 * dayMs);
   const recent = await decideAt(Date.now() - 2 * dayMs);
