@@ -241,10 +241,8 @@ test("many workers count every unit exactly once", async () => {
     const scores = units.slice(at, at + 1000).map((unit) => ({ score_id: unit, unit, metric: "orders", value: 2 }));
     await scoreAll(party, id, scores);
   }
-  const others = [];
-  for (let count = 0; count < 2; count++) {
-    others.push(await startService({ "auth.bootstrap_api_key": service.adminKey }, service.databaseUrl));
-  }
+  const startOther = () => startService({ "auth.bootstrap_api_key": service.adminKey }, service.databaseUrl);
+  const others = await Promise.all([startOther(), startOther()]);
   await endWindows(id);
   const found = await matureResults(id, 3000);
   const sums = found.variants.map((each: ResponseData) => each.metrics[0]);
@@ -253,7 +251,7 @@ test("many workers count every unit exactly once", async () => {
     3000,
   );
   for (const { mean, variance } of sums) assert.deepEqual([mean, variance], [2, 0]);
-  for (const other of others) await other.stop();
+  await Promise.all(others.map((other) => other.stop()));
 });
 
 test("a value that cannot be summed is refused, and does not affect the others of its batch", async () => {

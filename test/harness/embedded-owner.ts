@@ -1,14 +1,13 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
 import { type Embedded, type EmbeddedOptions, startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
-import { connect } from "./postgres-server.ts";
+import { connect, newServerFolder } from "./postgres-server.ts";
 
 /** A separate process that starts the embedded PostgreSQL, for tests that kill it. */
 interface Owner {
@@ -53,7 +52,7 @@ function startOwner(options: EmbeddedOptions, user: { uid?: number; gid?: number
  * the folder is removed. An initialised folder saves the seconds of the first start.
  */
 export async function scratch(t: TestContext, { initialised = false } = {}) {
-  const dataDir = await mkdtemp(join(tmpdir(), "switchyard-embedded-"));
+  const dataDir = await newServerFolder();
   if (initialised) await copyCluster(dataDir);
   const ends: (() => Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true, maxRetries: 20 })];
   t.after(async () => {
@@ -85,7 +84,7 @@ async function copyCluster(dataDir: string): Promise<void> {
 }
 
 async function initialisedFolder(): Promise<string> {
-  const dataDir = await mkdtemp(join(tmpdir(), "switchyard-cluster-"));
+  const dataDir = await newServerFolder();
   process.once("exit", () => rmSync(dataDir, { recursive: true, force: true }));
   const { stop } = await startEmbedded({ dataDir, durable: false });
   await stop();

@@ -91,7 +91,7 @@ const folderPrefix = "switchyard-test-";
 const bytesMin = 4 * 2 ** 30;
 
 /** Creates a folder in memory, if there is enough: creating a database on a disk takes ten times the CPU time. */
-async function newServerFolder(): Promise<string> {
+export async function newServerFolder(): Promise<string> {
   const room = await statfs(memory).catch(() => undefined);
   if (room === undefined || room.bavail * room.bsize < bytesMin) return mkdtemp(join(tmpdir(), folderPrefix));
   await removeLeftFolders();

@@ -12,7 +12,7 @@ import {
   ServerReflectionResponseSchema,
 } from "../../gen/grpc/reflection/v1/reflection_pb.ts";
 import { readRows } from "../harness/rows.ts";
-import { callOperation, restRequest, send } from "../harness/wire.ts";
+import { type Caller, callOperation, restRequest, send } from "../harness/wire.ts";
 import { createMatrixFixture, type MatrixFixture, operations, protocols, requestFor } from "./fixture.ts";
 
 let fixture: MatrixFixture;
@@ -94,9 +94,9 @@ test("the service report lists exactly each plane's operations", async () => {
 
 test("the OpenAPI document lists every external operation and no internal one", async () => {
   const { own } = fixture;
-  for (const { baseUrl } of [own.admin, own.service]) {
-    const response = await fetch(`${baseUrl}/openapi.yaml`);
-    const text = await response.text();
+  const served = async ({ baseUrl }: Caller) => (await fetch(`${baseUrl}/openapi.yaml`)).text();
+  // Parsing a document takes seconds, and both planes may serve the same one.
+  for (const text of new Set([await served(own.admin), await served(own.service)])) {
     const paths = Object.keys(parse(text).paths);
     for (const { bindings } of open) for (const { path } of bindings) assert.ok(paths.includes(path), path);
     for (const { bindings } of hidden) for (const { path } of bindings) assert.ok(!paths.includes(path), path);
