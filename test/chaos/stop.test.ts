@@ -12,6 +12,7 @@ import { EventService } from "../../gen/service/api/event_pb.ts";
 import { query, runs } from "../harness/embedded-owner.ts";
 import { type NodeProcess, type NodeProcessOptions, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
+import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 import { openWork, streamProtocols } from "../routing/work-reader.ts";
 import { post } from "./supervised-node.ts";
@@ -22,14 +23,20 @@ const environments = "/api/v2/environments";
 /** A node with its own database, which the test can read. */
 async function scratch(t: TestContext, settings: Record<string, string> = {}, options: NodeProcessOptions = {}) {
   const database = await freshDatabase();
-  const start = () =>
-    startNodeProcess({ "database.url": database.url, "auth.bootstrap_api_key": key, ...settings }, options);
-  const node = await start();
+  const all = { "database.url": database.url, "auth.bootstrap_api_key": key, ...settings };
+  const node = await startNodeProcess(all, options);
+  let again: TestService | undefined;
   t.after(async () => {
     await node.kill();
+    await again?.stop();
     await database.drop();
   });
-  return { node, sql: database.sql, start };
+  /** Starts the node again, in this process. */
+  async function restart(): Promise<TestService> {
+    again = await startService(all, database.url);
+    return again;
+  }
+  return { node, sql: database.sql, restart };
 }
 
 /** Sends a node the stop signal; returns its exit code and how long it took. */
@@ -82,7 +89,11 @@ async function hold(sql: Awaited<ReturnType<typeof freshDatabase>>["sql"]) {
 
 test("a node stopped under load responds to every call that took effect, exits with 0, and restarts with all data", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "switchyard-stop-"));
-  t.after(() => rm(dataDir, { recursive: true, force: true, maxRetries: 20 }));
+  let again: TestService | undefined;
+  t.after(async () => {
+    await again?.stop();
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 20 });
+  });
   const node = await startNodeProcess({ "data.dir": dataDir });
   const cluster = join(dataDir, "postgres", "cluster");
   const databasePid = Number.parseInt(await readFile(join(cluster, "postmaster.pid"), "utf8"), 10);
@@ -95,8 +106,7 @@ test("a node stopped under load responds to every call that took effect, exits w
   assert.ok(tookMs < 10_000, `it took ${tookMs} ms`);
   assert.equal(await runs(databasePid), false, "the embedded database has stopped too");
 
-  const again = await startNodeProcess({ "data.dir": dataDir });
-  t.after(() => again.kill());
+  again = await startService({ "data.dir": dataDir }, "");
   const url = `postgres://switchyard@${encodeURIComponent(cluster)}/switchyard`;
   const rows = await query(url, "select subject, id from events where type = 'order.paid'");
   assert.deepEqual(new Map(rows.map((row) => [row.subject, row.id])), acknowledged);
@@ -281,7 +291,7 @@ test("idle or incomplete connections do not keep a node from stopping within its
 });
 
 test("a call that takes longer than the grace period is aborted and leaves no partial write", async (t) => {
-  const { node, sql, start } = await scratch(t, { "server.shutdown_grace_s": "1" });
+  const { node, sql, restart } = await scratch(t, { "server.shutdown_grace_s": "1" });
   const held = await hold(sql);
   const creating = post(node, environments, { key: "lab" }, { "idempotency-key": "k" }).then(
     () => "answered",
@@ -293,8 +303,7 @@ test("a call that takes longer than the grace period is aborted and leaves no pa
   assert.ok(tookMs < 10_000, `it took ${tookMs} ms`);
   assert.equal(await creating, "cut off");
   await held.release();
-  const again = await start();
-  t.after(() => again.kill());
+  const again = await restart();
   const answer = await post(again, environments, { key: "lab" }, { "idempotency-key": "k" });
   assert.equal(answer.status, 200, JSON.stringify(answer.body));
   assert.equal((await sql`select from environments where key = 'lab'`).count, 1);

@@ -5,6 +5,7 @@ import { ListQueueItemsRequestSchema } from "../../gen/service/api/queue_pb.ts";
 import { RouteBatchRequestSchema } from "../../gen/service/api/routing_pb.ts";
 import { startWatchedNode, type WatchedNode } from "../harness/loop-lateness.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
+import { startService } from "../harness/service.ts";
 import { newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
 
 let node: WatchedNode;
@@ -74,29 +75,6 @@ describe("large records", { timeout: 600_000 }, () => {
     assert.deepEqual([has_more, total], [true, 1002]);
   });
 
-  test("a list of items with large results ends early, and its cursor continues", async () => {
-    await party.routeAll(Array.from({ length: 50 }, () => ({ pool_id: poolId, type: "task" })));
-    const result = "x".repeat(60_000);
-    const completed = (await party.lease(poolId, { max_items: 50 })).map(({ queue_item_id, lease_token }) => ({
-      queue_item_id,
-      lease_token,
-      result,
-    }));
-    for (const half of [completed.slice(0, 25), completed.slice(25)]) {
-      await party.ok("POST", `/api/queues/${poolId}/items:complete`, { items: half });
-    }
-    const seen: string[] = [];
-    for (let cursor = "", pages = 0; pages === 0 || cursor !== ""; pages++) {
-      const page = await party.ok("GET", `/api/queues/${poolId}/items?limit=1000&cursor=${cursor}`);
-      assert.ok(page.data.length < 40, `${page.data.length} items`);
-      for (const item of page.data) assert.equal(item.result, result);
-      seen.push(...page.data.map((item: ResponseData) => item.id));
-      cursor = page.next_cursor;
-    }
-    assert.deepEqual(new Set(seen), new Set(completed.map(({ queue_item_id }) => queue_item_id)));
-    assert.equal(seen.length, 50);
-  });
-
   test("leases of large items stall nobody, and leave the rest ready", async () => {
     await addLargeItems();
     await withoutStall("lease", () => times(6, () => party.lease(poolId, { max_items: 1000, lease_s: 600 })));
@@ -147,4 +125,29 @@ describe("large records", { timeout: 600_000 }, () => {
     await copyRows("events", 1000);
     await withoutStall("events", () => times(4, () => party.ok("GET", "/api/events?limit=1000")));
   });
+});
+
+test("a list of items with large results ends early, and its cursor continues", async () => {
+  const party = await newParty(await startService());
+  const poolId = await party.pool({ strategy: "first_accept" });
+  await party.routeAll(Array.from({ length: 50 }, () => ({ pool_id: poolId, type: "task" })));
+  const result = "x".repeat(60_000);
+  const completed = (await party.lease(poolId, { max_items: 50 })).map(({ queue_item_id, lease_token }) => ({
+    queue_item_id,
+    lease_token,
+    result,
+  }));
+  for (const half of [completed.slice(0, 25), completed.slice(25)]) {
+    await party.ok("POST", `/api/queues/${poolId}/items:complete`, { items: half });
+  }
+  const seen: string[] = [];
+  for (let cursor = "", pages = 0; pages === 0 || cursor !== ""; pages++) {
+    const page = await party.ok("GET", `/api/queues/${poolId}/items?limit=1000&cursor=${cursor}`);
+    assert.ok(page.data.length < 40, `${page.data.length} items`);
+    for (const item of page.data) assert.equal(item.result, result);
+    seen.push(...page.data.map((item: ResponseData) => item.id));
+    cursor = page.next_cursor;
+  }
+  assert.deepEqual(new Set(seen), new Set(completed.map(({ queue_item_id }) => queue_item_id)));
+  assert.equal(seen.length, 50);
 });

@@ -15,8 +15,10 @@ let other: Awaited<ReturnType<typeof startNodeProcess>>;
 before(async () => {
   database = await freshDatabase();
   const settings = { "auth.bootstrap_api_key": "sk_test_offers_0123456789abcdef" };
-  service = await startService(settings, database.url);
-  other = await startNodeProcess({ ...settings, "database.url": database.url });
+  [service, other] = await Promise.all([
+    startService(settings, database.url),
+    startNodeProcess({ ...settings, "database.url": database.url }),
+  ]);
   own = await newParty(service);
   elsewhere = partyAt(other, own);
 });
