@@ -12,7 +12,7 @@ const dayMs = 86_400_000;
 const meterKey = "service.executions";
 /** A transaction counts a day at most, so that a node is killed between two of several. */
 const days = 4;
-const executions = 1000;
+const executions = 400;
 
 test("the service's own usage counts once when nodes are killed while they count, and two nodes count at once", async (t) => {
   const database = await freshDatabase();
@@ -37,7 +37,7 @@ test("the service's own usage counts once when nodes are killed while they count
       update jobs set state = 'ready', run_at = now(), lease_token = null, lease_until = null
       where kind = 'billing.collect_usage'`;
   };
-  const releases = setInterval(release, 500);
+  const releases = setInterval(release, 100);
 
   const first = await start();
   await until(async () => (await progress()) !== undefined);

@@ -10,6 +10,7 @@ import { sampled, shareText } from "../harness/run-size.ts";
 import { startS3Server } from "../harness/s3-server.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
+import { makeDue } from "./due-jobs.ts";
 import { objectClient, sha256Of } from "./object-client.ts";
 
 const fault = new URL("./object-fault.ts", import.meta.url).href;
@@ -94,7 +95,7 @@ for (const [backend, points, stored] of [
         }
       }
       await until(async () => {
-        await sql`update jobs set run_at = now() where state = 'ready' and kind = ${removalKind}`;
+        await makeDue(sql, [removalKind]);
         const open = await sql`select from workflow_object_intents where remove_after is not null limit 1`;
         const isAbandoned = backend === "file" && (await storedFiles()).some((file) => file.includes("/incoming/"));
         return open.length === 0 && !isAbandoned;
@@ -177,7 +178,7 @@ for (const point of ["removal: before the bytes", "removal: between the bytes an
     }
     const [removable, held] = ids as [string, string];
     await sql`update workflow_object_intents set expires_at = now() - interval '1 hour', remove_after = now() - interval '1 hour'`;
-    await sql`update jobs set run_at = now() where kind = ${removalKind}`;
+    await makeDue(sql, [removalKind]);
     assert.equal(await doomed.exited, "SIGKILL");
     const [row] = await sql`select removed_at from workflow_object_intents where id = ${removable}`;
     assert.equal(row!.removedAt ?? row!.removed_at, null);

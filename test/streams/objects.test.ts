@@ -13,6 +13,7 @@ import { restClient } from "../harness/rest.ts";
 import { startS3Server } from "../harness/s3-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
+import { makeDue, runJob } from "./due-jobs.ts";
 import { type ObjectClient, objectClient, sha256Of } from "./object-client.ts";
 
 const directory = join(tmpdir(), `objects-${randomBytes(8).toString("hex")}`);
@@ -39,6 +40,7 @@ const backends = [
 ] as const;
 
 const mebibyte = 1024 * 1024;
+const removal = "workflow.remove_objects.local";
 
 for (const { name, node, keys } of backends) {
   suite(`objects on the ${name} backend`, { concurrency: false }, () => {
@@ -50,19 +52,10 @@ for (const { name, node, keys } of backends) {
     /** Makes jobs due until a condition holds. */
     async function runJobsUntil(kinds: readonly string[], isDone: () => Promise<boolean>): Promise<void> {
       await until(async () => {
-        await sql`update jobs set run_at = now() where state = 'ready' and kind = any(${[...kinds]})`;
+        await makeDue(sql, kinds);
         return isDone();
       });
     }
-    const removal = ["workflow.remove_objects.local"];
-    const jobRuns = async () => {
-      // A job that is due now has run when it is not due any more.
-      await sql`update jobs set run_at = now() - interval '1 day' where kind = any(${removal})`;
-      await until(
-        () => sql`select run_at > now() as done from jobs where kind = any(${removal})`,
-        ([row]) => row!.done,
-      );
-    };
 
     test("an object of 32 MiB is visible after its commit only, and is returned as it was uploaded", async () => {
       const stream = await client.createStream();
@@ -232,11 +225,11 @@ for (const { name, node, keys } of backends) {
       assert.equal((await client.call("POST", `${path}:abort`, {})).status, "aborted");
       assert.equal((await client.rest.call("POST", `${path}:commit`, {})).body.errorCode, "OBJECT_INTENT_ENDED");
       assert.equal((await client.raw("PUT", path, bytes)).json.errorCode, "OBJECT_INTENT_ENDED");
-      await jobRuns();
+      await runJob(sql, removal);
       // An upload might still be in progress until the intent would have expired.
       assert.equal(await has(intent.id), true);
       await sql`update workflow_object_intents set remove_after = now() where id = ${intent.id}`;
-      await runJobsUntil(removal, async () => !(await has(intent.id)));
+      await runJobsUntil([removal], async () => !(await has(intent.id)));
     });
 
     test("an intent expires, and its bytes are removed", async () => {
@@ -250,7 +243,7 @@ for (const { name, node, keys } of backends) {
         where id = ${intent.id}`;
       assert.equal((await client.call("GET", `${path}/intent`)).status, "expired");
       assert.equal((await client.rest.call("POST", `${path}:commit`, {})).body.errorCode, "OBJECT_INTENT_ENDED");
-      await runJobsUntil(removal, async () => !(await has(intent.id)));
+      await runJobsUntil([removal], async () => !(await has(intent.id)));
       const stored = await client.call("GET", `${path}/intent`);
       assert.equal(stored.status, "expired");
     });
@@ -268,7 +261,7 @@ for (const { name, node, keys } of backends) {
         update workflow_object_intents set expires_at = now() - interval '1 hour',
           remove_after = case when remove_after is null then null else now() - interval '1 hour' end
         where id = any(${[id, aborted.id]})`;
-      await runJobsUntil(["workflow.prune_streams", ...removal], async () => {
+      await runJobsUntil(["workflow.prune_streams", removal], async () => {
         const [row] =
           await sql`select remove_after > now() as postponed from workflow_object_intents where id = ${aborted.id}`;
         return row!.postponed;
@@ -278,10 +271,7 @@ for (const { name, node, keys } of backends) {
 
       await client.call("PUT", `${stream}/legal-hold`, { held: false });
       await sql`update workflow_object_intents set remove_after = now() where id = ${aborted.id}`;
-      await runJobsUntil(
-        ["workflow.prune_streams", ...removal],
-        async () => !(await has(id)) && !(await has(aborted.id)),
-      );
+      await runJobsUntil(["workflow.prune_streams", removal], async () => !(await has(id)) && !(await has(aborted.id)));
       assert.equal((await client.raw("GET", path)).status, 404);
       assert.equal((await client.rest.call("GET", `${stream}/records`)).status, 410);
     });
@@ -297,28 +287,20 @@ test("no object is removed once a hold is being set: the removal waits, and then
   await client.raw("PUT", `${stream}/objects/${id}`, bytes);
   await client.call("POST", `${stream}/objects/${id}:abort`, {});
   const isStored = async () => (await fileKeys()).some((key) => key.includes(id));
-  const removal = "workflow.remove_objects.local";
-  const removalRuns = async () => {
-    await sql`update jobs set run_at = now() - interval '1 day' where kind = ${removal}`;
-    await until(
-      () => sql`select run_at > now() as done from jobs where kind = ${removal}`,
-      ([row]) => row!.done,
-    );
-  };
   await sql.begin(async (tx) => {
     // What the operation does, stopped before its commit.
     await tx`select pg_advisory_xact_lock(hashtextextended(${stream.slice(-26)}, 31))`;
     await tx`update workflow_stream_heads set hold = '{"by":"x","reason":"y","since":"2027-01-31T00:00:00Z"}'
       where stream_id = ${stream.slice(-26)}`;
     await sql`update workflow_object_intents set remove_after = now() - interval '1 hour' where id = ${id}`;
-    await removalRuns();
+    await runJob(sql, removal);
     assert.equal(await isStored(), true);
   });
-  await removalRuns();
+  await runJob(sql, removal);
   assert.equal(await isStored(), true);
   await client.call("PUT", `${stream}/legal-hold`, { held: false });
   await sql`update workflow_object_intents set remove_after = now() - interval '1 hour' where id = ${id}`;
-  await removalRuns();
+  await runJob(sql, removal);
   assert.equal(await isStored(), false);
   await sql.end({ timeout: 1 });
 });
