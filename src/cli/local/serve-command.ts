@@ -14,6 +14,8 @@ export async function serveCommand(io: Io, options: SettingsOptions & { role: Ro
   const stopping = new AbortController();
   const stopped = firstStopSignal(io);
   stopped.then(() => stopping.abort());
+  // A node that is killed cannot write what it compiled at its end. Writing blocks the event loop, so it comes first.
+  flushCompileCache();
   const loaded = await resolveSettings(io, options);
   const service = await serve(loaded, role, undefined, stopping.signal).catch((error) => {
     if (error.name === "AbortError") return undefined;
@@ -22,8 +24,6 @@ export async function serveCommand(io: Io, options: SettingsOptions & { role: Ro
   if (service === undefined) return exitCodes.ok;
   const demo = options.demo ? await startDemoOf(io, service, loaded) : undefined;
   if (role !== "worker") io.out(formatStartMessage(service, loaded, demo?.loginLink));
-  // A node that is killed later does not write what it compiled, and its next start would compile it again.
-  flushCompileCache();
   const lost = service.lost.then((reason) => ({ reason }));
   const end = await Promise.race([stopped, lost]);
   await demo?.stop();
