@@ -8,7 +8,7 @@ import { connect } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { callOperation } from "../harness/wire.ts";
+import { callOperation, type Protocol } from "../harness/wire.ts";
 import { createMatrixFixture, type MatrixFixture, operations, protocols } from "../matrix/fixture.ts";
 
 let fixture: MatrixFixture;
@@ -211,14 +211,15 @@ test("every operation follows this order", async () => {
     // Every call is rejected before it reaches a record.
     const inPath = [...operation.bindings[0]!.path.matchAll(/\{([a-z_.]+)\}/g)].map(([, name]) => [name, "x"]);
     const request = { ...Object.fromEntries(inPath), no_such_field: "1" };
-    for (const protocol of protocols) {
+    const { authenticationRequired, internalOnly } = operation.governance;
+    const assertOrder = async (protocol: Protocol) => {
       const ask = (headers: Record<string, string>) =>
         callOperation(protocol, operation, { baseUrl, headers }, request).then(({ code }) => code);
       assert.equal(await ask({ "api-version": "2000-01-01" }), "INVALID_ARGUMENT", operation.id);
-      const { authenticationRequired, internalOnly } = operation.governance;
       assert.equal(await ask({}), authenticationRequired ? "UNAUTHENTICATED" : "INVALID_ARGUMENT", operation.id);
       if (authenticationRequired && !internalOnly)
         assert.equal(await ask({ ...own.nobody.headers }), "PERMISSION_DENIED", operation.id);
-    }
+    };
+    await Promise.all(protocols.map(assertOrder));
   }
 });
