@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { before, describe, type TestContext, test } from "node:test";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { accessibilityViolations } from "../console/console-browser.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -12,10 +12,13 @@ import { findChromium } from "./chromium.ts";
 const program = await findChromium();
 const none = "This machine has no Chromium: nobody saw the health page. Install it, or set CHROMIUM.";
 
+type StorageState = Awaited<ReturnType<BrowserContext["storageState"]>>;
+
 describe("the health page in a browser", { skip: program === undefined && none }, () => {
   let service: TestService;
   let browser: Browser;
   let stage: HealthStage;
+  let storageState: StorageState;
   const problems: string[] = [];
   const sticksOut = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
 
@@ -24,7 +27,22 @@ describe("the health page in a browser", { skip: program === undefined && none }
     service = await startService({}, undefined, "api");
     stage = await createStage(service, "checkout");
     browser = await launchBrowser(program!);
+    storageState = await signIn();
   });
+
+  /** Signs in with a link. */
+  async function signIn(): Promise<StorageState> {
+    const context = await browser.newContext();
+    const rest = restClient(service.baseUrl, service.adminKey);
+    const { body } = await rest.call("POST", "/api/v2/identity/login-links", {});
+    const page = await context.newPage();
+    await page.goto(body.data.url);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL(/\/workspaces\//);
+    const state = await context.storageState();
+    await context.close();
+    return state;
+  }
 
   /** A page of somebody who is signed in; without scripts unless they are wanted. */
   async function openPage(options: {
@@ -34,15 +52,6 @@ describe("the health page in a browser", { skip: program === undefined && none }
   }): Promise<Page> {
     const { colorScheme, width = 1100, javaScriptEnabled = false } = options;
     const viewport = { width, height: 900 };
-    const signingIn = await browser.newContext();
-    const rest = restClient(service.baseUrl, service.adminKey);
-    const { body } = await rest.call("POST", "/api/v2/identity/login-links", {});
-    const first = await signingIn.newPage();
-    await first.goto(body.data.url);
-    await first.getByRole("button", { name: "Sign in" }).click();
-    await first.waitForURL(/\/workspaces\//);
-    const storageState = await signingIn.storageState();
-    await signingIn.close();
     const context = await browser.newContext({ colorScheme, viewport, javaScriptEnabled, storageState });
     const page = await context.newPage();
     page.on("console", (message) => {
