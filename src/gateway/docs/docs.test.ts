@@ -70,11 +70,14 @@ const pathOperation = Object.entries(document.paths).flatMap(([path, verbs]) =>
 test("the reference lists every operation, and the page of its service describes it with a form to try it", () => {
   const index = get("/docs").body.toString();
   assert.ok(pathOperation.length > 150);
+  const sections = new Map(
+    servicePages.map((path) => [path, get(path).body.toString().split('<section class="operation" id="')]),
+  );
   for (const { path, verb, operation } of pathOperation) {
     const href = `docs/services/${operation.tags[0]}#${operation.operationId}`;
     assert.ok(index.includes(`"./${href}"`), href);
-    const page = get(`/docs/services/${operation.tags[0]}`).body.toString();
-    const [, section = ""] = page.split(`<section class="operation" id="${operation.operationId}">`);
+    const inService = sections.get(`/docs/services/${operation.tags[0]}`)!;
+    const section = inService.find((each) => each.startsWith(`${operation.operationId}">`)) ?? "";
     const own = section.slice(0, section.indexOf("</section>"));
     assert.ok(own.includes(`<form data-verb="${verb}" data-path="${path}"`), operation.operationId);
     for (const parameter of operation.parameters ?? []) {
