@@ -46,7 +46,7 @@ export function startInstalledServer(folder: string): Promise<TestServer> {
     const user = serverUser(dataDir, { userNamespaces: true });
     await mkdir(cluster, { mode: 0o700 });
     const common = { folder: cluster, user };
-    const access = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"];
+    const access = ["--username=switchyard", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"];
     await runProgram({ ...common, file: join(folder, "bin/initdb"), args: ["-D", cluster, ...access] });
     const settings = [
       "listen_addresses=",
@@ -59,7 +59,7 @@ export function startInstalledServer(folder: string): Promise<TestServer> {
       file: join(folder, "bin/postgres"),
       args: ["-D", cluster, ...settings.flatMap((setting) => ["-c", setting])],
     });
-    return { url: `postgres://postgres@${encodeURIComponent(cluster)}/postgres`, stop: server.stop };
+    return { url: `postgres://switchyard@${encodeURIComponent(cluster)}/postgres`, stop: server.stop };
   });
 }
 
