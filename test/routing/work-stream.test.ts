@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { before, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { lockFor } from "../../src/platform/db/index.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
@@ -285,7 +286,7 @@ for (const protocol of streamProtocols) {
     let unsent: string | undefined;
     await sql.begin(async (tx) => {
       // The lease waits for the lock of the recipient's capacity.
-      await tx`select pg_advisory_xact_lock(hashtextextended(${recipient}, 7))`;
+      await lockFor(tx, "recipient_capacity", recipient);
       [unsent] = await routeTo(pool, 1, { requirements });
       const waiting = () => tx`select from pg_locks where locktype = 'advisory' and not granted`;
       await until(waiting, ({ count }) => count > 0);

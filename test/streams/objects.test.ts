@@ -7,6 +7,7 @@ import { suite, test } from "node:test";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { WorkflowObjectService } from "../../gen/service/api/workflow_object_pb.ts";
+import { lockFor } from "../../src/platform/db/index.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { connect } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
@@ -289,7 +290,7 @@ test("no object is removed once a hold is being set: the removal waits, and then
   const isStored = async () => (await fileKeys()).some((key) => key.includes(id));
   await sql.begin(async (tx) => {
     // What the operation does, stopped before its commit.
-    await tx`select pg_advisory_xact_lock(hashtextextended(${stream.slice(-26)}, 31))`;
+    await lockFor(tx, "stream_removals", stream.slice(-26));
     await tx`update workflow_stream_heads set hold = '{"by":"x","reason":"y","since":"2027-01-31T00:00:00Z"}'
       where stream_id = ${stream.slice(-26)}`;
     await sql`update workflow_object_intents set remove_after = now() - interval '1 hour' where id = ${id}`;

@@ -6,7 +6,7 @@
  */
 import { type Failure, fail } from "../../errors/index.ts";
 import type { TenantId } from "../access/index.ts";
-import { type Fragment, lines, type Sql } from "../db/index.ts";
+import { type Fragment, lines, type Sql, tryLockFor } from "../db/index.ts";
 
 /** An idempotency key with its scope and request. */
 export interface Claim {
@@ -33,11 +33,10 @@ export async function claimKey(
   tx: Sql,
   { tenantId, principal, operation, key, fingerprint, createdAt }: Claim,
 ): Promise<boolean> {
-  const lockName = JSON.stringify([tenantId, operation, principal, key]);
   const rows = await tx`
     insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, created_at)
     select ${tenantId}, ${principal}, ${operation}, ${key}, ${fingerprint}, 'pending', ${createdAt}
-    where pg_try_advisory_xact_lock(hashtextextended(${lockName}, 0))
+    where ${tryLockFor(tx, "idempotency_key", tenantId, operation, principal, key)}
     on conflict do nothing
     returning 1`;
   return rows.length === 1;

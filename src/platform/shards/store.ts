@@ -1,4 +1,4 @@
-import type { Database, Fragment, Sql } from "../db/index.ts";
+import { type Database, type Fragment, lockFor, type Sql } from "../db/index.ts";
 
 /** A shard with the epoch of its claim. */
 export type ShardEpoch = readonly [shard: number, epoch: number];
@@ -69,7 +69,7 @@ export async function claimShards(
   limit: number,
 ): Promise<ShardEpoch[]> {
   return db.transaction(async (tx) => {
-    await tx`select pg_advisory_xact_lock(hashtextextended(${`shards|${kind}`}, 0))`;
+    await lockFor(tx, "shards", kind);
     await tx`delete from shard_nodes where kind = ${kind} and expires_at <= clock_timestamp()`;
     // Shards that a statement of their former owner has locked are left for the next time.
     const rows = await tx<{ shard: number; epoch: number }[]>`

@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
-import { notFound } from "../../../platform/db/index.ts";
+import { lockFor, notFound } from "../../../platform/db/index.ts";
 import type { JsonObject } from "../../../platform/document/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { type BuiltinPacks, isReservedPublisher } from "./builtin-packs.ts";
@@ -126,7 +126,7 @@ export function createCatalogueService({ events, builtin, publishers, owners }: 
       verifyPack(signed, await publishers.keysOf(sql, tenantId, publisher));
       owners.requireValidContents(pack);
       const store = packStore(sql);
-      await store.lockTenant(tenantId);
+      await lockFor(sql, "marketplace_packs", tenantId);
       const existing = await store.find(tenantId, publisher, name, version);
       if (existing !== undefined) {
         if (existing.digest === digest) return view(context, publisher, name, version);
@@ -160,7 +160,7 @@ export function createCatalogueService({ events, builtin, publishers, owners }: 
         });
       }
       const store = packStore(sql);
-      await store.lockTenant(tenantId);
+      await lockFor(sql, "marketplace_packs", tenantId);
       await read(context, publisher, name, version);
       const isNew = await store.yank(tenantId, publisher, name, version, reason);
       await describe(context, publisher, name, deprecatedBy || (await store.deprecatedBy(tenantId, publisher, name)));

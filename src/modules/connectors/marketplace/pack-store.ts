@@ -81,11 +81,6 @@ export function packStore(sql: Sql) {
   }
 
   return {
-    /** Serializes the publication of a tenant's packs. */
-    async lockTenant(tenantId: TenantId): Promise<void> {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${`marketplace_packs|${tenantId}`}, 0))`;
-    },
-
     async count(tenantId: TenantId): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
         select count(*)::int as count from marketplace_pack_versions where tenant_id = ${tenantId}`;

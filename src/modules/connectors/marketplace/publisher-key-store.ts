@@ -18,11 +18,6 @@ export interface PublisherKey {
 export function publisherKeyStore(sql: Sql) {
   const columns = sql`id, publisher, public_key, status, revoke_reason, created_at, revoked_at`;
   return {
-    /** Serializes the registration of keys in a tenant, so that their count stays correct. */
-    async lockTenant(tenantId: TenantId): Promise<void> {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${`marketplace_keys|${tenantId}`}, 0))`;
-    },
-
     async count(tenantId: TenantId, publisher: string): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
         select count(*)::int as count from marketplace_publisher_keys

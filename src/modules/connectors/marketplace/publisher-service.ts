@@ -2,7 +2,7 @@ import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { readPublicKey } from "../../../platform/crypto/index.ts";
-import { notFound, type Sql } from "../../../platform/db/index.ts";
+import { lockFor, notFound, type Sql } from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { type BuiltinPacks, isReservedPublisher } from "./builtin-packs.ts";
 import type { PageNumber } from "./domain/page-number.ts";
@@ -34,7 +34,7 @@ export function createPublisherService({ events, builtin }: Dependencies) {
       }
       const key = readPublicKey(publicKey);
       const store = publisherKeyStore(sql);
-      await store.lockTenant(tenantId);
+      await lockFor(sql, "marketplace_keys", tenantId);
       const existing = await store.find(tenantId, key.id);
       if (existing !== undefined) {
         throw fail("ALREADY_EXISTS", {

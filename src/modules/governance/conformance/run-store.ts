@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import { lockFor, type Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import { type ConformanceRun, nextState, type RunStep, statesBefore } from "./domain/run.ts";
 import type { Verdict } from "./domain/verdict.ts";
@@ -41,7 +41,7 @@ export function runStore(sql: Sql) {
 
     /** Serializes requests of a tenant until the transaction ends, and counts its runs that have not ended. */
     async countOpen(tenantId: TenantId): Promise<number> {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${`conformance|${tenantId}`}, 0))`;
+      await lockFor(sql, "conformance_runs", tenantId);
       const [row] = await sql<{ count: number }[]>`
         select count(*)::int as count from conformance_runs where tenant_id = ${tenantId} and ended_at is null`;
       return row!.count;
@@ -57,7 +57,7 @@ export function runStore(sql: Sql) {
       runningMax: number,
       now: Date,
     ): Promise<ConformanceRun | "busy" | undefined> {
-      await sql`select pg_advisory_xact_lock(hashtextextended('conformance.begin', 0))`;
+      await lockFor(sql, "conformance_starts");
       const [others] = await sql<{ count: number }[]>`
         select count(*)::int as count from conformance_runs
         where state = 'running' and ended_at is null and (tenant_id, id) <> (${tenantId}, ${id})`;

@@ -1,4 +1,5 @@
 import { unreachable } from "../../../errors/index.ts";
+import { lockFor, shareLockFor } from "../../../platform/db/index.ts";
 import { isSubject } from "../../../platform/tokens/index.ts";
 import type { EventContext } from "../../operations/index.ts";
 import type { Member, MemberAccounts } from "../../tenancy/index.ts";
@@ -33,7 +34,7 @@ export function createMemberFinder(members: MemberAccounts): MemberFinder {
     if ("refusal" in found) return found;
     const { sql, tenantId } = context;
     // A change of the groups' roles at the same time must see this sign-in, or be seen by it.
-    await sql`select pg_advisory_xact_lock_shared(hashtextextended(${`group_roles|${tenantId}`}, 0))`;
+    await shareLockFor(sql, "group_roles", tenantId);
     await connectionStore(sql).setGroups(tenantId, connection.id, person.subject, person.groups);
     await applySessionRoles(context, members, found.member.id);
     return found;
@@ -47,8 +48,7 @@ function createAccountFinder(members: MemberAccounts): MemberFinder {
     if (!isSubject(subject) || (email !== "" && !isSubject(email))) return { refusal: "invalid_person" };
     if (!isInDomains(email, connection.emailDomains)) return { refusal: "email_domain" };
     const store = connectionStore(sql);
-    // Two first sign-ins of one person at the same time create one member.
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`sso|${tenantId}|${email.toLowerCase() || subject}`}, 0))`;
+    await lockFor(sql, "sign_in", tenantId, email.toLowerCase() || subject);
     const knownId = await store.findAccount(tenantId, connection.id, subject);
     const known = knownId === undefined ? undefined : await members.find(sql, tenantId, knownId);
     const member = known ?? (await memberOfEmail());

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import { lockFor, type Sql } from "../../../platform/db/index.ts";
 import { isUlid, ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
@@ -71,7 +71,7 @@ export function createScimService(dependencies: ScimParts) {
   async function applyGroupRoles(context: EventContext, userIds?: readonly string[]): Promise<void> {
     const { sql, tenantId } = context;
     // A change of a group and a change of roles at the same time must both be seen by the later one.
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`group_roles|${tenantId}`}, 0))`;
+    await lockFor(sql, "group_roles", tenantId);
     const roles = await scimUserStore(sql).rolesByMember(tenantId, userIds);
     await members.setRolesOf("group", context, roles);
   }
@@ -183,7 +183,7 @@ export function createScimService(dependencies: ScimParts) {
       requireAttributes(userType, attributes);
       const { sql, tenantId, nowMs } = context;
       const userName = attributes.userName as string;
-      await sql`select pg_advisory_xact_lock(hashtextextended(${`scim|${tenantId}|${userName.toLowerCase()}`}, 0))`;
+      await lockFor(sql, "scim_user", tenantId, userName.toLowerCase());
       await requireFreeName(sql, tenantId, userName);
       const member = await memberFor(context, attributes);
       const { active: _, ...stored } = attributes;
@@ -248,7 +248,7 @@ export function createScimService(dependencies: ScimParts) {
       requireAttributes(groupType, attributes);
       const { sql, tenantId, nowMs } = context;
       const displayName = attributes.displayName as string;
-      await sql`select pg_advisory_xact_lock(hashtextextended(${`scim_group|${tenantId}|${displayName.toLowerCase()}`}, 0))`;
+      await lockFor(sql, "scim_group", tenantId, displayName.toLowerCase());
       if ((await scimGroupStore(sql).findByName(tenantId, displayName)) !== undefined) {
         throw new ScimError(409, "Another group has this displayName.", "uniqueness");
       }

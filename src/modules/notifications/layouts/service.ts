@@ -1,7 +1,14 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { notFound, type RowImage, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
+import {
+  lockFor,
+  notFound,
+  type RowImage,
+  type Sql,
+  type TenantChanges,
+  updateRefusal,
+} from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Partials } from "../partials/index.ts";
@@ -72,7 +79,7 @@ export function createLayoutService({ events, changes, findLayoutUses, partials:
   /** Locks the tenant's layouts against concurrent inserts and throws when the tenant has too many. */
   async function lockAndCheckLimit({ sql, tenantId }: Context): Promise<void> {
     const store = layoutStore(sql);
-    await store.lockTenant(tenantId);
+    await lockFor(sql, "layouts", tenantId);
     if ((await store.count(tenantId)) >= layoutsMax) {
       throw fail("FAILED_PRECONDITION", {
         public: `A tenant may have at most ${layoutsMax} layouts; delete one first.`,
@@ -148,7 +155,7 @@ export function createLayoutService({ events, changes, findLayoutUses, partials:
     async setDefaultLayout(context: Context, id: string): Promise<Layout> {
       const { sql, tenantId, nowMs } = context;
       const store = layoutStore(sql);
-      await store.lockTenant(tenantId);
+      await lockFor(sql, "layouts", tenantId);
       const layout = await getLayout(context, id);
       if (layout.isDefault) return layout;
       const now = new Date(nowMs);
@@ -182,7 +189,7 @@ export function createLayoutService({ events, changes, findLayoutUses, partials:
     /** Restores the row of a layout from its image; undefined deletes it. */
     async restoreLayout(context: Context, id: string, image: RowImage | undefined): Promise<void> {
       const store = layoutStore(context.sql);
-      await store.lockTenant(context.tenantId);
+      await lockFor(context.sql, "layouts", context.tenantId);
       await store.replaceRow(context.tenantId, id, image);
       await invalidate(context);
     },

@@ -9,11 +9,6 @@ export function layoutStore(sql: Sql) {
   const columns = sql`tenant_id, id, name, description, channel, engine, body, text_body, is_default, version, variables,
     metadata, created_at, updated_at`;
   return {
-    /** Serializes a tenant's inserts of layouts and changes of defaults. */
-    async lockTenant(tenantId: TenantId): Promise<void> {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${`layouts|${tenantId}`}, 0))`;
-    },
-
     async insert(layout: Layout): Promise<Layout> {
       const [row] = await sql<Layout[]>`
         insert into notification_layouts (tenant_id, id, name, description, channel, engine, body, text_body, is_default,

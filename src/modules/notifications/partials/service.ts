@@ -1,7 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { notFound, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
+import { lockFor, notFound, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
 import { compileTemplate, type Engine, TemplateError } from "../../../platform/templates/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import {
@@ -53,7 +53,7 @@ export function createPartialService({ events, changes, findUses }: PartialParts
       const { sql, tenantId, nowMs } = context;
       const includes = includesOf(given);
       const store = partialStore(sql);
-      await store.lockTenant(tenantId);
+      await lockFor(sql, "partials", tenantId);
       const others = (await store.links(tenantId)).filter((other) => other.key !== key);
       const problem = inclusionProblem({ key, engine: given.engine, includes }, others);
       if (problem !== undefined) throw invalid("body", "template.partial_missing", problem);
@@ -80,7 +80,7 @@ export function createPartialService({ events, changes, findUses }: PartialParts
     async deletePartial(context: Context, key: string): Promise<TemplatePartial> {
       const { sql, tenantId } = context;
       const store = partialStore(sql);
-      await store.lockTenant(tenantId);
+      await lockFor(sql, "partials", tenantId);
       // Lock it before its uses are read, so that no concurrent transaction can start to include it.
       const partial = await store.lock(tenantId, key);
       if (partial === undefined) throw notFound("partial");

@@ -11,11 +11,6 @@ export function partialStore(sql: Sql) {
   const columns = sql`
     tenant_id, key, description, engine, body, includes, created_at, updated_at, record_version`;
   return {
-    /** Serializes the changes of a tenant's partials, so that they never include each other in a circle. */
-    async lockTenant(tenantId: TenantId): Promise<void> {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${`partials|${tenantId}`}, 0))`;
-    },
-
     async find(tenantId: TenantId, key: string): Promise<TemplatePartial | undefined> {
       const [row] = await sql<TemplatePartial[]>`
         select ${columns} from notification_partials where tenant_id = ${tenantId} and key = ${key}`;

@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
-import { notFound } from "../../../platform/db/index.ts";
+import { lockFor, notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Channel, Subscriber, Subscribers } from "../subscribers/index.ts";
@@ -62,7 +62,7 @@ export function createPreferenceService({ events, subscribers, workflow, findWor
       checkSettings("", settings);
       if (wanted.workflowKey !== "") await findWorkflow(sql, context, wanted.workflowKey);
       const store = preferenceStore(sql);
-      await store.lock(tenantId, owner);
+      await lockFor(sql, "preferences", tenantId, owner);
       const set = await store.upsert(tenantId, owner, ulid(nowMs), wanted, settings, new Date(nowMs));
       if (set === undefined) {
         throw fail("FAILED_PRECONDITION", { public: `A subscriber may have at most ${rowsMax} preference rows.` });

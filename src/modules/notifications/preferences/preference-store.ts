@@ -24,11 +24,6 @@ export function preferenceStore(sql: Sql) {
     tenant_id, subscriber_id, id, layer, workflow_key, topic_key, context_keys, preferences as settings,
     created_at, updated_at, record_version`;
   return {
-    /** Serializes changes of a subscriber's rows, so that their count stays valid. */
-    async lock(tenantId: TenantId, subscriberId: SubscriberId): Promise<void> {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${`preferences|${tenantId}|${subscriberId}`}, 0))`;
-    },
-
     /** Inserts or updates a row; undefined when it is new and the subscriber has reached the limit. */
     async upsert(
       tenantId: TenantId,

@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { type Context, PrepareAgain } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
+import { lockFor } from "../../../platform/db/index.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { type PoolReader, type PoolSnapshot, priorityWorthS } from "../pools/index.ts";
@@ -143,7 +144,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
   ) {
     const { ids, prepared, progress } = page;
     if (ids.length === 0) return unconstrained(0);
-    await deadLetterStore(context.sql).lockRetries(poolId);
+    await lockFor(context.sql, "dead_letter_retries", poolId);
     const done = await requeueConstrained(context, poolId, ids, max, settings, prepared);
     if (done.count === 0 && progress.count < retryMax) throw new PrepareAgain(progress);
     return done;

@@ -254,11 +254,6 @@ export function deadLetterStore(sql: Sql) {
         order by last_failed_at, queue_item_id limit ${limit}`;
     },
 
-    /** Serialises the retries of one pool until the transaction ends. */
-    async lockRetries(poolId: string): Promise<void> {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${poolId}, 11))`;
-    },
-
     /** Requeues the items of the oldest failures; returns their number. */
     async retryOldest(tenantId: TenantId, poolId: string, limit: number, settings: RequeueSettings): Promise<number> {
       const matching = sql`tenant_id = ${tenantId} and pool_id = ${poolId} and ${retryable}`;

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import { lockFor, type Sql } from "../../../platform/db/index.ts";
 
 /** One pool can redirect items to another, through its fallback or a rule. */
 export interface Redirect {
@@ -11,7 +11,7 @@ export interface Redirect {
 /** Lists all redirects of a tenant. Concurrent changes of redirects wait until the transaction ends. */
 export async function lockRedirects(tx: Sql, tenantId: TenantId): Promise<Redirect[]> {
   const [, redirects] = await Promise.all([
-    tx`select pg_advisory_xact_lock(hashtextextended(${tenantId}, 13))`,
+    lockFor(tx, "pool_redirects", tenantId),
     tx<Redirect[]>`
       select p.id as from_id, p.name as from_name, p.config -> 'fallback' ->> 'redirectPoolId' as to_id from pools p
       where p.tenant_id = ${tenantId} and p.status <> 'archived'

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { notFound } from "../../../platform/db/index.ts";
+import { lockFor, notFound } from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { groupNamesOf, readGroups } from "../admission/index.ts";
 import type { PoolReader, ReservationConfig } from "../pools/index.ts";
@@ -170,7 +170,7 @@ export function createQueueService(dependencies: Dependencies) {
       const counts: CountChange[] = [];
       const ended: EndedItem[] = [];
       await settleRecentLeases(context, poolId);
-      await store.lockDrains(poolId);
+      await lockFor(sql, "queue_drains", poolId);
       const oldest = await store.oldest(tenantId, poolId, max + drainSpare);
       await readGroups(sql, oldest.flatMap(groupNamesOf), true);
       for (let from = 0; from < oldest.length && counts.length < max; ) {

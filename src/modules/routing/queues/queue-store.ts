@@ -126,11 +126,6 @@ export function queueStore(sql: Sql) {
           paused_by = excluded.paused_by, reason = excluded.reason, resume_at = excluded.resume_at`;
     },
 
-    /** Serializes drains of one pool until the transaction ends. */
-    async lockDrains(poolId: string): Promise<void> {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${poolId}, 12))`;
-    },
-
     /** The items that have waited the longest. */
     async oldest(tenantId: TenantId, poolId: string, limit: number) {
       return sql<

@@ -2,7 +2,7 @@ import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { type CronTimes, jitterMs, listTimes, readSchedule } from "../../../platform/cron/index.ts";
-import { notFound, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import { lockFor, notFound, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import type { JsonObject } from "../../../platform/document/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange } from "../../../platform/records/index.ts";
@@ -88,7 +88,7 @@ export function createScheduleService({ events, pools, wakeWorkers }: Dependenci
       const { sql, tenantId, nowMs, principal, afterCommit } = context;
       const place = await environmentOf(context, input.item);
       const store = scheduleStore(sql);
-      await store.lockTenant(tenantId);
+      await lockFor(sql, "routing_schedules", tenantId);
       if ((await store.count(tenantId)) >= schedulesMax) {
         throw fail("FAILED_PRECONDITION", {
           public: `A tenant can have at most ${schedulesMax} schedules. Delete one first.`,

@@ -74,11 +74,6 @@ export function dueSql(sql: Sql): Fragment {
 export function scheduleStore(sql: Sql) {
   const columns = scheduleColumns(sql);
   return {
-    /** Locks out concurrent creation in a tenant, so that their count stays correct. */
-    async lockTenant(tenantId: TenantId): Promise<void> {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${`routing_schedules|${tenantId}`}, 0))`;
-    },
-
     async count(tenantId: TenantId): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
         select count(*)::int as count from routing_schedules where tenant_id = ${tenantId}`;

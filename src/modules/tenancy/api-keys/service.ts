@@ -11,7 +11,7 @@ import {
   type TenantId,
   unknownRole,
 } from "../../../platform/access/index.ts";
-import { type Database, notFound, type Sql, type TenantChanges } from "../../../platform/db/index.ts";
+import { type Database, lockFor, notFound, type Sql, type TenantChanges } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import { nearestName } from "../../../platform/text/index.ts";
@@ -146,8 +146,7 @@ export function createApiKeyService({ changes, events, findOwner, bcryptCost, sc
     async ensureBootstrapKey(db: Database, tenantId: TenantId, text: string, nowMs: number): Promise<void> {
       const [, prefix] = keyFormat.exec(text)!;
       await db.transaction(async (tx) => {
-        // Several nodes can start with the same key concurrently.
-        await tx`select pg_advisory_xact_lock(hashtextextended(${`api_key|${prefix}`}, 0))`;
+        await lockFor(tx, "bootstrap_key", prefix!);
         const found = await apiKeyStore(tx).findByPrefix(prefix!);
         if (found !== undefined) return renewSecret(tx, found, text, nowMs);
         const creation = { createdBy: bootstrapCreator, ...unowned };

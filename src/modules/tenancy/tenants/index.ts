@@ -11,7 +11,7 @@ import type { TenantStateReader } from "../../../chain/tenant-state.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
-import { createTenantCache, type Database } from "../../../platform/db/index.ts";
+import { createTenantCache, type Database, lockFor } from "../../../platform/db/index.ts";
 import type { Tenant } from "./domain/tenant.ts";
 import { tenantHandlers } from "./handler.ts";
 import { purgeTenantJob } from "./jobs.ts";
@@ -87,7 +87,7 @@ export function createTenants({
       const found = await tenantStore(db.sql).findPlatform();
       if (found !== undefined) return found;
       return db.transaction(async (tx) => {
-        await tx`select pg_advisory_xact_lock(hashtextextended('switchyard.platform_tenant', 0))`;
+        await lockFor(tx, "platform_tenant");
         const existing = await tenantStore(tx).findPlatform();
         const input = { name: "Platform", slug: "platform", plan: "", settings: {}, quotas: {}, platform: true };
         return existing ?? service.addTenant(tx, input, clock.now());

@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { canaryStore } from "../../../platform/canary/index.ts";
-import { notFound } from "../../../platform/db/index.ts";
+import { lockFor, notFound } from "../../../platform/db/index.ts";
 import type { ArtifactFinding, PromotableArtifacts } from "../../promotable-artifacts.ts";
 import { diffDefinitions } from "./domain/language/diff.ts";
 import type { DefinitionHead, DefinitionId } from "./domain/workflow-definition.ts";
@@ -70,7 +70,7 @@ export function createDefinitionArtifacts(
 
     async lock({ sql, tenantId }, targetId) {
       const store = definitionStore(sql);
-      await store.lockTenant(tenantId);
+      await lockFor(sql, "workflow_definitions", tenantId);
       const head = await store.lockRow(tenantId, targetId as DefinitionId);
       if (head === undefined) throw notFound("workflow definition");
       return liveOf(head);

@@ -1,6 +1,7 @@
 import { type Context, PrepareAgain } from "../../../chain/call.ts";
 import { Failure, fail, type Violation } from "../../../errors/index.ts";
 import {
+  lockFor,
   notFound,
   type RowImage,
   type TenantChanges,
@@ -181,7 +182,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
 
     async createDefinition(context: Context, document: JsonObject): Promise<WorkflowDefinition> {
       const draft = requireDraft(document, "document");
-      await definitionStore(context.sql).lockTenant(context.tenantId);
+      await lockFor(context.sql, "workflow_definitions", context.tenantId);
       return add(context, draft);
     },
 
@@ -219,7 +220,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
     ): Promise<Publication> {
       const { sql, tenantId, nowMs, principal } = context;
       const store = definitionStore(sql);
-      await store.lockTenant(tenantId);
+      await lockFor(sql, "workflow_definitions", tenantId);
       const current = unchangedRecord(await store.lockRow(tenantId, id), expectedVersion, "workflow definition");
       if (current.status === "archived") throw archivedFailure();
       if (isPublished(current)) return unchanged(context, current, current.activeVersion);
@@ -261,7 +262,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
     async publishNow(context: Context, id: DefinitionId, message: string): Promise<Publication> {
       const store = definitionStore(context.sql);
       // With these locks the draft cannot change between the check and the publication.
-      await store.lockTenant(context.tenantId);
+      await lockFor(context.sql, "workflow_definitions", context.tenantId);
       await store.lockRow(context.tenantId, id);
       return this.publishDraft(context, await this.prepareDraft(context, id, undefined), message, undefined);
     },
@@ -297,7 +298,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
     async restoreDefinition(context: Context, id: DefinitionId, image: RowImage | undefined): Promise<void> {
       const { sql, tenantId, nowMs } = context;
       const store = definitionStore(sql);
-      await store.lockTenant(tenantId);
+      await lockFor(sql, "workflow_definitions", tenantId);
       const current = await store.lockRow(tenantId, id);
       const activeVersion = image === undefined ? 0 : (JSON.parse(image) as { active_version: number }).active_version;
       if (current !== undefined) await store.withdrawVersions(current, activeVersion, new Date(nowMs));
@@ -313,10 +314,9 @@ export function createDefinitionService({ events, changes, shares, readText, ...
       choice: VersionChoice,
     ): Promise<WorkflowDefinition> {
       const { sql, tenantId } = context;
-      const store = definitionStore(sql);
       const original = await getHead(context, idOrKey);
       const document = await getDocument(context, original.id, choice);
-      await store.lockTenant(tenantId);
+      await lockFor(sql, "workflow_definitions", tenantId);
       const free = key === "" ? await freeKey(context, original.key) : key;
       return add(context, requireDraft({ ...document, key: free }, "document"), original.id);
     },
@@ -326,7 +326,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
       const { sql, tenantId, nowMs } = context;
       const store = definitionStore(sql);
       const { id } = await getHead(context, idOrKey);
-      await store.lockTenant(tenantId);
+      await lockFor(sql, "workflow_definitions", tenantId);
       const definition = await store.lockRow(tenantId, id);
       if (definition === undefined) throw notFound("workflow definition");
       if (definition.status === "archived") return definition;
@@ -371,7 +371,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
     ): Promise<{ definition: WorkflowDefinition; created: boolean; unchanged: boolean }> {
       const { sql, tenantId } = context;
       const store = definitionStore(sql);
-      await store.lockTenant(tenantId);
+      await lockFor(sql, "workflow_definitions", tenantId);
       const current = await store.find(tenantId, draft.key);
       if (current === undefined) {
         if (expectedVersion !== undefined) throw notFound("workflow definition");

@@ -60,11 +60,6 @@ export function definitionStore(sql: Sql) {
     order by id = ${idOrKey} desc limit 1`;
 
   return {
-    /** Serializes the creation, publication and archiving of a tenant's definitions. */
-    async lockTenant(tenantId: TenantId): Promise<void> {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${`workflow_definitions|${tenantId}`}, 0))`;
-    },
-
     /** Counts the definitions that are not archived. */
     async count(tenantId: TenantId): Promise<number> {
       const [row] = await sql<{ count: number }[]>`

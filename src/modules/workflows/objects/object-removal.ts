@@ -1,8 +1,7 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database } from "../../../platform/db/index.ts";
+import { type Database, tryLockFor } from "../../../platform/db/index.ts";
 import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import type { ObjectStore } from "../../../platform/objects/index.ts";
-import { tryLockRemovals } from "../streams/index.ts";
 import type { ObjectMetrics } from "./object-metrics.ts";
 import { type RemovableObject, removalStore } from "./removal-store.ts";
 
@@ -73,7 +72,9 @@ async function removeGroup(
   const { tenantId } = first!;
   const ids = group.map(({ id }) => id);
   return db.transaction(async (tx) => {
-    if (!(await tryLockRemovals(tx, first!))) return 0;
+    const [row] = await tx<{ isLocked: boolean }[]>`
+      select ${tryLockFor(tx, "stream_removals", first!.streamId)} as is_locked`;
+    if (!row!.isLocked) return 0;
     const removals = removalStore(tx);
     if (await removals.isHeld(first!)) {
       await removals.postpone(tenantId, ids, new Date(now.getTime() + postponeMs));

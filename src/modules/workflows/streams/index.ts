@@ -33,7 +33,6 @@ import { createSubscriptions } from "./subscribe/subscription.ts";
 export { contentClassOf } from "./domain/pins.ts";
 export { mayLog } from "./domain/region.ts";
 export type { NewRecord, ObjectReference, StreamDefinition } from "./domain/stream.ts";
-export { tryLockRemovals } from "./retention/removal-lock.ts";
 export type { ReleaseObjects } from "./retention/retention-job.ts";
 
 interface Dependencies {

@@ -3,7 +3,7 @@ import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { canonicalJson } from "../../../platform/crypto/index.ts";
-import { type Database, notFound, type Signals } from "../../../platform/db/index.ts";
+import { type Database, lockFor, notFound, type Signals } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { cursorRefusal } from "./domain/cursor.ts";
@@ -11,7 +11,6 @@ import { type Pins, toPins } from "./domain/pins.ts";
 import { checkRedaction } from "./domain/redaction.ts";
 import { regionRefusal } from "./domain/region.ts";
 import type { StreamDefinition, StreamHead, StreamRecord } from "./domain/stream.ts";
-import { lockRemovals } from "./retention/removal-lock.ts";
 import type { StreamLookup } from "./stream-lookup.ts";
 import { type ConsumerPosition, type StreamState, streamStore } from "./stream-store.ts";
 import { ackTopic, recordTopic } from "./stream-topics.ts";
@@ -162,7 +161,7 @@ export function createStreamService({ db, signals, events, lookup, region }: Dep
       const definition = await lookup.require(context, runId, streamId, "hold");
       if (held && reason.trim() === "") throw invalid("reason", "required", "is required to set a legal hold");
       const since = new Date(context.nowMs).toISOString();
-      if (held) await lockRemovals(context.sql, definition);
+      if (held) await lockFor(context.sql, "stream_removals", definition.streamId);
       await streamStore(context.sql).setHold(
         definition,
         held ? { by: context.principal.subject, reason, since } : null,

@@ -3,7 +3,7 @@ import { fail, invalid } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { CelError } from "../../../platform/cel/index.ts";
 import { jitterMs, listTimes, readSchedule } from "../../../platform/cron/index.ts";
-import { notFound, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import { lockFor, notFound, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange } from "../../../platform/records/index.ts";
 import { shardOf } from "../../../platform/shards/index.ts";
@@ -76,7 +76,7 @@ export function createTriggerService({ events, environments, wakeWorkers }: Depe
       const environment = await environments.require(context, input.environmentId);
       checkTemplates(input, input.cause);
       const store = triggerStore(sql);
-      await store.lockTenant(tenantId);
+      await lockFor(sql, "workflow_triggers", tenantId);
       if ((await store.count(tenantId)) >= triggersMax) {
         throw fail("FAILED_PRECONDITION", {
           public: `A tenant can have at most ${triggersMax} workflow triggers. Delete one first.`,

@@ -37,11 +37,6 @@ interface Row extends Omit<Trigger, "cause"> {
 export function triggerStore(sql: Sql) {
   const columns = triggerColumns(sql);
   return {
-    /** Locks out concurrent creation in a tenant, so that their count stays correct. */
-    async lockTenant(tenantId: TenantId): Promise<void> {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${`workflow_triggers|${tenantId}`}, 0))`;
-    },
-
     async count(tenantId: TenantId): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
         select count(*)::int as count from workflow_triggers where tenant_id = ${tenantId}`;

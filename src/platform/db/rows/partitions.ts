@@ -1,4 +1,5 @@
 import type { Database, Sql } from "../database.ts";
+import { lockFor } from "../locks.ts";
 
 /**
  * A table with a partition per day and a default partition `<name>_default`. Its names are part of the code, never of a
@@ -99,8 +100,7 @@ async function deleteExpiredRows(sql: Sql, table: DailyTable, before: Date, sign
 async function changePartitions(db: Database, table: DailyTable, change: (tx: Sql) => Promise<void>): Promise<boolean> {
   try {
     await db.transaction(async (tx) => {
-      // Two nodes never change the partitions of a table at the same time.
-      await tx`select pg_advisory_xact_lock(hashtextextended(${`partitions|${table.name}`}, 0))`;
+      await lockFor(tx, "partitions", table.name);
       await tx`set local lock_timeout = '200ms'`;
       await change(tx);
     });

@@ -1,6 +1,6 @@
 import type { Context } from "../../../../chain/call.ts";
 import { fail } from "../../../../errors/index.ts";
-import { type Database, notFound } from "../../../../platform/db/index.ts";
+import { type Database, lockFor, notFound } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { noPermissions, type Permissions, type RecordUse } from "../../../pack-records.ts";
@@ -96,7 +96,7 @@ export function createInstallationService({ db, events, catalogue, owners, slots
 
   async function lockInstallation({ sql, tenantId }: Context, id: string): Promise<Installation> {
     const store = installationStore(sql);
-    await store.lockTenant(tenantId);
+    await lockFor(sql, "marketplace_installations", tenantId);
     const installation = await store.find(tenantId, id);
     if (installation === undefined) throw notFound("installation");
     return installation;
@@ -178,7 +178,7 @@ export function createInstallationService({ db, events, catalogue, owners, slots
     },
 
     async installPack(context: Context, { publisher, name, version, slots: given }: InstallRequest) {
-      await installationStore(context.sql).lockTenant(context.tenantId);
+      await lockFor(context.sql, "marketplace_installations", context.tenantId);
       const signed = await catalogue.requireInstallable(context, publisher, name, version);
       await requireNotInstalled(context, signed);
       owners.requireScopes(context, signed.pack.contents);

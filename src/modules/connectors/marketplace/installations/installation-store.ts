@@ -37,11 +37,6 @@ export function installationStore(sql: Sql) {
     updated_at, record_version`;
   const columns = sql`${headColumns}, document`;
   return {
-    /** Serializes all changes of a tenant's installations. */
-    async lockTenant(tenantId: TenantId): Promise<void> {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${`marketplace|${tenantId}`}, 0))`;
-    },
-
     async insert(installation: Installation): Promise<void> {
       const { tenantId, id, publisher, name, kind, version, digest, document, slots, changeId } = installation;
       await sql`

@@ -4,7 +4,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import { covers, requireEnvironmentAccess } from "../../../../platform/access/index.ts";
 import { checkCondition } from "../../../../platform/cel/index.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
-import { notFound, type Sql, unchangedRecord, updateRefusal } from "../../../../platform/db/index.ts";
+import { lockFor, notFound, type Sql, unchangedRecord, updateRefusal } from "../../../../platform/db/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange } from "../../../../platform/records/index.ts";
@@ -179,7 +179,7 @@ export function createSubscriptionService(dependencies: SubscriptionParts) {
       requireTargetAccess(context, input.target);
       const secrets = ownSecrets(trigger, input.signingSecret);
       const store = subscriptionStore(sql);
-      await store.lockTenant(tenantId);
+      await lockFor(sql, "connector_trigger_subscriptions", tenantId);
       if (await store.isFull(tenantId)) {
         throw fail("FAILED_PRECONDITION", {
           public: `A tenant can have at most ${subscriptionsMax} trigger subscriptions. Delete one first.`,

@@ -82,11 +82,6 @@ export function subscriptionStore(sql: Sql) {
       order by registration.id desc limit 1) as registration,
     created_at, updated_at, record_version`;
   return {
-    /** Locks out concurrent creation in a tenant, so that the limit holds. */
-    async lockTenant(tenantId: TenantId): Promise<void> {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${`${table}|${tenantId}`}, 0))`;
-    },
-
     async isFull(tenantId: TenantId): Promise<boolean> {
       const rows = await sql`
         select from connector_trigger_subscriptions where tenant_id = ${tenantId} offset ${subscriptionsMax - 1} limit 1`;

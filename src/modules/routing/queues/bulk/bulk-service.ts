@@ -1,7 +1,7 @@
 import type { Context } from "../../../../chain/call.ts";
 import { fail, invalid } from "../../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../../platform/access/index.ts";
-import { notFound, type Sql } from "../../../../platform/db/index.ts";
+import { lockFor, notFound, type Sql } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { enqueueJobs } from "../../../../platform/jobs/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
@@ -60,7 +60,7 @@ export function createBulkService({ pools, events, wakeJobs }: Dependencies) {
       const { environmentKey } = await requirePool(context, poolId, selection);
       checkSelection(selection);
       const store = bulkStore(sql);
-      await store.lockTenant(tenantId);
+      await lockFor(sql, "bulk_operations", tenantId);
       if ((await store.countUnfinished(tenantId)) >= unfinishedMax) {
         throw fail("FAILED_PRECONDITION", {
           public: `At most ${unfinishedMax} bulk operations can run at a time. Wait until one has ended, or cancel it.`,

@@ -28,11 +28,6 @@ export function bulkStore(sql: Sql) {
   const columns = sql`tenant_id, id, pool_id, environment_key, action, filter, reason, max_items, state, position, batch,
     matched_count, changed_count, skipped_count, error, created_by, created_at, updated_at, ended_at`;
   return {
-    /** Locks out concurrent starts in a tenant, so that their count stays correct. */
-    async lockTenant(tenantId: TenantId): Promise<void> {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${`bulk_operations|${tenantId}`}, 0))`;
-    },
-
     async countUnfinished(tenantId: TenantId): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
         select count(*)::int as count from bulk_operations

@@ -1,18 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Connections, Database, Sql } from "../../../../platform/db/index.ts";
+import { type Connections, type Database, lockEachFor, type Sql } from "../../../../platform/db/index.ts";
 import { createTenantConcurrencyLimiter } from "../../../../platform/event-loop/index.ts";
 import type { LeaseLimits } from "../../admission/index.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
 import { type Capacities, isBounded, type LeaseRequest, needsManyScans, recipientsPerScan } from "./lease-request.ts";
-import {
-  hasReadyItem,
-  type LeasedRow,
-  type LeaseParams,
-  leaseItems,
-  lockCapacities,
-  lockItems,
-} from "./lease-store.ts";
+import { hasReadyItem, type LeasedRow, type LeaseParams, leaseItems, lockItems } from "./lease-store.ts";
 import { type BeforeCommit, type GroupCursor, type LeaseResult, leaseWithinLimits } from "./limited-lease.ts";
 import type { QueueHead } from "./queue-head.ts";
 
@@ -92,7 +85,10 @@ export function createItemScans(db: Database) {
     const lease = toParams(request, count, selection);
     if (lease.bounds === undefined) return leaseItems(sql, lease);
     // Pipelined: sent together and executed in this order.
-    const [, rows] = await Promise.all([lockCapacities(sql, lease.bounds), leaseItems(sql, lease)]);
+    const [, rows] = await Promise.all([
+      lockEachFor(sql, "recipient_capacity", lease.bounds.keys()),
+      leaseItems(sql, lease),
+    ]);
     return rows;
   }
 

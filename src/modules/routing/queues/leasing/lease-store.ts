@@ -256,14 +256,6 @@ export async function readQueueActive(sql: Sql, tenantId: TenantId, poolId: stri
   return row!.active;
 }
 
-/**
- * Locks the capacities of recipients until the transaction ends, always in the same order. The next statement counts their
- * items after the lock.
- */
-export async function lockCapacities(tx: Sql, bounds: Capacities): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(id, 7)) from unnest(${[...bounds.keys()].sort()}::text[]) as id`;
-}
-
 /** Locks items until the transaction ends. */
 export async function lockItems(tx: Sql, tenantId: TenantId, ids: readonly string[]): Promise<void> {
   await tx`

@@ -1,4 +1,4 @@
-import type { Connections, Sql } from "../../../../platform/db/index.ts";
+import { type Connections, lockEachFor, type Sql } from "../../../../platform/db/index.ts";
 import {
   AdmissionConflict,
   createEmptyGroup,
@@ -13,14 +13,7 @@ import {
   saveGroups,
   selectForLease,
 } from "../../admission/index.ts";
-import {
-  type LeasedRow,
-  type LeaseParams,
-  type LeaseScope,
-  leaseItems,
-  lockCapacities,
-  readFreeRecipients,
-} from "./lease-store.ts";
+import { type LeasedRow, type LeaseParams, type LeaseScope, leaseItems, readFreeRecipients } from "./lease-store.ts";
 import {
   candidatesByGroup,
   firstCandidates,
@@ -108,7 +101,7 @@ function leaseAmong(
 /** Locks the capacities of recipients and leaves out those that are full, so that their items do not hide others. */
 async function withFreeRecipients(tx: Sql, params: LimitedLeaseParams): Promise<LimitedLeaseParams> {
   if (params.bounds === undefined) return params;
-  await lockCapacities(tx, params.bounds);
+  await lockEachFor(tx, "recipient_capacity", params.bounds.keys());
   return params.recipientIds.length === 1 ? params : { ...params, recipientIds: await readFreeRecipients(tx, params) };
 }
 
