@@ -46,7 +46,7 @@ export interface Service {
 }
 
 /** How often a start tries whether the database is back. */
-const databaseBackoff: Backoff = { firstMs: 250, maxMs: 10_000 };
+const databaseBackoff: Backoff = { firstMs: 250, maxMs: 10_000, spread: [1, 1.2] };
 
 /**
  * Starts a node. While an external database is away, it waits; then `stopping` ends the start with an AbortError. A test build

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
+import { type Backoff, backoffMs } from "../../platform/backoff/backoff.ts";
+import { retryAfterMs } from "../../platform/backoff/retry-after.ts";
 import type { HttpRequest } from "../operations/http-request.ts";
 import { type Problem, parseProblem } from "../output/problem.ts";
 import { type Connection, credentials } from "./connection.ts";
@@ -29,7 +31,10 @@ export interface CliResponse {
   readonly problem: Problem | undefined;
 }
 
-const maxWaitS = 30;
+const waitMsMax = 30_000;
+
+/** The delays between attempts of a call. */
+export const callBackoff: Backoff = { firstMs: 250, maxMs: 5000, spread: [0.5, 1] };
 
 /** Sends a request with retries. Retries are safe: mutating calls have an idempotency key. */
 export async function send(
@@ -48,12 +53,12 @@ export async function send(
     } catch (error) {
       if (isLast || !isConnectionLost(error)) throw toCliError(connection.address, error, timeoutS);
       trace(`< the connection was lost (${codeOf(error)})`);
-      await delay(backoffMs(attempt));
+      await delay(backoffMs(callBackoff, attempt + 1, Math.random()));
       continue;
     }
     const { status, headers } = response;
     trace(`< ${status} in ${Math.round(performance.now() - startedAt)} ms, request ${headers["x-request-id"]}`);
-    const waitMs = isLast ? undefined : retryAfterMs(response, attempt);
+    const waitMs = isLast ? undefined : retryWaitMs(response, attempt);
     if (waitMs === undefined) return response;
     trace(`  retry in ${Math.round(waitMs)} ms`);
     await delay(waitMs);
@@ -81,16 +86,11 @@ async function exchange(connection: Connection, request: HttpRequest, timeoutS: 
 }
 
 /** The wait before the next attempt; undefined if the call should not be retried. */
-function retryAfterMs({ status, headers, problem }: CliResponse, attempt: number): number | undefined {
+function retryWaitMs({ status, headers, problem }: CliResponse, attempt: number): number | undefined {
   if (![408, 409, 429, 502, 503, 504].includes(status)) return undefined;
   if (!(problem?.retryable ?? status !== 409)) return undefined;
   const header = headers["retry-after"];
-  if (header === undefined) return backoffMs(attempt);
-  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
-  return Number.isNaN(seconds) || seconds > maxWaitS ? undefined : Math.max(0, seconds) * 1000;
-}
-
-/** Exponential backoff with jitter. */
-export function backoffMs(attempt: number): number {
-  return Math.min(250 * 2 ** attempt, 5000) * (0.5 + Math.random() / 2);
+  if (header === undefined) return backoffMs(callBackoff, attempt + 1, Math.random());
+  const waitMs = retryAfterMs(header, Date.now());
+  return waitMs === undefined || waitMs > waitMsMax ? undefined : waitMs;
 }

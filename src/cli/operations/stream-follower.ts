@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Operation } from "../../definitions/index.ts";
-import { backoffMs, type RetryPolicy, send, type Trace } from "../connection/client.ts";
+import { backoffMs } from "../../platform/backoff/backoff.ts";
+import { callBackoff, type RetryPolicy, send, type Trace } from "../connection/client.ts";
 import type { Connection } from "../connection/connection.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
@@ -30,7 +31,7 @@ export async function followStream(io: Io, streamRequest: StreamRequest): Promis
   const resumable = operation.method.input.field.cursor !== undefined;
   let lastId = "";
   for (let failed = 0; failed <= retryPolicy.retries; failed++) {
-    if (failed > 0) await delay(backoffMs(failed - 1));
+    if (failed > 0) await delay(backoffMs(callBackoff, failed, Math.random()));
     const headers = lastId === "" ? request.headers : { ...request.headers, "last-event-id": lastId };
     const { problem, stream } = await send(connection, { ...request, headers }, retryPolicy, trace);
     if (problem !== undefined) return reportProblem(io, problem, problemsAsJson);

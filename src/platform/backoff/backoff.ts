@@ -1,14 +1,19 @@
-/** How attempts are repeated. */
+/** The delays between repeated attempts. */
 export interface Backoff {
   readonly firstMs: number;
   readonly maxMs: number;
+  /** The growth of the delay with each failure; 2 unless given. */
+  readonly factor?: number;
+  /** The shares of the delay between which `random` draws, so that retries spread; without it the delay is exact. */
+  readonly spread?: readonly [from: number, to: number];
 }
 
-/**
- * How long to wait after a number of failures in a row: doubled each time, with up to a fifth more by `random` (0 to 1), so that
- * retries spread.
- */
-export function backoffMs({ firstMs, maxMs }: Backoff, failures: number, random = 0): number {
-  const baseMs = Math.min(firstMs * 2 ** Math.min(Math.max(failures - 1, 0), 30), maxMs);
-  return Math.round(baseMs * (1 + random / 5));
+/** The delay after a number of failures in a row. `random` is from 0 to 1. */
+export function backoffMs(
+  { firstMs, maxMs, factor = 2, spread = [1, 1] }: Backoff,
+  failures: number,
+  random = 0,
+): number {
+  const delayMs = Math.min(firstMs * factor ** Math.max(failures - 1, 0), maxMs);
+  return Math.round(delayMs * (spread[0] + (spread[1] - spread[0]) * random));
 }

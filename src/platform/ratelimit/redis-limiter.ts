@@ -1,5 +1,6 @@
 import { Redis } from "ioredis";
 import { fail } from "../../errors/index.ts";
+import { backoffMs } from "../backoff/backoff.ts";
 import { type Clock, systemClock } from "../clock/clock.ts";
 import { type Rate, type RateLimitDecision, type RateLimiter, toDecision, toDurations } from "./limiter.ts";
 import { takeScript } from "./take-script.ts";
@@ -49,7 +50,7 @@ export function createRedisLimiter(settings: RedisLimiterSettings): RedisLimiter
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
-    retryStrategy: (tries) => Math.min(50 * 2 ** tries, 1000),
+    retryStrategy: (tries) => backoffMs({ firstMs: 100, maxMs: 1000 }, tries),
     scripts: { takeTokens: { lua: takeScript, numberOfKeys: 1 } },
   });
   const takeTokens = (redis as unknown as { takeTokens: TakeCommand }).takeTokens.bind(redis);

@@ -1,6 +1,9 @@
+import { retryAfterMs } from "../../../platform/backoff/retry-after.ts";
 import { type Egress, EgressError, type EgressResponse } from "../../../platform/egress/index.ts";
 import { type FailureKind, failed, type SendFailure } from "./domain/failure.ts";
-import { retryAfterMs } from "./domain/retry-after.ts";
+
+/** The longest delay that a provider may request. */
+const retryAfterMsMax = 15 * 60_000;
 
 /** A POST to a provider. */
 export interface ProviderRequest {
@@ -49,7 +52,7 @@ function refusalOf({ status, headers }: EgressResponse, idempotent: boolean, now
   if (mayHaveArrived && !idempotent) return failed("outcome_unknown", `${detail} It may have accepted the message.`);
   const failureKind = failureKindOf(status);
   if (failureKind !== "rate_limited" && failureKind !== "unavailable") return failed(failureKind, detail);
-  const waitMs = retryAfterMs(headers["retry-after"], nowMs);
+  const waitMs = retryAfterMs(headers["retry-after"], nowMs, retryAfterMsMax);
   return failed(failureKind, detail, { ...(waitMs !== undefined && { retryAfterMs: waitMs }), mayHaveArrived });
 }
 

@@ -34,7 +34,7 @@ export type NextStep =
   | { readonly step: "renew" }
   | { readonly step: "end"; readonly status: "failed" | "outcome_unknown" };
 
-const retryBackoff: Backoff = { firstMs: 200, maxMs: 5000 };
+const retryBackoff: Backoff = { firstMs: 200, maxMs: 5000, spread: [0.5, 1] };
 /** A retry that leaves less time than this for the answer is not worth it. */
 const answerMsMin = 50;
 
@@ -48,7 +48,8 @@ export function nextStep(
   // A provider that rejects credentials has not performed the request.
   if (result.class === "auth_expired" && !result.mayHaveTakenEffect && !progress.isRenewed) return { step: "renew" };
   if (progress.attempt < action.retry.maxAttempts && canRepeat(safety, action, result)) {
-    const atMs = Math.max(result.retryAtMs ?? 0, progress.nowMs + retryMs(progress.attempt, progress.random));
+    const waitMs = backoffMs(retryBackoff, progress.attempt, progress.random);
+    const atMs = Math.max(result.retryAtMs ?? 0, progress.nowMs + waitMs);
     if (atMs + answerMsMin <= progress.deadlineMs) return { step: "retry", atMs };
   }
   return { step: "end", status: endStatus(safety, result.mayHaveTakenEffect || progress.mayHaveTakenEffect) };
@@ -64,8 +65,4 @@ function canRepeat(safety: Safety, { retry }: Pick<Action, "retry">, result: Att
   if (!retry.on.includes(result.class)) return false;
   // The manifest lists only refusals for actions that must not be performed twice.
   return safety !== "once" || !result.mayHaveTakenEffect;
-}
-
-function retryMs(attempt: number, random: number): number {
-  return Math.round(backoffMs(retryBackoff, attempt) * (0.5 + random / 2));
 }

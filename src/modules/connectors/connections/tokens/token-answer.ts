@@ -1,3 +1,4 @@
+import { retryAfterMs } from "../../../../platform/backoff/retry-after.ts";
 import type { Json } from "../../../../platform/document/index.ts";
 import { parseForm, storableText } from "../../../../platform/text/index.ts";
 import type { HttpAnswer, TokenEndpoint, TokenExpiry } from "../../manifests/index.ts";
@@ -13,6 +14,8 @@ export type StandardAnswer =
   | { readonly kind: "unavailable"; readonly code: string; readonly retryAfterMs: number | undefined }
   /** The answer is not one of a token endpoint. The code says what came. */
   | { readonly kind: "malformed"; readonly code: string };
+
+const retryAfterMsMax = 3_600_000;
 
 interface StandardBody {
   readonly access_token?: string;
@@ -35,7 +38,7 @@ export function standardAnswer(
 ): StandardAnswer {
   if (status === 429 || status >= 500) {
     const code = status === 429 ? "rate_limited" : `http_${status}`;
-    return { kind: "unavailable", code, retryAfterMs: retryAfterMs(headers, nowMs) };
+    return { kind: "unavailable", code, retryAfterMs: retryAfterMs(headers["retry-after"], nowMs, retryAfterMsMax) };
   }
   const original = parseBody(headers["content-type"] ?? "", body.toString("utf8"));
   const isSuccess = status >= 200 && status < 300;
@@ -144,15 +147,6 @@ function standardError(code: string): string {
   if (clientErrors.has(known)) return "invalid_client";
   // Only a code is kept: texts of providers may contain tokens.
   return /^[a-z0-9_.-]{1,64}$/.test(known) ? known : "failed";
-}
-
-const retryAfterMsMax = 3_600_000;
-
-/** Reads a Retry-After header: seconds or an HTTP date. */
-function retryAfterMs(headers: Readonly<Record<string, string>>, nowMs: number): number | undefined {
-  const text = headers["retry-after"]?.trim() ?? "";
-  const waitMs = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
-  return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), retryAfterMsMax);
 }
 
 /** The granted scopes, whatever separates them. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Failure } from "../../../../errors/index.ts";
-import { backoffMs } from "../../../../platform/backoff/backoff.ts";
+import { type Backoff, backoffMs } from "../../../../platform/backoff/backoff.ts";
 import { CelError } from "../../../../platform/cel/index.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import {
@@ -49,7 +49,7 @@ export interface Dispatcher extends ClaimLoop {
 const concurrency = 64;
 const tenantsMax = 50;
 const perTenant = 16;
-const retries = { firstMs: 1000, maxMs: 60 * 60_000 };
+const retries: Backoff = { firstMs: 1000, maxMs: 60 * 60_000, spread: [1, 1.2] };
 /** With the back-off, attempts end after about nine hours. */
 const attemptsMax = 20;
 const keyMarginMs = 60 * 60_000;

@@ -1,4 +1,4 @@
-import { backoffMs } from "../../../../platform/backoff/backoff.ts";
+import { type Backoff, backoffMs } from "../../../../platform/backoff/backoff.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import type { Json } from "../../../../platform/document/index.ts";
@@ -40,7 +40,7 @@ interface Polled {
   readonly spec: PollSpec;
 }
 
-const retries = { firstMs: 10_000, maxMs: 15 * 60_000 };
+const retries: Backoff = { firstMs: 10_000, maxMs: 15 * 60_000, spread: [1, 1.2] };
 /** The pages that one poll reads. A longer scan continues after a pause, so that one list cannot keep a node busy. */
 const pagesPerPoll = 10;
 const pauseMsMax = 10_000;

@@ -1,4 +1,4 @@
-import { backoffMs } from "../../../../platform/backoff/backoff.ts";
+import { type Backoff, backoffMs } from "../../../../platform/backoff/backoff.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
 import { type Database, writePersistently } from "../../../../platform/db/index.ts";
@@ -32,7 +32,7 @@ interface Registered {
   readonly secrets: Secrets;
 }
 
-const retries = { firstMs: 5000, maxMs: 60 * 60_000 };
+const retries: Backoff = { firstMs: 5000, maxMs: 60 * 60_000, spread: [1, 1.2] };
 /** A webhook that cannot be removed for this long stays at the provider. Its deliveries are refused. */
 const removalFailuresMax = 60;
 /** The life of a registration that the provider asks for, if the manifest does not say. */

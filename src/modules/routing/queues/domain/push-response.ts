@@ -1,3 +1,5 @@
+import { retryAfterMs } from "../../../../platform/backoff/retry-after.ts";
+
 /** The response to a pushed item: an HTTP status, or the reason why there was none. */
 export type PushResponse =
   | { readonly status: number; readonly retryAfter: string | undefined }
@@ -26,18 +28,11 @@ export function toPushFailure(response: PushResponse, nowMs: number): PushFailur
   }
   const { status, retryAfter } = response;
   if (status >= 200 && status < 300) return undefined;
-  const retryAfterMs = retryAfterToMs(retryAfter, nowMs);
+  const waitMs = retryAfterMs(retryAfter, nowMs, retryAfterMaxMs) ?? 0;
   return {
     retryable: status >= 500 || retryableStatuses.has(status),
     reasonCode: `http_${status}`,
     reason: `The recipient responded with status ${status}.`,
-    ...(retryAfterMs > 0 && { retryAfterMs: Math.min(retryAfterMs, retryAfterMaxMs) }),
+    ...(waitMs > 0 && { retryAfterMs: waitMs }),
   };
-}
-
-/** Parses a Retry-After header: seconds or a date. */
-function retryAfterToMs(retryAfter: string | undefined, nowMs: number): number {
-  if (retryAfter === undefined) return 0;
-  const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - nowMs;
-  return Number.isNaN(ms) ? 0 : ms;
 }

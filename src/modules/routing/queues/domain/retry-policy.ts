@@ -1,3 +1,5 @@
+import { backoffMs } from "../../../../platform/backoff/backoff.ts";
+
 /** The retry policy of a pool. */
 export interface RetryPolicy {
   readonly maxAttempts: number;
@@ -16,7 +18,7 @@ export type NextAttempt = { readonly retryInMs: number } | "dead_letter";
  * value (0 to 1) shortens it by up to the jitter share, so that items that failed together are not retried together.
  */
 export function afterFailure(policy: RetryPolicy, attempt: number, retryable: boolean, random: number): NextAttempt {
-  if (!retryable || attempt >= policy.maxAttempts) return "dead_letter";
-  const fullMs = Math.min(policy.initialMs * policy.factor ** (attempt - 1), policy.maxMs);
-  return { retryInMs: Math.round(fullMs * (1 - policy.jitter * random)) };
+  const { maxAttempts, initialMs, factor, maxMs, jitter } = policy;
+  if (!retryable || attempt >= maxAttempts) return "dead_letter";
+  return { retryInMs: backoffMs({ firstMs: initialMs, maxMs, factor, spread: [1, 1 - jitter] }, attempt, random) };
 }

@@ -6,6 +6,7 @@ import {
 import type { OperationCaller } from "../../../../chain/operation-caller.ts";
 import { Failure } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
+import { retryAfterMs } from "../../../../platform/backoff/retry-after.ts";
 import { CelError } from "../../../../platform/cel/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
 import { type DeliveryAction, renderActionInput } from "../../pools/index.ts";
@@ -45,9 +46,9 @@ export function createPushAction(call: OperationCaller): PushAction {
 function toFailure({ code, message, entry, extra, headers }: Failure): PushFailure {
   const { class: answerClass } = extra as { class?: string };
   const reasonCode = code === "CONNECTOR_OUTCOME_UNKNOWN" ? "outcome_unknown" : (answerClass ?? code.toLowerCase());
-  const retryAfterMs = Number(headers["retry-after"] ?? 0) * 1000;
+  const waitMs = retryAfterMs(headers["retry-after"], Date.now());
   const isRetried = entry.retryable || code === "IDEMPOTENCY_IN_PROGRESS";
-  return { ...failure(isRetried, reasonCode, message), ...(retryAfterMs > 0 && { retryAfterMs }) };
+  return { ...failure(isRetried, reasonCode, message), ...(waitMs !== undefined && { retryAfterMs: waitMs }) };
 }
 
 function failure(retryable: boolean, reasonCode: string, reason: string): PushFailure {

@@ -1,19 +1,14 @@
+import { type Backoff, backoffMs } from "../../../../platform/backoff/backoff.ts";
 import type { Decision, DecisionReason } from "./decision.ts";
 
-/** Delays between attempts to find a recipient; each is twice the previous one. */
-interface Backoff {
-  readonly firstS: number;
-  readonly longestS: number;
-}
-
 /** The cause ends by itself soon. */
-const transientBackoff: Backoff = { firstS: 1, longestS: 5 };
+const transientBackoff: Backoff = { firstMs: 1000, maxMs: 5000 };
 /** A freed slot wakes the item; the delay covers lost notifications. */
-const capacityBackoff: Backoff = { firstS: 2, longestS: 30 };
+const capacityBackoff: Backoff = { firstMs: 2000, maxMs: 30_000 };
 /** A change of the pool wakes the item; the delay covers conditions that use `now`. */
-const poolChangeBackoff: Backoff = { firstS: 1, longestS: 60 };
+const poolChangeBackoff: Backoff = { firstMs: 1000, maxMs: 60_000 };
 /** An attempt is expensive, and the next one is unlikely to succeed. */
-const costlyRulesBackoff: Backoff = { firstS: 5, longestS: 900 };
+const costlyRulesBackoff: Backoff = { firstMs: 5000, maxMs: 900_000 };
 
 const backoffs: Partial<Record<DecisionReason, Backoff>> = {
   all_at_capacity: capacityBackoff,
@@ -32,8 +27,7 @@ export function retryInS(
   tries: number,
 ): number {
   if (holdS > 0) return holdS;
-  const { firstS, longestS } = backoffs[reason] ?? poolChangeBackoff;
-  const waitS = Math.min(longestS, firstS * 2 ** Math.min(tries - 1, 20));
+  const waitS = backoffMs(backoffs[reason] ?? poolChangeBackoff, tries) / 1000;
   // Retry when the next fallback step is due.
   return nextStepInS > 0 ? Math.min(waitS, nextStepInS) : waitS;
 }

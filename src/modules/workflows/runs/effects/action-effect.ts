@@ -71,10 +71,5 @@ function toStepFailure(error: unknown): EffectFailure | undefined {
     ...(execution_id !== undefined && { execution_id }),
     ...(provider_code !== undefined && { provider_code }),
   };
-  return new EffectFailure(code, error.message, retryable, details, retryAfterMs(error));
-}
-
-function retryAfterMs({ headers }: CallFailure): number | undefined {
-  const seconds = Number(headers["retry-after"]);
-  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined;
+  return new EffectFailure(code, error.message, retryable, details, error.headers);
 }

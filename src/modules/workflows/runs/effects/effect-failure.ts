@@ -1,4 +1,5 @@
 import { Failure as CallFailure } from "../../../../errors/index.ts";
+import { retryAfterMs } from "../../../../platform/backoff/retry-after.ts";
 import { classifyDatabaseError, mayBeCommitted } from "../../../../platform/db/index.ts";
 import type { Json } from "../../definitions/index.ts";
 import type { Failure } from "../domain/engine/state.ts";
@@ -7,9 +8,16 @@ import type { Failure } from "../domain/engine/state.ts";
 export class EffectFailure extends Error {
   readonly failure: Failure;
 
-  constructor(code: string, message: string, retryable = false, details: Json = null, retryAfterMs?: number) {
+  constructor(
+    code: string,
+    message: string,
+    retryable = false,
+    details: Json = null,
+    headers: CallFailure["headers"] = {},
+  ) {
     super(message);
-    this.failure = { code, message, details, retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    const waitMs = retryAfterMs(headers["retry-after"], Date.now());
+    this.failure = { code, message, details, retryable, ...(waitMs !== undefined && { retryAfterMs: waitMs }) };
   }
 }
 

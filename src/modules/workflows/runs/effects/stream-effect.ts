@@ -150,7 +150,5 @@ function toStepFailure(error: unknown): EffectFailure | undefined {
   const known = stepCodes[error.code];
   if (known === undefined) return undefined;
   const [code, retryable] = known;
-  const seconds = Number(error.headers["retry-after"]);
-  const retryAfterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined;
-  return new EffectFailure(code, error.message, retryable, { error_code: error.code }, retryAfterMs);
+  return new EffectFailure(code, error.message, retryable, { error_code: error.code }, error.headers);
 }

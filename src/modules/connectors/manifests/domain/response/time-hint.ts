@@ -1,3 +1,4 @@
+import { retryAfterMs } from "../../../../../platform/backoff/retry-after.ts";
 import type { Json } from "../../../../../platform/document/index.ts";
 import { valueAt } from "../json-pointer.ts";
 import type { RateLimitHint } from "../response-spec.ts";
@@ -30,7 +31,7 @@ function timeOf(text: string, unit: RateLimitHint["unit"], nowMs: number): numbe
   const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
   switch (unit) {
     case "retry_after":
-      return number === undefined ? Date.parse(text) : nowMs + number * 1000;
+      return nowMs + (retryAfterMs(text, nowMs) ?? Number.NaN);
     case "s":
       return number === undefined ? undefined : nowMs + number * 1000;
     case "ms":

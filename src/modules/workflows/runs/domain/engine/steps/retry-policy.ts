@@ -1,3 +1,4 @@
+import { backoffMs } from "../../../../../../platform/backoff/backoff.ts";
 import type { RetryPolicy } from "../../../../definitions/index.ts";
 import type { Failure } from "../state.ts";
 
@@ -15,6 +16,6 @@ export function retryDelay(policy: RetryPolicy | undefined, attempt: number, fai
   if (policy === undefined || attempt >= policy.maxAttempts || !failure.retryable) return undefined;
   const isRetried = policy.on === undefined ? !finalCodes.includes(failure.code) : policy.on.includes(failure.code);
   if (!isRetried) return undefined;
-  const delayMs = Math.min(policy.initialMs * policy.factor ** (attempt - 1), policy.maxMs);
-  return Math.max(Math.round(delayMs), failure.retryAfterMs ?? 0);
+  const { initialMs: firstMs, maxMs, factor } = policy;
+  return Math.max(backoffMs({ firstMs, maxMs, factor }, attempt), failure.retryAfterMs ?? 0);
 }
