@@ -4,7 +4,7 @@ import type { Operation } from "../definitions/index.ts";
 import { fail, invalid } from "../errors/index.ts";
 import type { TenantId } from "../platform/access/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
-import type { Database, Sql } from "../platform/db/index.ts";
+import { type Database, runAfterCommit, type Sql } from "../platform/db/index.ts";
 import {
   type Claim,
   claimKey,
@@ -280,20 +280,6 @@ class CallContext implements Context {
   committed(): Promise<unknown> | undefined {
     return runAfterCommit(this.#actions);
   }
-}
-
-/** Runs after-commit actions; undefined if all of them are synchronous. A failed action never fails the committed call. */
-export function runAfterCommit(actions: readonly AfterCommit[]): Promise<unknown> | undefined {
-  const pending: Promise<unknown>[] = [];
-  for (const action of actions) {
-    try {
-      const result = action();
-      if (result instanceof Promise) pending.push(result);
-    } catch {
-      // The other actions do not depend on it.
-    }
-  }
-  return pending.length === 0 ? undefined : Promise.allSettled(pending);
 }
 
 const acceptableKey = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;

@@ -14,11 +14,6 @@ export async function inTenant<T>(
   tenantId: TenantId,
   work: (context: EventContext) => Promise<T>,
 ): Promise<T> {
-  const actions: (() => unknown)[] = [];
   const nowMs = clock.now();
-  const result = await db.transaction((sql) =>
-    work({ tenantId, sql, nowMs, afterCommit: (action) => void actions.push(action) }),
-  );
-  for (const action of actions) await action();
-  return result;
+  return db.transaction((sql) => work({ tenantId, sql, nowMs, afterCommit: sql.afterCommit }));
 }

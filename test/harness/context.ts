@@ -6,11 +6,10 @@ import {
   PrepareAgain,
   type PreparedHandler,
 } from "../../src/chain/call.ts";
-import { runAfterCommit } from "../../src/chain/execute.ts";
 import { readOperations } from "../../src/definitions/index.ts";
 import { Failure } from "../../src/errors/index.ts";
 import { grantedScopes, type Principal, type TenantId } from "../../src/platform/access/index.ts";
-import { type Database, openDatabase } from "../../src/platform/db/index.ts";
+import { type Database, openDatabase, runAfterCommit } from "../../src/platform/db/index.ts";
 import { ulid } from "../../src/platform/ids/ulid.ts";
 import { afterFile } from "./after-file.ts";
 import { freshDatabase } from "./postgres.ts";
@@ -117,9 +116,8 @@ export function recordedEvents() {
     async record({ tenantId }: Context, type: string, subject: string, data: Record<string, unknown>): Promise<void> {
       recorded.push({ tenantId, type, subject, data });
     },
-    async recordMany(_tx: unknown, entries: readonly (typeof recorded)[number][]): Promise<{ wake: () => void }> {
+    async recordMany(_tx: unknown, entries: readonly (typeof recorded)[number][]): Promise<void> {
       recorded.push(...entries);
-      return { wake: () => {} };
     },
     wake() {},
   };

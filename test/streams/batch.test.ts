@@ -155,7 +155,7 @@ test("a consumer that leaves records unread is removed after the pinned time, an
   let nowMs = Date.now();
   const job = removeIdleConsumersJob({
     ...{ db, clock: { now: () => nowMs }, signals: { wake: (topic: string) => woken.push(topic) } },
-    ...{ events: { recordMany: async (_: unknown, all: ResponseData[]) => ({ wake: () => recorded.push(...all) }) } },
+    ...{ events: { recordMany: async (_: unknown, all: ResponseData[]) => void recorded.push(...all) } },
     platformTenantId: () => "",
   } as never);
   const consumersAfter = async (hours: number) => {

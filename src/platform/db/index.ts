@@ -21,3 +21,4 @@ export { createSignalCache, type SignalCache } from "./signals/signal-cache.ts";
 export { createSignals, nextWake, type Signals } from "./signals/signals.ts";
 export { createTenantCache, type TenantCache } from "./signals/tenant-cache.ts";
 export { createTenantChanges, type TenantChanges } from "./signals/tenant-changes.ts";
+export { runAfterCommit } from "./sql/after-commit.ts";

@@ -1,5 +1,4 @@
 import type { Context } from "../../../chain/call.ts";
-import { runAfterCommit } from "../../../chain/execute.ts";
 import { fail } from "../../../errors/index.ts";
 import { type Database, notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
@@ -60,18 +59,16 @@ export function createInvoiceService(dependencies: Dependencies) {
 
   /** Issues the invoice of a closed period, once. */
   async function issue({ tenantId, startsAt }: Period, nowMs: number): Promise<void> {
-    const actions: (() => unknown)[] = [];
     await db.transaction(async (sql) => {
       // Usage is not recorded meanwhile, so the invoice contains all usage that was acknowledged before.
       await subscriptions().lock(sql, tenantId);
       const period = await subscriptions().findPeriod(sql, tenantId, startsAt);
       if (period?.state !== "closed") return;
-      const context = { tenantId, sql, nowMs, afterCommit: (action: () => unknown) => void actions.push(action) };
+      const context = { tenantId, sql, nowMs, afterCommit: sql.afterCommit };
       await store(context, period, "issued", await draftOf(context, period));
       await subscriptions().markInvoiced(sql, tenantId, startsAt);
-      actions.push(() => issuedTotal.inc());
+      sql.afterCommit(() => issuedTotal.inc());
     });
-    await runAfterCommit(actions);
   }
 
   return {

@@ -1,4 +1,3 @@
-import { runAfterCommit } from "../../../chain/execute.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
@@ -21,13 +20,11 @@ export function renewalJob({ db, clock, renewals, platformTenantId }: Dependenci
       const ended = await subscriptionStore(db.sql).findEndedPeriods("open", new Date(nowMs), batchSize);
       for (const { tenantId } of ended) {
         if (signal.aborted) return;
-        const actions: (() => unknown)[] = [];
         await db.transaction(async (sql) => {
           const locked = await subscriptionStore(sql).lock(tenantId);
-          const context = { tenantId, sql, nowMs, afterCommit: (action: () => unknown) => void actions.push(action) };
+          const context = { tenantId, sql, nowMs, afterCommit: sql.afterCommit };
           if (locked !== undefined) await renewals.renew(context, locked);
         });
-        await runAfterCommit(actions);
       }
       if (ended.length < batchSize) return;
     }

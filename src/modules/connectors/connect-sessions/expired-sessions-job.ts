@@ -24,19 +24,14 @@ export function expiredSessionsJob({ db, clock, ender, platformTenantId }: Depen
     async handler({ signal }) {
       await runInBatches(signal, expiredAtOnce, async (limit) => {
         const nowMs = clock.now();
-        const actions: (() => unknown)[] = [];
-        const count = await db.transaction(async (tx) => {
+        return db.transaction(async (tx) => {
           const expired = await connectSessionStore(tx).lockExpired(new Date(nowMs), limit);
           for (const session of expired) {
-            const afterCommit = (action: () => unknown) => void actions.push(action);
-            await ender.end({ tenantId: session.tenantId, sql: tx, nowMs, afterCommit }, session, {
-              status: "expired",
-            });
+            const context = { tenantId: session.tenantId, sql: tx, nowMs, afterCommit: tx.afterCommit };
+            await ender.end(context, session, { status: "expired" });
           }
           return expired.length;
         });
-        for (const action of actions) await action();
-        return count;
       });
       await runInBatches(signal, deletedAtOnce, (limit) =>
         connectSessionStore(db.sql).deleteEnded(new Date(clock.now() - retentionMs), limit),

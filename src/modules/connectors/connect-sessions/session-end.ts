@@ -74,12 +74,8 @@ export function createSessionEnder({ db, connections, events, metrics }: Depende
     nowMs: number,
     work: (context: EventContext) => Promise<T>,
   ): Promise<T> {
-    const actions: (() => unknown)[] = [];
-    const afterCommit = (action: () => unknown) => void actions.push(action);
     const { tenantId } = session;
-    const result = await db.transaction((tx) => work({ tenantId, sql: tx, nowMs, afterCommit }));
-    for (const action of actions) await action();
-    return result;
+    return db.transaction((sql) => work({ tenantId, sql, nowMs, afterCommit: sql.afterCommit }));
   }
 
   return {

@@ -47,7 +47,6 @@ export function createStatusStore({ db, clock, events }: Dependencies): StoreSta
       ${lock === "lock" ? sql`for update` : sql``}`;
     const [seen] = await read(db.sql, "no lock");
     if (seen === undefined || seen.isSame) return;
-    let wake: (() => void) | undefined;
     await db.transaction(async (tx) => {
       const [before] = await read(tx, "lock");
       if (before === undefined) return;
@@ -59,9 +58,8 @@ export function createStatusStore({ db, clock, events }: Dependencies): StoreSta
         returning name, trigger_key, environment_id, status, intake_error, delivery_error, true as is_same`;
       const entry = statusEvent(before, after!);
       if (entry === undefined) return;
-      ({ wake } = await events.recordMany(tx, [{ tenantId, subject: subscriptionId, ...entry }], clock.now()));
+      await events.recordMany(tx, [{ tenantId, subject: subscriptionId, ...entry }], clock.now());
     });
-    wake?.();
   };
 }
 

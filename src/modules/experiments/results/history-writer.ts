@@ -24,9 +24,9 @@ export function createHistoryWriter({ db, clock, events }: Dependencies): Histor
   return {
     async writeDue() {
       const nowMs = clock.now();
-      const written = await db.transaction(async (tx) => {
+      return db.transaction(async (tx) => {
         const experiment = await lockDuePoint(tx, nowMs);
-        if (experiment === undefined) return undefined;
+        if (experiment === undefined) return false;
         const { tenantId, id, key, design, minima, lastVerdict, environmentId } = experiment;
         const analysis = analyse(planOf(design), await readPhases(tx, experiment), minima);
         await insertPoint(tx, experiment, {
@@ -43,10 +43,9 @@ export function createHistoryWriter({ db, clock, events }: Dependencies): Histor
           };
           entries.push({ tenantId, type: "experiment.verdict_changed", subject: id, data });
         }
-        return events.recordMany(tx, entries, nowMs);
+        await events.recordMany(tx, entries, nowMs);
+        return true;
       });
-      written?.wake();
-      return written !== undefined;
     },
   };
 }

@@ -25,13 +25,11 @@ const batchSize = 200;
 export function evidenceJobs({ db, clock, events, metrics, platformTenantId }: Dependencies): JobKind[] {
   /** Changes one batch and records its events in a transaction; returns its size. */
   async function batch(change: (tx: Sql) => Promise<readonly EventEntry[]>): Promise<number> {
-    const { count, wake } = await db.transaction(async (tx) => {
+    return db.transaction(async (tx) => {
       const entries = await change(tx);
-      const recorded = entries.length === 0 ? undefined : await events.recordMany(tx, entries, clock.now());
-      return { count: entries.length, wake: recorded?.wake };
+      await events.recordMany(tx, entries, clock.now());
+      return entries.length;
     });
-    wake?.();
-    return count;
   }
 
   async function endOverdueRuns(tx: Sql, limit: number): Promise<EventEntry[]> {

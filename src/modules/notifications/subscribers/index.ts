@@ -54,10 +54,7 @@ export interface Subscribers {
    * The subscriber as an upsert that keeps deleted ones would leave it, with the id that a new one would get; nothing is
    * written.
    */
-  previewUpsert(
-    context: Pick<UpsertContext, "sql" | "tenantId" | "nowMs">,
-    profile: SubscriberUpsert,
-  ): Promise<Subscriber>;
+  previewUpsert(context: UpsertContext, profile: SubscriberUpsert): Promise<Subscriber>;
   /** Creates or changes many subscribers in a transaction; new ones get the given ids, by external id. */
   readonly upsertMany: SubscriberBatchService["upsertMany"];
   /** The subscribers as a batch would leave them, or why an item would fail, by external id; nothing is written. */

@@ -4,10 +4,11 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import { isEmail } from "../../../platform/validation/index.ts";
-import type { EventContext, EventEntry, EventRecorder } from "../../operations/index.ts";
+import type { EventEntry, EventRecorder } from "../../operations/index.ts";
 import { type BatchItem, type BatchPlan, planBatch } from "./domain/batch.ts";
 import type { Subscriber, SubscriberId } from "./domain/subscriber.ts";
 import { subscriberBatchStore } from "./subscriber-batch-store.ts";
+import type { UpsertContext } from "./subscriber-service.ts";
 import { suppressionStore } from "./suppressions/suppression-store.ts";
 
 /** The result of one item of a batch. */
@@ -32,11 +33,11 @@ export type SubscriberBatchService = ReturnType<typeof createSubscriberBatchServ
 export function createSubscriberBatchService(events: EventRecorder) {
   /** Carries out a batch in the caller's transaction, with a fixed number of statements. */
   async function upsertMany(
-    context: EventContext,
+    context: UpsertContext,
     items: readonly BatchItem[],
     { newIds, keepDeleted = false }: BatchOptions = {},
   ): Promise<BatchResult[]> {
-    const { sql, tenantId, nowMs, afterCommit } = context;
+    const { sql, tenantId, nowMs } = context;
     const store = subscriberBatchStore(sql);
     const now = new Date(nowMs);
     const externalIds = [...new Set(items.map(({ externalId }) => externalId))];
@@ -59,8 +60,7 @@ export function createSubscriberBatchService(events: EventRecorder) {
       plan.outcome === "created" && !inserted.has(items[at]!.externalId);
     const late = results.flatMap((result, at) => (isLate(result, at) ? [at] : []));
     const entries = results.flatMap((result, at) => (isLate(result, at) ? [] : eventsOf(tenantId, items[at]!, result)));
-    const { wake } = await events.recordMany(sql, entries, nowMs);
-    afterCommit(wake);
+    await events.recordMany(sql, entries, nowMs);
     if (late.length === 0) return results;
     // Another call has created them in the meantime. Subscribers are never deleted, so they are found now.
     const again = await upsertMany(

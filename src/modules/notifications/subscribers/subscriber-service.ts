@@ -18,8 +18,8 @@ import {
 import { subscriberStore } from "./subscriber-store.ts";
 import { suppressionStore } from "./suppressions/suppression-store.ts";
 
-/** The context of an upsert. Without `afterCommit`, readers of the event log are not woken. */
-export type UpsertContext = Omit<EventContext, "afterCommit"> & Partial<Pick<EventContext, "afterCommit">>;
+/** The context of an upsert. */
+export type UpsertContext = Omit<EventContext, "afterCommit">;
 
 /** The input of an upsert: an external id and the fields to set. */
 export interface SubscriberUpsert extends ProfileChange {
@@ -50,7 +50,7 @@ export function createSubscriberService(events: EventRecorder, onDeactivated: Su
 
   /** Creates a subscriber; undefined when another call has created it. */
   async function create(
-    context: EventContext,
+    context: UpsertContext,
     { externalId, ...given }: SubscriberUpsert,
     id: SubscriberId,
   ): Promise<Subscriber | undefined> {
@@ -70,13 +70,11 @@ export function createSubscriberService(events: EventRecorder, onDeactivated: Su
      * include the profile. A new subscriber gets `newId` if it is given.
      */
     async upsertSubscriber(
-      given: UpsertContext,
+      context: UpsertContext,
       profile: SubscriberUpsert,
       { newId, keepDeleted = false }: UpsertOptions = {},
     ): Promise<Subscriber> {
-      // Not spread: the context of a call has getters, which a spread would lose.
-      const { sql, tenantId, nowMs, afterCommit = () => {} } = given;
-      const context: EventContext = { sql, tenantId, nowMs, afterCommit };
+      const { sql, tenantId, nowMs } = context;
       const store = subscriberStore(sql);
       const existing = await store.findByExternalId(tenantId, profile.externalId);
       const id = newId ?? (ulid(nowMs) as SubscriberId);
@@ -98,7 +96,7 @@ export function createSubscriberService(events: EventRecorder, onDeactivated: Su
      * Nothing is written; throws when a field is invalid.
      */
     async previewUpsert(
-      { sql, tenantId, nowMs }: Pick<UpsertContext, "sql" | "tenantId" | "nowMs">,
+      { sql, tenantId, nowMs }: UpsertContext,
       { externalId, ...given }: SubscriberUpsert,
     ): Promise<Subscriber> {
       const current = await subscriberStore(sql).findByExternalId(tenantId, externalId);

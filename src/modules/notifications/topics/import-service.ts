@@ -40,7 +40,6 @@ export function createImportService({ db, clock, log, events, topics, wakeJobs }
    */
   async function importBatch(tenantId: TenantId, importId: string): Promise<boolean> {
     const nowMs = clock.now();
-    const actions: (() => unknown)[] = [];
     const next = await db.transaction(async (tx) => {
       const store = importStore(tx);
       const current = await store.lockNext(tenantId, importId, batchSize);
@@ -52,13 +51,12 @@ export function createImportService({ db, clock, log, events, topics, wakeJobs }
         await store.advance(failed);
         return failed;
       }
-      const context = { sql: tx, tenantId, nowMs, afterCommit: (action: () => unknown) => void actions.push(action) };
+      const context = { sql: tx, tenantId, nowMs, afterCommit: tx.afterCommit };
       const { unknownNames, ...counts } = await topics.addKnown(context, topic, names, contextKeys);
       const advanced = advanceImport(current, { size: names.length, unknownNames, ...counts }, new Date(nowMs));
       await store.advance(advanced);
       return advanced;
     });
-    for (const action of actions) action();
     return next?.status === "running";
   }
 

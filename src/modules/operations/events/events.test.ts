@@ -328,26 +328,40 @@ test("an event of another module appears in the log when its transaction commits
   const tenantId = freshTenant();
   const { seen } = follow(t, tenantId);
   await waiting();
-  const record = (tx: typeof db.sql, actions: (() => void)[]) =>
-    recorder.record(
-      contextFor(db, { tenantId, sql: tx, afterCommit: (action) => actions.push(action) }),
-      "environment.created",
-      "e1",
-      { key: "lab" },
-    );
+  const record = (tx: typeof db.sql) =>
+    recorder.record({ tenantId, sql: tx, nowMs: Date.now() }, "environment.created", "e1", { key: "lab" });
   await assert.rejects(
     db.transaction(async (tx) => {
-      await record(tx, []);
+      await record(tx);
       throw new Error("undone");
     }),
     /undone/,
   );
-  const actions: (() => void)[] = [];
-  await db.transaction((tx) => record(tx, actions));
-  for (const action of actions) action();
+  await db.transaction(record);
   await until(() => seen.length >= 1);
   const { events } = await list({ tenantId });
   assert.deepEqual([events.length, events[0]!.type, events[0]!.source], [1, "environment.created", "/environment"]);
+});
+
+test("recording events wakes the readers of their logs after the commit, and nobody after a rollback", async (t) => {
+  const [one, other] = [freshTenant(), freshTenant()];
+  const woken: string[] = [];
+  t.mock.method(signals, "wake", (topic: string) => woken.push(topic));
+  const record = async (tx: typeof db.sql) => {
+    const entry = { type: "environment.created", subject: "e1", data: { key: "lab" } } as const;
+    const entries = [one, other, one].map((tenantId) => ({ tenantId, ...entry }));
+    await recorder.recordMany(tx, entries, Date.now());
+    assert.deepEqual(woken, []);
+  };
+  await assert.rejects(
+    db.transaction(async (tx) => {
+      await record(tx);
+      throw new Error("undone");
+    }),
+    /undone/,
+  );
+  await db.transaction(record);
+  assert.deepEqual(woken, [`events:${one}`, `events:${other}`]);
 });
 
 test("a reader that disconnects ends its stream and leaks nothing, however long it was connected", async (t) => {

@@ -33,15 +33,15 @@ export interface EventRecorder {
    * `concerned`, which defaults to the caller's tenant. A caller that needs the event's id passes one.
    */
   record(
-    context: EventContext,
+    context: Omit<EventContext, "afterCommit">,
     type: EventType,
     subject: string,
     data: Record<string, unknown>,
     concerned?: TenantId,
     id?: string,
   ): Promise<void>;
-  /** Adds events in the caller's transaction with one statement. The caller calls `wake` after the commit. */
-  recordMany(tx: Sql, entries: readonly EventEntry[], nowMs: number): Promise<{ wake: () => void }>;
+  /** Adds events in the caller's transaction with one statement; readers are woken after the commit. */
+  recordMany(tx: Sql, entries: readonly EventEntry[], nowMs: number): Promise<void>;
   /** Wakes the readers of a tenant's log after events were stored by a statement of the caller. */
   wake(tenantId: TenantId): void;
 }
@@ -71,19 +71,20 @@ export function createEvents({ db, signals, cursors, ...parts }: Dependencies) {
   const recorder: EventRecorder = {
     wake: log.wake,
     async record(context, type, subject, data, tenantId = context.tenantId, id = ulid(context.nowMs)) {
-      const { sql, nowMs, afterCommit } = context;
+      const { sql, nowMs } = context;
       const source = sourceOf(type);
       await eventStore(sql).insert({ tenantId, id, type, source, subject, time: new Date(nowMs), data });
-      afterCommit(() => log.wake(tenantId));
+      sql.afterCommit(() => log.wake(tenantId));
     },
     async recordMany(tx, entries, nowMs) {
+      if (entries.length === 0) return;
       const time = new Date(nowMs);
       const additions = entries.map((entry) => ({
         event: { ...entry, id: ulid(nowMs), source: sourceOf(entry.type), time },
         record: undefined,
       }));
-      if (additions.length > 0) await eventStore(tx).insertMany(additions);
-      return { wake: () => new Set(entries.map(({ tenantId }) => tenantId)).forEach(log.wake) };
+      await eventStore(tx).insertMany(additions);
+      tx.afterCommit(() => new Set(entries.map(({ tenantId }) => tenantId)).forEach(log.wake));
     },
   };
   return {

@@ -1,7 +1,6 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import type { EventContext } from "../../operations/index.ts";
 import type { Pools } from "../pools/index.ts";
 
 /** Dependencies of the end of pauses. */
@@ -29,13 +28,10 @@ export async function resumeEndedPauses(
     page = await pools.poolsWithEndedPauses(db.sql, new Date(nowMs), page.at(-1), poolsPerPage);
     for (const { tenantId, poolId } of page) {
       signal.throwIfAborted();
-      const actions: Parameters<EventContext["afterCommit"]>[0][] = [];
-      const afterCommit: EventContext["afterCommit"] = (action) => void actions.push(action);
       try {
         const ids = await db.transaction((sql) =>
-          pools.resumeRecipients({ tenantId, sql, nowMs, afterCommit }, poolId),
+          pools.resumeRecipients({ tenantId, sql, nowMs, afterCommit: sql.afterCommit }, poolId),
         );
-        await Promise.all(actions.map((action) => action()));
         resumed += ids.length;
       } catch (error) {
         // A failure in one pool does not stop the others. The next run retries it.

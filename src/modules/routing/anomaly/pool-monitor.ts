@@ -79,14 +79,13 @@ export function createPoolMonitor({ db, clock, log, shares, events, pools }: Poo
     since: Date,
     nowMs: number,
   ): Promise<void> {
-    const afterCommit: (() => void)[] = [];
     const anomalies = await db.transaction(async (tx) => {
       const own = anomalyStore(tx);
       await own.lockPool(tenantId, poolId);
       const reported = await own.reportedSince(tenantId, poolId, since);
       const fresh = selectReportable(found, reported).map((finding) => ({ ...finding, id: ulid(nowMs) }));
       if (fresh.length === 0) return [];
-      const context = { tenantId, sql: tx, nowMs, afterCommit: (action: () => void) => afterCommit.push(action) };
+      const context = { tenantId, sql: tx, nowMs, afterCommit: tx.afterCommit };
       const recipientIds = [...new Set(fresh.map(({ recipientId }) => recipientId))].filter((id) => id !== "");
       const paused = config.actions.includes("auto_pause")
         ? await pause(context, poolId, fresh, config)
@@ -105,10 +104,9 @@ export function createPoolMonitor({ db, clock, log, shares, events, pools }: Poo
         const until = new Date(nowMs + Math.max(config.cooldownS, config.windowS) * 1000);
         await own.deprioritize(tenantId, poolId, recipientIds, until, new Date(nowMs));
       }
-      afterCommit.push((await events.recordMany(tx, created.flatMap(toAlertEvents), nowMs)).wake);
+      await events.recordMany(tx, created.flatMap(toAlertEvents), nowMs);
       return created;
     });
-    for (const action of afterCommit) action();
     for (const anomaly of anomalies) if (anomaly.actions.includes("log")) log.warn(toLogLine(anomaly), "anomaly");
   }
 

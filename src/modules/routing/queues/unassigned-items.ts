@@ -78,7 +78,7 @@ export function createUnassignedItems(dependencies: Dependencies): UnassignedIte
       subject: id,
       data: { pool_id: poolId, recipient_id: "", attempt, reason_code: reasonCode, phase: "work" },
     }));
-    return events.recordMany(tx, entries, nowMs);
+    await events.recordMany(tx, entries, nowMs);
   }
 
   async function redirectIn(
@@ -114,13 +114,13 @@ export function createUnassignedItems(dependencies: Dependencies): UnassignedIte
     );
     const rejected = transitioned.filter(({ nth }) => refused[nth]!.reason === "rejected");
     const why = { tenantId, reasonCode: rejectedReason, maxRetries: pool.config.dlq.maxRetries };
-    const recorded = await recordDeadLetters(tx, pool.id, rejected, why, nowMs);
+    await recordDeadLetters(tx, pool.id, rejected, why, nowMs);
     const changes = [
       { tenantId, poolId: from.poolId, depth: -ids.length },
       { tenantId, poolId: pool.id, depth: ids.length + depth },
     ];
     if (ids.length > 0) await addCounts(tx, [...changes, ...counts], nowMs % shardCount);
-    return { placed, freed, recorded };
+    return { placed, freed };
   }
 
   return {
@@ -132,17 +132,16 @@ export function createUnassignedItems(dependencies: Dependencies): UnassignedIte
       const items = await readRequestedItems(db.sql, tenantId, { poolId, state: "ready", ids });
       const requests = await admissionRequests(admissionOf, snapshot.pool, items, shares.forBackground(tenantId));
       const collects = takesAll(snapshot) && !takesAll(await pools.snapshot(tenantId, poolId));
-      const { placed, freed, recorded } = await retryOnConflict(() =>
+      const { placed, freed } = await retryOnConflict(() =>
         db.transaction((tx) => redirectIn(tx, from, snapshot, requests, collects, nowMs)),
       );
-      recorded.wake();
       for (const { dueAtMs } of placed) if (dueAtMs !== undefined) sweepBy(dueAtMs);
       if (placed.length > 0) wake(tenantId, toPoolId);
       for (const each of freed) wake(each.tenantId, each.poolId);
     },
 
     async deadLetter({ tenantId, poolId, ids }, reasonCode, maxRetries, nowMs) {
-      const { freed, recorded } = await db.transaction(async (tx) => {
+      const freed = await db.transaction(async (tx) => {
         const items = ids.map((id) => ({ tenantId, id, poolId }));
         const groups = (await readItemGroups(tx, items)).flatMap(groupNamesOf);
         const transitions = items.map((item) => ({
@@ -152,9 +151,9 @@ export function createUnassignedItems(dependencies: Dependencies): UnassignedIte
         }));
         const done = await applyTransitions(tx, transitions, groups, nowMs, nowMs % shardCount);
         const why = { tenantId, reasonCode, maxRetries };
-        return { freed: done.freed, recorded: await recordDeadLetters(tx, poolId, done.transitioned, why, nowMs) };
+        await recordDeadLetters(tx, poolId, done.transitioned, why, nowMs);
+        return done.freed;
       });
-      recorded.wake();
       for (const each of freed) wake(each.tenantId, each.poolId);
     },
   };

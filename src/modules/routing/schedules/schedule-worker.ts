@@ -135,17 +135,15 @@ export function createScheduleWorker(dependencies: Dependencies) {
   }
 
   async function finish(schedule: DueSchedule, run: ScheduleRun, result: RunResult, epoch: number): Promise<void> {
-    let wake: (() => void) | undefined;
     const finished = await db.transaction(async (tx) => {
       const nowMs = clock.now();
       const current = shards.currentSql(tx, [[schedule.shard, epoch]]);
       const done = await runStore(tx).finish(schedule, run, result, current, new Date(nowMs));
       if (done === undefined) return false;
       const entries = failureEvents(schedule, run, result, done.paused);
-      if (entries.length > 0) ({ wake } = await events.recordMany(tx, entries, nowMs));
+      await events.recordMany(tx, entries, nowMs);
       return true;
     });
-    wake?.();
     if (finished) countRun(schedule.tenantId, result.state);
   }
 

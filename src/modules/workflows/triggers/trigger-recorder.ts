@@ -24,14 +24,11 @@ export function createTriggerRecorder({ db, clock, events }: Dependencies): Reco
   return async (changes, store, statements) => {
     const entries = changes.flatMap(failureEvents);
     if (entries.length === 0 && statements === "one") return store(db.sql);
-    let wake: (() => void) | undefined;
-    const isStored = await db.transaction(async (tx) => {
+    return db.transaction(async (tx) => {
       if (!(await store(tx))) return false;
-      if (entries.length > 0) ({ wake } = await events.recordMany(tx, entries, clock.now()));
+      await events.recordMany(tx, entries, clock.now());
       return true;
     });
-    wake?.();
-    return isStored;
   };
 }
 

@@ -199,6 +199,36 @@ test("a failed savepoint is rolled back alone, at any depth, and releases its lo
   );
 });
 
+test("an action after the commit runs when the connection is free again, and never after a rollback of its part", async (t) => {
+  const { pool, sql, admin } = await opened(t, { maxConnections: 1 });
+  await admin`create table notes (name text)`;
+  const done: string[] = [];
+  const note = (tx: Sql, name: string) =>
+    tx.afterCommit(async () => {
+      const { count } = await sql`select from notes`;
+      done.push(`${name} after ${count}`);
+    });
+  const failing = (tx: Sql, name: string) => {
+    note(tx, name);
+    return Promise.reject(new Error("as told"));
+  };
+  await assert.rejects(
+    pool.transaction((tx) => failing(tx, "undone")),
+    /as told/,
+  );
+  await pool.transaction(async (tx) => {
+    note(tx, "whole");
+    await tx.savepoint(async (part) => note(part, "part"));
+    await tx.savepoint((part) => failing(part, "undone part")).catch(() => {});
+    tx.afterCommit(() => assert.fail("a failed action is ignored"));
+    await tx`insert into notes values ('kept')`;
+    assert.deepEqual(done, []);
+  });
+  assert.deepEqual(done, ["whole after 1", "part after 1"]);
+  sql.afterCommit(() => done.push("without a transaction"));
+  assert.equal(done.at(-1), "without a transaction");
+});
+
 test("two concurrent savepoints are refused, and the first one continues", async (t) => {
   const { pool, sql, admin } = await opened(t);
   await admin`create table beside (n int)`;

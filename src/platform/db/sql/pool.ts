@@ -85,11 +85,7 @@ export class Pool implements Runner {
    */
   async transaction<T>(work: (tx: Sql) => Promise<T>, caller?: Abortable): Promise<T> {
     const connection = await this.acquire(caller);
-    try {
-      return await runTransaction(connection, work);
-    } finally {
-      this.release(connection);
-    }
+    return runTransaction(connection, work, () => this.release(connection));
   }
 
   /** Waits for statements in flight, up to a timeout, and closes all connections. */

@@ -1,3 +1,4 @@
+import { runAfterCommit } from "./after-commit.ts";
 import { Identifier, JsonParameter, RawStatement, type Rows, type Runner, Statement } from "./statement/statement.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the author of a statement declares the row type.
@@ -43,11 +44,17 @@ export interface Sql {
    * savepoint is open, statements must use its own `sql`. Only a transaction supports savepoints.
    */
   savepoint<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
+  /**
+   * Runs an action after the commit, never after a rollback of the transaction or savepoint; without a transaction at once. The
+   * transaction resolves when the action's promise settles. A failed action is ignored.
+   */
+  afterCommit(action: () => unknown): void;
 }
 
-/** A runner that may support savepoints; only a transaction does. */
+/** A runner that may support savepoints and actions after a commit; only a transaction does. */
 export interface SqlRunner extends Runner {
   savepoint?<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
+  readonly afterCommit?: (() => unknown)[];
 }
 
 /** Creates the `sql` of a runner. */
@@ -63,6 +70,7 @@ export function createSql(runner: SqlRunner): Sql {
     savepoint: <T>(work: (tx: Sql) => Promise<T>) =>
       runner.savepoint?.(work) ??
       Promise.reject(new Error("A savepoint needs a transaction: use the tx that transaction() passes to its work.")),
+    afterCommit: (action: () => unknown) => void (runner.afterCommit?.push(action) ?? runAfterCommit([action])),
   }) as unknown as Sql;
 }
 

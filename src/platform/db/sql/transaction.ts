@@ -1,4 +1,5 @@
 import { DatabaseError } from "pg";
+import { runAfterCommit } from "./after-commit.ts";
 import type { Connection } from "./connection.ts";
 import { ConnectionError } from "./connection-error.ts";
 import { createSql, type Sql } from "./sql.ts";
@@ -12,33 +13,42 @@ const savepoint = new Shape("savepoint part", []);
 const release = new Shape("release savepoint part", []);
 const undo = new Shape("rollback to savepoint part", []);
 
-/** Runs work in a transaction on a dedicated connection; fails as soon as the connection is lost. */
-export async function runTransaction<T>(connection: Connection, work: (tx: Sql) => Promise<T>): Promise<T> {
+/** Runs work in a transaction on a dedicated connection; fails as soon as the connection is lost. `onEnd` releases it. */
+export async function runTransaction<T>(
+  connection: Connection,
+  work: (tx: Sql) => Promise<T>,
+  onEnd: () => void = () => {},
+): Promise<T> {
   const transaction = new Transaction(connection);
   const lost = Promise.withResolvers<never>();
   lost.promise.catch(() => {});
   connection.onOwnerLost = lost.reject;
+  let result: T;
   try {
     await connection.run(begin, []);
-    const result = await Promise.race([work(createSql(transaction)), lost.promise]);
+    result = await Promise.race([work(createSql(transaction)), lost.promise]);
     transaction.check();
     transaction.isOver = true;
     // After a failed statement that was not awaited, COMMIT rolls back without an error.
     const { command } = await connection.run(commit, []);
     if (command !== "COMMIT") throw transaction.reasonFor(rolledBack());
-    return result;
   } catch (error) {
     transaction.isOver = true;
     if (connection.lost === undefined) await connection.run(rollback, []).catch(() => {});
     throw transaction.reasonFor(error);
   } finally {
     connection.onOwnerLost = () => {};
+    onEnd();
   }
+  // The actions may need a connection themselves.
+  await runAfterCommit(transaction.afterCommit);
+  return result;
 }
 
 /** Runs the statements of one transaction. */
 class Transaction implements Runner {
   isOver = false;
+  readonly afterCommit: (() => unknown)[] = [];
   private readonly connection: Connection;
   private readonly parent: Transaction | undefined;
   /** Whether a savepoint is open: a statement outside of it would be rolled back with it. */
@@ -72,6 +82,7 @@ class Transaction implements Runner {
       part.check();
       part.end();
       await this.run(release, []);
+      this.afterCommit.push(...part.afterCommit);
       return result;
     } catch (error) {
       part.end();

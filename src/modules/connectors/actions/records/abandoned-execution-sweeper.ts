@@ -33,12 +33,12 @@ export function createAbandonedExecutionSweeper(dependencies: Dependencies): Aba
   const { db, clock, log, events, metrics, operation } = dependencies;
   async function sweep(): Promise<boolean> {
     const nowMs = clock.now();
-    const { ended, wake } = await db.transaction(async (tx) => {
+    const ended = await db.transaction(async (tx) => {
       const ended = await endAbandoned(tx, operation, batchSize);
       const entries = ended.map((execution) => abandonedEvent(execution, nowMs));
-      return { ended, wake: (await events.recordMany(tx, entries, nowMs)).wake };
+      await events.recordMany(tx, entries, nowMs);
+      return ended;
     });
-    wake();
     for (const { tenantId, id, status, origin } of ended) {
       metrics.ended(tenantId, status, origin);
       log.warn({ execution_id: id, status }, "a connector action was given up because its node stopped");

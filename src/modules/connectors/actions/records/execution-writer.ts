@@ -59,13 +59,12 @@ export function createExecutionWriter({ db, log, events, quotas }: Dependencies)
     lanes: 2,
     batchMax: 200,
     async flush(inputs) {
-      const { settled, wake } = await db.transaction(async (tx) => {
+      const settled = await db.transaction(async (tx) => {
         const settled = await settleExecutions(tx, inputs);
         const entries = inputs.filter(({ id }) => settled.has(id)).map(eventOf);
-        const { wake } = await events.recordMany(tx, entries, inputs[0]!.endedAtMs);
-        return { settled, wake };
+        await events.recordMany(tx, entries, inputs[0]!.endedAtMs);
+        return settled;
       });
-      wake();
       return inputs.map(({ id }) => settled.has(id));
     },
   });

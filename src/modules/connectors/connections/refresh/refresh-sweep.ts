@@ -50,19 +50,15 @@ export function refreshSweepJob({ db, clock, events, refresher, platformTenantId
   /** Records one event for each grant that ends soon; returns their number. */
   async function noticeEnds(limit: number): Promise<number> {
     const nowMs = clock.now();
-    const actions: (() => unknown)[] = [];
-    const count = await db.transaction(async (sql) => {
+    return db.transaction(async (sql) => {
       const due = await connectionStore(sql).takeNotices(new Date(nowMs), limit);
       for (const connection of due) {
         const { tenantId, id, grantExpiresAt } = connection;
-        const context = { tenantId, sql, nowMs, afterCommit: (action: () => unknown) => void actions.push(action) };
         const data = { ...eventData(connection), grant_expires_at: grantExpiresAt!.toISOString() };
-        await events.record(context, "connection.reauth_due", id, data);
+        await events.record({ tenantId, sql, nowMs }, "connection.reauth_due", id, data);
       }
       return due.length;
     });
-    for (const action of actions) action();
-    return count;
   }
 
   return {

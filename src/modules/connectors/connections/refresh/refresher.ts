@@ -257,7 +257,6 @@ export function createRefresher(dependencies: Dependencies): Refresher {
     reason: ReauthReason,
   ): Promise<RefreshOutcome | "lease_lost"> {
     const nowMs = clock.now();
-    const actions: (() => unknown)[] = [];
     const outcome = await db.transaction(async (tx): Promise<RefreshOutcome | "lease_lost"> => {
       const store = connectionStore(tx);
       // The connection is locked before its lease, as by those who replace or revoke its grant, to avoid deadlocks.
@@ -269,11 +268,10 @@ export function createRefresher(dependencies: Dependencies): Refresher {
         const current = await store.findSealed(ref.tenantId, ref.id);
         return settledBy(current, { spentVersion: version, cause: "due" }) ?? { kind: "needs_reauth" };
       }
-      const context = { ...ref, sql: tx, nowMs, afterCommit: (action: () => unknown) => void actions.push(action) };
-      await events.record(context, "connection.needs_reauth", ref.id, { ...eventData(marked), reason });
+      const data = { ...eventData(marked), reason };
+      await events.record({ ...ref, sql: tx, nowMs }, "connection.needs_reauth", ref.id, data);
       return { kind: "needs_reauth" };
     });
-    for (const action of actions) action();
     cache.changed(ref);
     return outcome;
   }

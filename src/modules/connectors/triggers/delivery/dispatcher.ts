@@ -130,12 +130,11 @@ export function createDispatcher(dependencies: Dependencies): Dispatcher {
 
   /** Stores ends together with the reports of events that could not be delivered. */
   async function endAndReport(batch: readonly DeliveryEnd[]): Promise<void> {
-    const { wake } = await db.transaction(async (tx) => {
+    await db.transaction(async (tx) => {
       const ended = await deliveryStore(tx).end(batch);
       const dead = batch.filter(({ status, delivery }) => status === "dead" && ended.has(delivery.claim));
-      return events.recordMany(tx, dead.map(deadEvent), clock.now());
+      await events.recordMany(tx, dead.map(deadEvent), clock.now());
     });
-    wake();
   }
 
   const loop = createClaimLoop({

@@ -100,16 +100,15 @@ export function createBroadcastExpander(dependencies: Dependencies): BroadcastEx
   async function postpone(broadcast: Broadcast): Promise<void> {
     const nowMs = clock.now();
     const failure = { phase: "system", code: "internal", detail: "A page of members could not be expanded." } as const;
-    const recorded = await db.transaction(async (tx) => {
+    await db.transaction(async (tx) => {
       const postponed = await broadcastStore(tx).postpone(broadcast, failuresMax, failure.code, new Date(nowMs));
-      if (postponed?.status !== "failed") return undefined;
+      if (postponed?.status !== "failed") return;
       await deadLetterStore(tx).insertForPage(postponed, ulid(nowMs), failure, postponed.failures, new Date(nowMs));
       const { tenantId, transactionId, workflowKey, topicKey, expanded } = postponed;
       const data = { workflow_key: workflowKey, topic_key: topicKey, expanded, failure_code: failure.code };
       const entry = { tenantId, type: "notification.broadcast.failed" as const, subject: transactionId, data };
-      return events.recordMany(tx, [entry], nowMs);
+      await events.recordMany(tx, [entry], nowMs);
     });
-    recorded?.wake();
   }
 
   return {
@@ -161,16 +160,13 @@ async function expandPage(dependencies: Dependencies, onLocked: (broadcast: Broa
       insertPage(tx, broadcast, dependencies.lane, payload, rows, runs, nowMs),
       broadcastStore(tx).advance(next),
     ]);
-    const recorded = [
-      await dependencies.reporter.record(tx, toReports(tenantId, rows)),
-      await events.recordMany(tx, isLast ? [completedEvent(next)] : [], nowMs),
-    ];
-    return { tenantId, rows, runs, recorded };
+    await dependencies.reporter.record(tx, toReports(tenantId, rows));
+    await events.recordMany(tx, isLast ? [completedEvent(next)] : [], nowMs);
+    return { tenantId, rows, runs };
   });
   if (page === undefined) return false;
   if (page === "cancelled_page") return true;
-  const { tenantId, rows, runs, recorded } = page;
-  for (const { wake } of recorded) wake();
+  const { tenantId, rows, runs } = page;
   dependencies.reporter.count(toReports(tenantId, rows));
   wakeInbox(
     tenantId,

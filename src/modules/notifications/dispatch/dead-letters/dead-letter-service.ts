@@ -86,8 +86,7 @@ export function createDeadLetterService({ events, wakeExpander, wakeDispatch }: 
           data: eventData(letter),
         },
       }));
-      const { wake } = await events.recordMany(sql, entries, nowMs);
-      afterCommit(wake);
+      await events.recordMany(sql, entries, nowMs);
       if (redriven.some(({ kind }) => kind === "fanout_page")) afterCommit(wakeExpander);
       if (redriven.some(({ kind }) => kind === "delivery")) afterCommit(wakeDispatch);
       return { ...counted, redriven: redriven.length };

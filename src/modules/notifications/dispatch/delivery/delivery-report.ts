@@ -35,8 +35,8 @@ export function createDeliveryReporter({ metrics, events, clock }: Dependencies)
     labels: ["channel", "outcome"],
   });
   return {
-    /** Records an event for each failed delivery in the caller's transaction. Call `wake` after the commit. */
-    async record(tx: Sql, reports: readonly DeliveryReport[]): Promise<{ wake: () => void }> {
+    /** Records an event for each failed delivery in the caller's transaction. */
+    async record(tx: Sql, reports: readonly DeliveryReport[]): Promise<void> {
       const entries = reports
         .filter(({ status }) => status === "failed")
         .map(({ tenantId, id, subscriberId, channel, failurePhase, failureCode, deadLetterId }) => ({
@@ -51,7 +51,7 @@ export function createDeliveryReporter({ metrics, events, clock }: Dependencies)
             dead_letter_id: deadLetterId,
           },
         }));
-      return events.recordMany(tx, entries, clock.now());
+      await events.recordMany(tx, entries, clock.now());
     },
 
     /** Counts outcomes in the metric. Deliveries in progress are counted when they end. */

@@ -151,12 +151,12 @@ export function createDispatcher(dependencies: Dependencies): Dispatcher {
     const nowMs = clock.now();
     const letterIds = Array.from({ length: sweepLimit }, () => ulid(nowMs));
     const deduplicating = await dependencies.providers.deduplicating();
-    const { ended, recorded } = await db.transaction(async (tx) => {
+    const ended = await db.transaction(async (tx) => {
       const ended = await recoverAbandoned(tx, { limit: sweepLimit, letterIds, deduplicating });
-      return { ended, recorded: await reporter.record(tx, ended) };
+      await reporter.record(tx, ended);
+      return ended;
     });
     if (ended.length === 0) return;
-    recorded.wake();
     reporter.count(ended);
     log.warn({ count: ended.length }, "notifications abandoned by a dead node were recovered");
     if (ended.some(({ status }) => status === "queued")) scanAll();

@@ -75,7 +75,7 @@ export function createDeliveryResultWriter(dependencies: Dependencies) {
     weigh: ({ settlements }) => settlements.length,
     async flush(bundles) {
       const settlements = bundles.flatMap((bundle) => bundle.settlements);
-      const { owned, recorded } = await db.transaction(async (tx) => {
+      const owned = await db.transaction(async (tx) => {
         const store = dispatchStore(tx);
         const [, owned] = await Promise.all([store.forceCustomPlans(), store.settle(settlements)]);
         const isOwned = ({ delivery }: DeliverySettlement) => owned.has(delivery.id);
@@ -85,9 +85,9 @@ export function createDeliveryResultWriter(dependencies: Dependencies) {
           .flatMap(({ record }) => record ?? []);
         await reviseResponses(tx, records);
         await suppress(tx, settlements);
-        return { owned, recorded: await reporter.record(tx, settlements.filter(isOwned).map(reportOf)) };
+        await reporter.record(tx, settlements.filter(isOwned).map(reportOf));
+        return owned;
       });
-      recorded.wake();
       reporter.count(settlements.filter(({ delivery }) => owned.has(delivery.id)).map(reportOf));
       for (const { delivery, status, row } of settlements) {
         if (!owned.has(delivery.id)) {

@@ -95,7 +95,7 @@ export function createObservationService(dependencies: Dependencies) {
     evidence: Buffer,
   ): Promise<"taken" | "early"> {
     const nowMs = clock.now();
-    const { wake, isEarly } = await db.transaction(async (tx) => {
+    return db.transaction(async (tx) => {
       const messageIds = [...new Set(providerEvents.map(({ providerMessageId }) => providerMessageId))];
       const deliveries = await observationStore(tx).lockByMessage(tenantId, integration.id, messageIds);
       const byMessage = new Map(deliveries.map((delivery) => [delivery.providerMessageId, delivery]));
@@ -114,10 +114,9 @@ export function createObservationService(dependencies: Dependencies) {
         ({ providerMessageId, occurredAtMs }) =>
           !byMessage.has(providerMessageId) && Math.abs(nowMs - occurredAtMs) <= commitMsMax,
       );
-      return { ...(await events.recordMany(tx, entries, nowMs)), isEarly };
+      await events.recordMany(tx, entries, nowMs);
+      return isEarly ? "early" : "taken";
     });
-    wake();
-    return isEarly ? "early" : "taken";
   }
 
   return {

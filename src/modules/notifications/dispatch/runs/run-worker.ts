@@ -97,17 +97,14 @@ export function createRunWorker(dependencies: Dependencies): RunWorker {
       if (state.wakeAtMs === undefined && state.status !== "collected" && run.topicKey === "") {
         await limitPayload(tx, run, new Date(nowMs + afterRunMs + dependencies.payloadRetentionMs));
       }
-      const recorded = [
-        await reporter.record(tx, toReports(run.tenantId, rows)),
-        await events.recordMany(tx, [...eventsOf(run, state, ended), ...digested.map(endedEvent)], nowMs),
-      ];
-      return { state, rows, recorded };
+      await reporter.record(tx, toReports(run.tenantId, rows));
+      await events.recordMany(tx, [...eventsOf(run, state, ended), ...digested.map(endedEvent)], nowMs);
+      return { state, rows };
     });
     if (saved === undefined) {
       log.warn({ run_id: run.id }, "a run of a notification was changed while it was advanced");
       return;
     }
-    for (const { wake } of saved.recorded) wake();
     reporter.count(toReports(run.tenantId, saved.rows));
     if (saved.rows.some(({ status }) => status === "queued")) dependencies.wakeDispatch();
     // The message may have been read between the decision to wait and the commit.
@@ -150,13 +147,12 @@ export function createRunWorker(dependencies: Dependencies): RunWorker {
   /** Ends leases; runs that are stopped by it end their digests and are reported. */
   async function endRuns(release: (tx: Sql) => ReturnType<ReturnType<typeof runStore>["recover"]>): Promise<void> {
     const nowMs = clock.now();
-    const recorded = await db.transaction(async (tx) => {
+    await db.transaction(async (tx) => {
       const stopped = await release(tx);
       const ended: EndedRun[] = [...stopped];
       for (const run of stopped) ended.push(...((await digestStore(tx).close(run, new Date(nowMs)))?.digested ?? []));
-      return events.recordMany(tx, ended.map(endedEvent), nowMs);
+      await events.recordMany(tx, ended.map(endedEvent), nowMs);
     });
-    recorded.wake();
   }
 
   const recoveries = createSerialTask(recover, (error) =>

@@ -103,10 +103,10 @@ export function createTriggerBatchService(dependencies: Dependencies) {
   /** Stores the profiles; throws when another call has created one of the new subscribers. */
   async function storeProfiles(context: Context, tx: Sql, profiles: BatchRecipients["profiles"]): Promise<void> {
     if (profiles.length === 0) return;
-    const { tenantId, nowMs, afterCommit } = context;
+    const { tenantId, nowMs } = context;
     const newIds = new Map(profiles.map(({ item, preview }) => [item.externalId, preview.id]));
     const stored = await subscribers.upsertMany(
-      { tenantId, nowMs, afterCommit, sql: tx },
+      { tenantId, nowMs, sql: tx },
       profiles.map(({ item }) => item),
       { newIds, keepDeleted: true },
     );
@@ -131,7 +131,7 @@ export function createTriggerBatchService(dependencies: Dependencies) {
 
   /** Stores the triggers for topics. */
   async function storeBroadcasts(
-    { tenantId, nowMs, afterCommit }: Context,
+    { tenantId, nowMs }: Context,
     tx: Sql,
     triggers: readonly (CheckedTrigger | undefined)[],
   ): Promise<(TriggerResult | undefined)[]> {
@@ -156,8 +156,7 @@ export function createTriggerBatchService(dependencies: Dependencies) {
       ...{ tenantId, type: "notification.broadcast.accepted" as const, subject },
       data: { workflow_key: workflowKey, topic_key: topicKey },
     }));
-    const { wake } = await events.recordMany(tx, entries, nowMs);
-    afterCommit(wake);
+    await events.recordMany(tx, entries, nowMs);
     return results;
   }
 
@@ -198,10 +197,10 @@ export function createTriggerBatchService(dependencies: Dependencies) {
         );
         return [{ ...batch, record: undefined }];
       });
-      const committed = await writer.writeUncountedIn(tx, batches);
+      await writer.writeUncountedIn(tx, batches);
       const response = toResponse(results);
       if (keyed !== undefined) await completeRecord(tx, keyed.record(response));
-      return { response, results, committed };
+      return { response, results };
     });
   }
 
@@ -241,7 +240,6 @@ export function createTriggerBatchService(dependencies: Dependencies) {
         try {
           const stored = await store(context, checked, drafts, read, keyed, toResponse);
           if (stored === "duplicate") return "duplicate";
-          stored.committed();
           wake(context, stored.results);
           return stored.response;
         } catch (error) {

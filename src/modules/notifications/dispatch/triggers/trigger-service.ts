@@ -152,7 +152,7 @@ export function createTriggerService(dependencies: Dependencies) {
     single: SingleTrigger<Response>,
   ): Promise<Draft<Response> | "duplicate"> {
     const { keyed, toResponse } = single;
-    const { tenantId, nowMs, afterCommit } = context;
+    const { tenantId, nowMs } = context;
     const preview = await subscribers.previewUpsert({ tenantId, nowMs, sql: db.sql }, profile).catch((error) => {
       throw withinSubscriber(error);
     });
@@ -163,13 +163,13 @@ export function createTriggerService(dependencies: Dependencies) {
         if ((await writer.admitIn(tx, tenantId, context.quotaOf(triggerQuota), keyed)) === "duplicate") {
           return "duplicate";
         }
-        const writing = { tenantId, nowMs, afterCommit, sql: tx };
+        const writing = { tenantId, nowMs, sql: tx };
         const options = { newId: preview.id, keepDeleted: true };
         const subscriber = preview.active ? await subscribers.upsert(writing, profile, options) : preview;
         if (subscriber.id !== preview.id) throw new OtherSubscriber();
-        const committed = await writer.writeUncountedIn(tx, [{ ...drafted.batch, record: undefined }]);
+        await writer.writeUncountedIn(tx, [{ ...drafted.batch, record: undefined }]);
         if (keyed !== undefined) await completeRecord(tx, keyed.record(drafted.first));
-        return committed;
+        return "stored";
       })
       .catch((error: unknown) => {
         if (error instanceof OtherSubscriber) return "other_subscriber" as const;
@@ -178,7 +178,6 @@ export function createTriggerService(dependencies: Dependencies) {
     if (stored === "duplicate") return "duplicate";
     // Subscribers are never deleted, so the second draft finds the one that another call created.
     if (stored === "other_subscriber") return draftWithProfile(context, triggerContext, serialized, profile, single);
-    stored();
     return drafted;
   }
 

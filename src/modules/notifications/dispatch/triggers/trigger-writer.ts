@@ -35,9 +35,7 @@ export function createTriggerWriter({ db, reporter, quotas }: Dependencies) {
     lanes: 2,
     async flush(inputs) {
       if (inputs.some(({ batch, quota }) => quota !== undefined || hasFailed(batch))) {
-        const { written, committed } = await db.transaction((tx) => writeIn(tx, inputs));
-        committed();
-        return written;
+        return db.transaction((tx) => writeIn(tx, inputs));
       }
       const batches = inputs.map(({ batch }) => batch);
       const refused = await insertDeliveries(db.sql, batches);
@@ -47,11 +45,8 @@ export function createTriggerWriter({ db, reporter, quotas }: Dependencies) {
     },
   });
 
-  /** Stores triggers in a transaction, charges quotas and records failure events. Call `committed` after the commit. */
-  async function writeIn(
-    tx: Sql,
-    inputs: readonly MeteredBatch[],
-  ): Promise<{ written: WriteResult[]; committed: () => void }> {
+  /** Stores triggers in a transaction, charges quotas and records failure events. */
+  async function writeIn(tx: Sql, inputs: readonly MeteredBatch[]): Promise<WriteResult[]> {
     const counted = inputs.filter(({ quota }) => quota !== undefined);
     const { granted, remember, refund } = await quotas.takeIn(tx, counted.map(takeOf));
     const over = new Set(counted.filter((_, at) => !granted[at]));
@@ -64,17 +59,10 @@ export function createTriggerWriter({ db, reporter, quotas }: Dependencies) {
     await refund([...duplicates].filter(({ quota }) => quota !== undefined).map(takeOf));
     const accepted = within.filter((input) => !duplicates.has(input));
     const reports = accepted.flatMap(({ batch: { tenantId, rows } }) => toReports(tenantId, rows));
-    const recorded = await reporter.record(tx, reports);
-    return {
-      written: inputs.map((input) =>
-        over.has(input) ? "over_quota" : duplicates.has(input) ? "duplicate" : "written",
-      ),
-      committed() {
-        remember();
-        recorded.wake();
-        reporter.count(reports);
-      },
-    };
+    await reporter.record(tx, reports);
+    tx.afterCommit(remember);
+    tx.afterCommit(() => reporter.count(reports));
+    return inputs.map((input) => (over.has(input) ? "over_quota" : duplicates.has(input) ? "duplicate" : "written"));
   }
 
   /** Refuses a trigger that exceeds the quota, unless its key was already used: a repeat gets the first response. */
@@ -120,11 +108,10 @@ export function createTriggerWriter({ db, reporter, quotas }: Dependencies) {
       return "duplicate";
     },
 
-    /** Stores triggers in a transaction without charging a quota. Call the returned function after the commit. */
-    async writeUncountedIn(tx: Sql, batches: readonly DeliveryBatch[]): Promise<() => void> {
-      if (batches.length === 0) return () => {};
+    /** Stores triggers in a transaction without charging a quota. */
+    async writeUncountedIn(tx: Sql, batches: readonly DeliveryBatch[]): Promise<void> {
       const inputs = batches.map((batch) => ({ batch, quota: undefined }));
-      return (await writeIn(tx, inputs)).committed;
+      if (inputs.length > 0) await writeIn(tx, inputs);
     },
   };
 }

@@ -65,7 +65,6 @@ export function createSuppressionService(events: EventRecorder) {
         subject: suppression.id,
         data: eventData(suppression),
       }));
-      // The caller wakes the readers of events for its own events of this transaction.
       await events.recordMany(sql, entries, nowMs);
     },
   };

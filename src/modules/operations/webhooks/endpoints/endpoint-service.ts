@@ -170,16 +170,12 @@ export function createEndpointService({ events, keyring, randomBytes, urlRefusal
 /** Creates a function that disables a failing endpoint and records the event. */
 export function createEndpointDisabler(db: Database, events: EventRecorder, now: () => number) {
   return async ({ tenantId, endpointId }: EndpointRef, reason: "gone" | "failing"): Promise<boolean> => {
-    const actions: (() => void)[] = [];
-    const disabled = await db.transaction(async (sql) => {
+    return db.transaction(async (sql) => {
       const endpoint = await endpointStore(sql).disable({ tenantId, endpointId }, reason, failingMsMax);
       if (endpoint === undefined) return false;
-      const context = { tenantId, sql, nowMs: now(), afterCommit: (action: () => void) => actions.push(action) };
-      await events.record(context, "webhook.endpoint.disabled", endpointId, { reason });
+      await events.record({ tenantId, sql, nowMs: now() }, "webhook.endpoint.disabled", endpointId, { reason });
       return true;
     });
-    for (const action of actions) action();
-    return disabled;
   };
 }
 

@@ -20,7 +20,7 @@ export function createAutomaticPauses({ access, events }: Dependencies) {
       poolId: string,
       wanted: readonly AutomaticPause[],
     ): Promise<readonly RecipientId[]> {
-      const { sql, tenantId, nowMs, afterCommit } = context;
+      const { sql, tenantId, nowMs } = context;
       const pool = await poolStore(sql).raiseRevision(tenantId, poolId);
       if (pool === undefined) return [];
       const since = new Date(nowMs);
@@ -38,13 +38,13 @@ export function createAutomaticPauses({ access, events }: Dependencies) {
         subject: recipientId,
         data: pauseEventData(pool.id, pause),
       }));
-      afterCommit((await events.recordMany(sql, entries, nowMs)).wake);
+      await events.recordMany(sql, entries, nowMs);
       return paused;
     },
 
     /** Resumes the recipients of a pool whose pauses have ended and returns their ids. */
     async resumeRecipients(context: EventContext, poolId: string): Promise<readonly RecipientId[]> {
-      const { sql, tenantId, nowMs, afterCommit } = context;
+      const { sql, tenantId, nowMs } = context;
       const now = new Date(nowMs);
       const pool = await poolStore(sql).raiseRevision(tenantId, poolId);
       const ended = await pauseStore(sql).removeEnded(tenantId, poolId, now);
@@ -60,7 +60,7 @@ export function createAutomaticPauses({ access, events }: Dependencies) {
           subject: recipientId,
           data: { pool_id: pool.id, cause: cause === "anomaly" ? "cool_down_ended" : "pause_ended", actor },
         }));
-      afterCommit((await events.recordMany(sql, entries, nowMs)).wake);
+      await events.recordMany(sql, entries, nowMs);
       return resumed;
     },
   };

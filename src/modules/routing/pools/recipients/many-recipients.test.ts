@@ -7,8 +7,6 @@ import {
   Recipient_Status as Status,
 } from "../../../../../gen/service/api/recipient_pb.ts";
 import { type ContextChoice, failsWith, perform } from "../../../../../test/harness/context.ts";
-import type { AfterCommit } from "../../../../chain/call.ts";
-import { runAfterCommit } from "../../../../chain/execute.ts";
 import { classifyDatabaseError } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createPoolFixture } from "../testing/pool-fixture.ts";
@@ -44,15 +42,10 @@ test("a background job pauses the active recipients of a pool and records an eve
   const until = new Date(Date.now() + 600_000);
   const why = { reason: "zscore: latency_ms is 5000, and was 100 before", anomalyId: ulid(Date.now()), until };
   const ids = [active.id, offline.id, elsewhere.id, ulid(Date.now())].map((recipientId) => ({ recipientId, ...why }));
-  const pauseAll = async () => {
-    const actions: AfterCommit[] = [];
-    const afterCommit = (action: AfterCommit) => void actions.push(action);
-    const paused = await db.transaction((sql) =>
-      pools.pauseRecipients({ tenantId, sql, nowMs: Date.now(), afterCommit }, poolId, ids),
+  const pauseAll = () =>
+    db.transaction((sql) =>
+      pools.pauseRecipients({ tenantId, sql, nowMs: Date.now(), afterCommit: sql.afterCommit }, poolId, ids),
     );
-    await runAfterCommit(actions);
-    return paused;
-  };
   assert.deepEqual(await pauseAll(), [active.id]);
   const after = (await pools.snapshot(tenantId, poolId))!;
   assert.deepEqual(

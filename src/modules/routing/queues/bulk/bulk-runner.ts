@@ -64,12 +64,12 @@ export function createBulkRunner({ db, clock, events, call, settleRecentLeases, 
       };
       const advanced = await bulkStore(tx).advance(tenantId, id, result, new Date(nowMs));
       const entries = [...itemEvents(operation, changed.items), ...endEvents(advanced)];
-      return { changed, ...(await events.recordMany(tx, entries, nowMs)) };
+      await events.recordMany(tx, entries, nowMs);
+      return changed;
     });
     if (done === undefined) return;
-    done.wake();
-    onEnded(done.changed.ended);
-    for (const each of new Set(done.changed.poolIds)) wakeReady(tenantId, each);
+    onEnded(done.ended);
+    for (const each of new Set(done.poolIds)) wakeReady(tenantId, each);
   }
 
   async function runRetryBatch(operation: BulkOperation & { readonly action: "retry" }): Promise<void> {
@@ -95,15 +95,14 @@ export function createBulkRunner({ db, clock, events, call, settleRecentLeases, 
 
   async function finishRetry({ tenantId, id, position }: BulkOperation, result: BatchResult): Promise<void> {
     const nowMs = clock.now();
-    const done = await db.transaction(async (tx) => {
+    await db.transaction(async (tx) => {
       const store = bulkStore(tx);
       const current = await store.lock(tenantId, id);
       // A cancelled operation counts its last batch too.
-      if (current === undefined || current.position !== position) return undefined;
+      if (current === undefined || current.position !== position) return;
       const advanced = await store.advance(tenantId, id, result, new Date(nowMs));
-      return events.recordMany(tx, isEnded(current) ? [] : endEvents(advanced), nowMs);
+      await events.recordMany(tx, isEnded(current) ? [] : endEvents(advanced), nowMs);
     });
-    done?.wake();
   }
 
   return {
@@ -119,14 +118,13 @@ export function createBulkRunner({ db, clock, events, call, settleRecentLeases, 
     /** Ends an operation that cannot be continued. */
     async abandon(tenantId: TenantId, id: string, error: string): Promise<void> {
       const nowMs = clock.now();
-      const done = await db.transaction(async (tx) => {
+      await db.transaction(async (tx) => {
         const store = bulkStore(tx);
         const current = await store.lock(tenantId, id);
-        if (current === undefined || isEnded(current)) return undefined;
+        if (current === undefined || isEnded(current)) return;
         const failed = await store.end(tenantId, id, "failed", error, new Date(nowMs));
-        return events.recordMany(tx, endEvents(failed), nowMs);
+        await events.recordMany(tx, endEvents(failed), nowMs);
       });
-      done?.wake();
     },
   };
 }

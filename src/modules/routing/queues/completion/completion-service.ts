@@ -54,7 +54,7 @@ export type ReportResult = { readonly state: ItemTransition["to"]; readonly retr
 /** Side effects of finished items. */
 export interface CompletionEffects {
   /** Called in the transaction with all finished items. The caller calls `wake` after the commit. */
-  record(tx: Sql, finished: readonly FinishedItem[], nowMs: number): Promise<{ wake: () => void }>;
+  record(tx: Sql, finished: readonly FinishedItem[], nowMs: number): Promise<void>;
   /** Called after the commit. */
   afterCommit(
     finished: readonly FinishedItem[],
@@ -84,11 +84,8 @@ interface Dependencies {
 /** Applies workers' reports on leased items. */
 export interface CompletionService {
   finishItems(reports: readonly WorkReport[]): Promise<readonly ReportResult[]>;
-  /** The same in the caller's transaction. The caller calls `committed` after the commit. */
-  finishItemsIn(
-    tx: Sql,
-    reports: readonly WorkReport[],
-  ): Promise<{ results: readonly ReportResult[]; committed: () => void }>;
+  /** The same in the caller's transaction. */
+  finishItemsIn(tx: Sql, reports: readonly WorkReport[]): Promise<readonly ReportResult[]>;
   idle(): Promise<void>;
 }
 
@@ -150,19 +147,15 @@ export function createCompletionService({ db, effects, now, random }: Dependenci
       finished.push({ report, item, to: each.to, retryAtMs, tookMs });
       return { state: each.to, retryAtMs };
     });
-    const { wake } = await effects.record(tx, finished, nowMs);
-    const committed = () => {
-      wake();
-      effects.afterCommit(finished, freed, nowMs);
-    };
-    return { results, committed };
+    await effects.record(tx, finished, nowMs);
+    tx.afterCommit(() => effects.afterCommit(finished, freed, nowMs));
+    return results;
   }
 
   const batcher = createBatcher<readonly WorkReport[], readonly ReportResult[]>({
     ...byItems,
     async flush(calls) {
-      const { results, committed } = await db.transaction((tx) => finishItemsIn(tx, calls.flat()));
-      committed();
+      const results = await db.transaction((tx) => finishItemsIn(tx, calls.flat()));
       const own = results.values();
       return calls.map((call) => own.take(call.length).toArray());
     },

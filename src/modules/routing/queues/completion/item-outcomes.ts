@@ -64,7 +64,7 @@ export function createCompletionEffects(dependencies: Dependencies): CompletionE
           ),
         ]),
       ]);
-      return events.recordMany(tx, finished.flatMap(eventOf), nowMs);
+      await events.recordMany(tx, finished.flatMap(eventOf), nowMs);
     },
 
     afterCommit(finished, freed, nowMs) {

@@ -20,12 +20,8 @@ interface Options {
   readonly itemEvents: boolean;
 }
 
-/** Stores a report and extends the lease; throws if the lease was lost. The caller calls `committed` after the commit. */
-export type ProgressReporter = (
-  tx: Sql,
-  report: ProgressReport,
-  options: Options,
-) => Promise<{ readonly leaseUntil: Date; readonly committed: () => void }>;
+/** Stores a report and extends the lease; throws if the lease was lost. Returns the end of the lease. */
+export type ProgressReporter = (tx: Sql, report: ProgressReport, options: Options) => Promise<Date>;
 
 /** Creates the function that stores the progress of leased items. */
 export function createProgressReporter(events: EventRecorder, now: () => number): ProgressReporter {
@@ -34,11 +30,11 @@ export function createProgressReporter(events: EventRecorder, now: () => number)
     const row = await saveProgress(tx, report, leaseS, nowMs);
     if (row === undefined) throw leaseLost();
     const { leaseUntil, recipientId, attempt } = row;
-    if (!itemEvents) return { leaseUntil, committed: () => {} };
+    if (!itemEvents) return leaseUntil;
     const { tenantId, poolId, id: subject, percent, note } = report;
     const data = { pool_id: poolId, recipient_id: recipientId, attempt, percent, note };
-    const { wake } = await events.recordMany(tx, [{ tenantId, subject, type: "queue.item.progress", data }], nowMs);
-    return { leaseUntil, committed: wake };
+    await events.recordMany(tx, [{ tenantId, subject, type: "queue.item.progress", data }], nowMs);
+    return leaseUntil;
   };
 }
 

@@ -39,8 +39,8 @@ export function createDependencySweep({ db, now, events, wake, onEnded }: Depend
       subject: id,
       data: { pool_id: poolId, reason: failedReason },
     }));
-    const { wake: wakeReaders } = await events.recordMany(tx, entries, nowMs);
-    return { transitioned, freed, wakeReaders };
+    await events.recordMany(tx, entries, nowMs);
+    return { transitioned, freed };
   }
 
   /** Deletes the settled dependencies, and makes items ready that wait for nothing any more. */
@@ -65,8 +65,7 @@ export function createDependencySweep({ db, now, events, wake, onEnded }: Depend
     if (cancelled.length > 0) {
       const nowMs = now();
       const items = cancelled.map(({ tenantId, id, waiting }) => ({ tenantId, id, poolId: waiting!.poolId }));
-      const { transitioned, freed, wakeReaders } = await db.transaction((tx) => cancel(tx, items, nowMs));
-      wakeReaders();
+      const { transitioned, freed } = await db.transaction((tx) => cancel(tx, items, nowMs));
       wakeAll(freed);
       onEnded(transitioned);
     }

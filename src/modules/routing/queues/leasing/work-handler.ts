@@ -81,19 +81,13 @@ export function workHandlers({
   const { readBatch, readReports } = createReportReader();
 
   /** Runs a call in its own transaction with its idempotency key; "duplicate" when the key was used before. */
-  async function once<T extends Message>(
-    keyed: KeyedCall,
-    run: (tx: Sql) => Promise<{ response: T; committed: () => void }>,
-  ): Promise<T | "duplicate"> {
-    const done = await db.transaction(async (tx) => {
+  async function once<T extends Message>(keyed: KeyedCall, run: (tx: Sql) => Promise<T>): Promise<T | "duplicate"> {
+    return db.transaction(async (tx) => {
       if (!(await claimKey(tx, keyed.claim))) return "duplicate";
-      const result = await run(tx);
-      await completeRecord(tx, keyed.record(result.response));
-      return result;
+      const response = await run(tx);
+      await completeRecord(tx, keyed.record(response));
+      return response;
     });
-    if (done === "duplicate") return done;
-    done.committed();
-    return done.response;
   }
 
   /**
@@ -124,7 +118,7 @@ export function workHandlers({
       throw error;
     }
     signal.throwIfAborted();
-    return once(keyed, async () => ({ response: respond([], results), committed: () => {} }));
+    return once(keyed, async () => respond([], results));
   }
 
   /**
@@ -199,10 +193,7 @@ export function workHandlers({
     respond: (results: readonly ReportResult[]) => T,
   ): Promise<T | "duplicate"> {
     if (keyed === undefined) return respond(await completion.finishItems(reports));
-    return once(keyed, async (tx) => {
-      const { results, committed } = await completion.finishItemsIn(tx, reports);
-      return { response: respond(results), committed };
-    });
+    return once(keyed, async (tx) => respond(await completion.finishItemsIn(tx, reports)));
   }
 
   function finishEach<T extends Message>(
@@ -270,7 +261,7 @@ export function workHandlers({
           return create(HeartbeatItemResponseSchema, { lease: { queueItemId: id, leaseExpiresAt } });
         };
         if (keyed === undefined) return renew(db.sql);
-        return once(keyed, async (tx) => ({ response: await renew(tx), committed: () => {} }));
+        return once(keyed, renew);
       },
     },
 
@@ -281,14 +272,12 @@ export function workHandlers({
         const report = { tenantId: context.tenantId, poolId: pool.id, id, token, percent, note };
         const options = { leaseS: leaseS || pool.config.lease.durationS, itemEvents: pool.config.itemEvents };
         const run = async (tx: Sql) => {
-          const { leaseUntil, committed } = await reportProgress(tx, report, options);
+          const leaseUntil = await reportProgress(tx, report, options);
           const lease = { queueItemId: id, leaseExpiresAt: timestampFromDate(leaseUntil) };
-          return { response: create(ReportItemProgressResponseSchema, { lease }), committed };
+          return create(ReportItemProgressResponseSchema, { lease });
         };
         if (keyed !== undefined) return once(keyed, run);
-        const { response, committed } = await (options.itemEvents ? db.transaction(run) : run(db.sql));
-        committed();
-        return response;
+        return options.itemEvents ? db.transaction(run) : run(db.sql);
       },
     },
 

@@ -26,12 +26,12 @@ interface Dependencies {
 /** Creates the expiry of offers: ends those that were not answered in time, with their events; returns them. */
 export function createOfferExpiry({ db, events, now, onOfferEnded }: Dependencies) {
   return async (limit: number): Promise<readonly ExpiredOffer[]> => {
-    const { expired, recorded } = await db.transaction(async (tx) => {
+    const expired = await db.transaction(async (tx) => {
       const expired = await expireOffers(tx, limit);
       const refused = expired.filter(({ withdrawn }) => !withdrawn);
-      return { expired, recorded: await events.recordMany(tx, refused.map(expiredEvent), now()) };
+      await events.recordMany(tx, refused.map(expiredEvent), now());
+      return expired;
     });
-    recorded.wake();
     for (const { tenantId, poolId, recipientId, withdrawn } of expired) {
       onOfferEnded({ tenantId, poolId, recipientId, outcome: withdrawn ? "withdrawn" : "expired" });
     }

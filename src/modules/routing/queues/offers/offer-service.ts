@@ -86,21 +86,18 @@ export function createOfferService({ db, pools, events, leaseService, wake, onOf
         );
       }
       const offer = refOf(context, answer);
-      let wakeReaders = () => {};
       const { rows, retryInMs } = await leaseService.acceptOffer(
         request,
         { itemId: offer.itemId, number: offer.number },
         async (tx, leased) => {
           const { attempt } = leased[0]!;
           await recordAcceptance(tx, offer, attempt, context.principal.subject);
-          const recorded = await events.recordMany(tx, [acceptedEvent(offer, attempt)], context.nowMs);
-          wakeReaders = recorded.wake;
+          await events.recordMany(tx, [acceptedEvent(offer, attempt)], context.nowMs);
           await beforeCommit(tx, leased);
         },
       );
       const [row] = rows;
       if (row === undefined) return { row: await settleUnaccepted(offer, request, retryInMs), isNew: false };
-      wakeReaders();
       onOfferEnded({ ...offer, outcome: "accepted" });
       return { row, isNew: true };
     },

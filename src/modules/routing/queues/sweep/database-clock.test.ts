@@ -51,7 +51,7 @@ function sweeperBy(now: () => number) {
     onEnded: () => {},
     pools: {} as never,
     completion: {} as never,
-    events: { recordMany: async () => ({ wake: () => {} }) } as never,
+    events: { recordMany: async () => {} } as never,
     wake: () => {},
     expireOffers: async () => [],
   });

@@ -121,7 +121,6 @@ export function createItemSweeper(dependencies: Dependencies): ItemSweeper {
     const outdated = await store.findExpiredItems(db.sql, batchSize);
     if (outdated.length > 0) {
       const done = await db.transaction((tx) => expire(tx, outdated, clock.now()));
-      done.wake();
       wakeAll(done.freed);
       onEnded(done.transitioned);
     }
@@ -149,7 +148,8 @@ export function createItemSweeper(dependencies: Dependencies): ItemSweeper {
       subject: id,
       data: { pool_id: poolId },
     }));
-    return { transitioned, freed, ...(await events.recordMany(tx, entries, nowMs)) };
+    await events.recordMany(tx, entries, nowMs);
+    return { transitioned, freed };
   }
 
   function wakeAll(items: readonly { tenantId: string; poolId: string }[]): void {

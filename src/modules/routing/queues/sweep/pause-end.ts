@@ -18,15 +18,14 @@ interface Dependencies {
 export function createPauseEnd({ db, events, now }: Dependencies) {
   return async (limit: number): Promise<readonly ResumedQueue[]> => {
     if (!(await hasDueQueues(db.sql))) return [];
-    const { resumed, recorded } = await db.transaction(async (tx) => {
+    return db.transaction(async (tx) => {
       const resumed = await resumeDueQueues(tx, limit);
       const entries = resumed.map(({ tenantId, poolId: subject }) => ({
         ...{ tenantId, subject, type: "queue.resumed" as const, data: { reason: "pause_ended" } },
       }));
-      return { resumed, recorded: await events.recordMany(tx, entries, now()) };
+      await events.recordMany(tx, entries, now());
+      return resumed;
     });
-    recorded.wake();
-    return resumed;
   };
 }
 

@@ -122,16 +122,16 @@ export function createAssignmentPage(
   }
 
   async function assign(assignments: readonly Assignment[], nowMs: number): Promise<void> {
-    const { assigned, recorded } = await db.transaction(async (tx) => {
+    const assigned = await db.transaction(async (tx) => {
       const ids = await assignItems(tx, pool, assignments);
       const entries = assignments.flatMap(({ id, recipientId }) => {
         const data = { pool_id: poolId, recipient_id: recipientId };
         const hasEvent = config.itemEvents && ids.has(id);
         return hasEvent ? [{ tenantId, type: "queue.item.assigned" as const, subject: id, data }] : [];
       });
-      return { assigned: ids, recorded: await dependencies.events.recordMany(tx, entries, nowMs) };
+      await dependencies.events.recordMany(tx, entries, nowMs);
+      return ids;
     });
-    recorded.wake();
     for (const { id, recipientId } of assignments)
       if (!assigned.has(id)) live.recordRelease(tenantId, poolId, recipientId);
     wake(tenantId, poolId);
@@ -140,14 +140,14 @@ export function createAssignmentPage(
   /** Offers items to their recipients; releases the places of items that were taken meanwhile. */
   async function offer(offers: readonly NewOffer[], nowMs: number): Promise<void> {
     const { timeoutS } = config.reservation!;
-    const { made, recorded } = await db.transaction(async (tx) => {
+    const made = await db.transaction(async (tx) => {
       const made = await offerItems(tx, pool, offers, timeoutS);
       const entries = made.map(({ id, expiresAt, ...each }) =>
         offeredEvent({ tenantId, poolId, itemId: id, ...each }, expiresAt),
       );
-      return { made, recorded: await dependencies.events.recordMany(tx, entries, nowMs) };
+      await dependencies.events.recordMany(tx, entries, nowMs);
+      return made;
     });
-    recorded.wake();
     const madeIds = new Set(made.map(({ id }) => id));
     for (const { id, recipientId } of offers) if (!madeIds.has(id)) live.recordRelease(tenantId, poolId, recipientId);
     dependencies.onOffered(made.map(({ recipientId }) => ({ tenantId, poolId, recipientId })));

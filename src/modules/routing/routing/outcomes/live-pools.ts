@@ -213,11 +213,10 @@ export function createLivePools({
     }
     const fresh = ejected.splice(0);
     try {
-      const { wake } = await db.transaction(async (tx) => {
+      await db.transaction(async (tx) => {
         await saveStates(tx, changes, clock.now());
-        return events.recordMany(tx, fresh, clock.now());
+        await events.recordMany(tx, fresh, clock.now());
       });
-      wake();
     } catch (error) {
       log.warn({ err: error }, "the state of recipients could not be saved");
       // Saved with the next changes, unless they would fail for the same reason.

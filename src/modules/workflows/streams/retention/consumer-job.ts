@@ -24,11 +24,11 @@ export function removeIdleConsumersJob({ db, clock, signals, events, platformTen
     async handler({ signal }) {
       await runInBatches(signal, batchSize, async (limit) => {
         const nowMs = clock.now();
-        const { checked, expired, wake } = await db.transaction(async (tx) => {
+        const { checked, expired } = await db.transaction(async (tx) => {
           const found = await checkConsumers(tx, new Date(nowMs), limit);
-          return { ...found, ...(await events.recordMany(tx, found.expired.map(removedEvent), nowMs)) };
+          await events.recordMany(tx, found.expired.map(removedEvent), nowMs);
+          return found;
         });
-        wake();
         // Records that only they had not acknowledged are not unread any more.
         for (const key of expired) signals.wake(ackTopic(key));
         return checked;

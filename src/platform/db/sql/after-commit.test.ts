@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { runAfterCommit } from "./execute.ts";
+import { runAfterCommit } from "./after-commit.ts";
 
 test("an after-commit action that throws neither fails the committed call nor keeps the others from running", async () => {
   const done: string[] = [];
