@@ -6,10 +6,10 @@ import { createCursors } from "../platform/cursor/index.ts";
 import { createSignals, createTenantChanges } from "../platform/db/index.ts";
 import { createEgress } from "../platform/egress/index.ts";
 import { createEventLoopScheduler } from "../platform/event-loop/index.ts";
-import { createJobRunner } from "../platform/jobs/index.ts";
+import { deleteExpiredRecords } from "../platform/idempotency/index.ts";
+import { createJobRunner, retentionJob } from "../platform/jobs/index.ts";
 import { createAreas } from "./areas.ts";
 import type { Foundation } from "./foundation.ts";
-import { createIdempotencyCleanupJob } from "./idempotency-job.ts";
 import { createInvokers } from "./invokers.ts";
 import { openKeyring } from "./keyring.ts";
 import { createOwnRequests } from "./listener/own-requests.ts";
@@ -57,10 +57,13 @@ export async function compose(foundation: Foundation, createParts: typeof create
   const ownRequests = createOwnRequests();
   const areas = await createParts({ ...parts, definitions, operationsOf, publicUrl, call, ownRequests });
   const { tenancy, identity, notifications, billing } = areas;
-  const ttlHours = config["idempotency.ttl_hours"];
+  const ageMs = config["idempotency.ttl_hours"] * 3_600_000;
   for (const kind of [
     ...areas.all.flatMap((area) => area.jobs),
-    createIdempotencyCleanupJob({ ...parts, sql: db.sql, ttlHours }),
+    retentionJob(parts, {
+      ...{ kind: "idempotency.delete_expired", everyMs: 3_600_000, batchSize: 5000 },
+      rows: [{ ageMs, expire: deleteExpiredRecords }],
+    }),
   ]) {
     jobs.register(kind);
   }

@@ -6,6 +6,7 @@
  */
 export { runInBatches } from "./batches.ts";
 export { createRepeatedTask, type RepeatedTask } from "./repeated-task.ts";
+export { type RetentionDependencies, retentionJob, type TenantCutoff } from "./retention.ts";
 export { createJobRunner, type Job, type JobHandler, type JobKind, type JobRunner } from "./runner.ts";
 export { createSerialTask, type SerialTask } from "./serial-task.ts";
 export { enqueueJobs, type NewJob } from "./store.ts";

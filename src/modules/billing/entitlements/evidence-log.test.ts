@@ -60,7 +60,7 @@ test("evidence is deleted after its retention, and a tenant has a bounded number
     select ${busy}, lpad(n::text, 26, '0'), ${new Date(nowMs)}::timestamptz, 'i', 'o', 'strict', 'deny', 'missing', 1, 1
     from generate_series(1, ${evidenceMax + 50}::int) n`;
   const job = evidenceCleanupJob({
-    sql: db.sql,
+    db,
     clock: { now: () => nowMs },
     retentionDays: 30,
     platformTenantId: () => "",

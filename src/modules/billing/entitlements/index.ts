@@ -51,7 +51,7 @@ export function createEntitlements({ db, clock, metrics, enforcement, evidenceRe
   const service = createEntitlementService(parts);
   return {
     handlers: entitlementHandlers({ ...parts, service, gate, evidence, enforcement }),
-    jobs: [evidenceCleanupJob({ ...parts, sql: db.sql, clock, retentionDays: evidenceRetentionDays })],
+    jobs: [evidenceCleanupJob({ ...parts, db, clock, retentionDays: evidenceRetentionDays })],
     /** Stores this node's evidence. It runs on every node, whatever its role. */
     evidence,
     check: gate.check,

@@ -64,14 +64,6 @@ export function entitlementStore(sql: Sql) {
       return readKeyset<Evidence>(sql, selection, page);
     },
 
-    /** Deletes up to `limit` rows of evidence that are older than a time; returns the count. */
-    async deleteEvidence(before: Date, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from entitlement_evidence where ctid = any(array(
-          select ctid from entitlement_evidence where minute < ${before} limit ${limit}))`;
-      return deleted.count;
-    },
-
     /** Deletes up to `limit` of the oldest rows of tenants that have too many; returns the count. */
     async deleteExcessEvidence(limit: number): Promise<number> {
       const deleted = await sql`

@@ -42,7 +42,7 @@ export function createInvoices(dependencies: Dependencies) {
   const service = createInvoiceService({ ...dependencies, calculate });
   return {
     handlers: invoiceHandlers(service, dependencies.operators, dependencies.cursors),
-    jobs: invoiceJobs(service, { ...dependencies, sql: dependencies.db.sql }),
+    jobs: invoiceJobs(service, dependencies),
     issueAll: service.issueAll,
     /** Calculates what a period with some segments costs, given the usage so far. */
     async draft({ sql, nowMs }: Context, tenantId: TenantId, period: Period, segments: readonly Segment[]) {

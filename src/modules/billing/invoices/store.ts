@@ -61,14 +61,6 @@ export function invoiceStore(sql: Sql) {
         returning ${columns}`;
       return row && toInvoice(row);
     },
-
-    /** Deletes up to `limit` previews that were created before a time; returns the count. */
-    async deletePreviews(before: Date, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from billing_invoices where ctid = any(array(
-          select ctid from billing_invoices where status = 'preview' and created_at < ${before} limit ${limit}))`;
-      return deleted.count;
-    },
   };
 }
 

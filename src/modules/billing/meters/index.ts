@@ -53,7 +53,7 @@ export function createMeters({ db, sources, ...parts }: Dependencies) {
   const collector = createCollector({ ...parts, db, sources });
   return {
     handlers: meterHandlers({ ...parts, meters, usage, collector }),
-    jobs: usageJobs({ ...parts, sql: db.sql, collector }),
+    jobs: usageJobs(collector, { ...parts, db }),
     collector,
     /** Which of some meters exist and are not archived. */
     async findMeters(sql: Sql, keys: readonly string[]): Promise<ReadonlySet<string>> {

@@ -128,14 +128,6 @@ export function usageStore(sql: Sql) {
         group by dimensions order by dimensions limit ${groupsMax}`;
       return rows.map((row) => ({ ...row, quantity: BigInt(row.quantity), events: BigInt(row.events) }));
     },
-
-    /** Deletes up to `limit` rows of usage before a time; returns the count. */
-    async deleteExpired(before: Date, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from billing_usage where ctid = any(array(
-          select ctid from billing_usage where at < ${before} limit ${limit}))`;
-      return deleted.count;
-    },
   };
 }
 
@@ -171,14 +163,6 @@ export function serviceUsageStore(sql: Sql) {
           and (usage.tenant_id, window_start) not in (
             select * from unnest(${kept.map((each) => each.tenantId)}::text[],
               ${kept.map((each) => each.start.toISOString())}::timestamptz[]))`;
-    },
-
-    /** Deletes up to `limit` rows of usage before a time; returns the count. */
-    async deleteExpired(before: Date, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from billing_service_usage where ctid = any(array(
-          select ctid from billing_service_usage where window_start < ${before} limit ${limit}))`;
-      return deleted.count;
     },
   };
 }

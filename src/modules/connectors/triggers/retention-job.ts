@@ -1,31 +1,19 @@
-import type { Clock } from "../../../platform/clock/clock.ts";
-import { type Database, maintainPartitions, type Sql } from "../../../platform/db/index.ts";
-import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { type RetentionDependencies, retentionJob } from "../../../platform/jobs/index.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly retentionDays: number;
-  readonly platformTenantId: () => string;
-}
-
-const everyMs = 10 * 60_000;
-const batchSize = 2000;
 /** How long the keys of webhook events are kept: longer than providers repeat deliveries by themselves. */
 const webhookKeyDays = 7;
 
 /** Creates the job that keeps the partitions of events and deletes keys that no provider sends again. */
-export function maintainTriggersJob({ db, clock, retentionDays, platformTenantId }: Dependencies): JobKind {
-  return {
-    kind: "connector.maintain_triggers",
-    every: { ms: everyMs, tenantId: platformTenantId },
-    async handler({ signal }) {
-      const nowMs = clock.now();
-      const table = { name: "connector_trigger_events", column: "received_at" };
-      await maintainPartitions(db, table, { nowMs, retentionDays, signal });
-      await runInBatches(signal, batchSize, (limit) => deleteSeenKeys(db.sql, new Date(nowMs), limit));
-    },
-  };
+export function maintainTriggersJob(dependencies: RetentionDependencies & { readonly retentionDays: number }) {
+  const ageMs = dependencies.retentionDays * 86_400_000;
+  return retentionJob(dependencies, {
+    ...{ kind: "connector.maintain_triggers", everyMs: 10 * 60_000 },
+    rows: [
+      { ageMs, partitions: { name: "connector_trigger_events", column: "received_at" } },
+      { expire: deleteSeenKeys },
+    ],
+  });
 }
 
 /**

@@ -8,7 +8,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
-import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
+import { retentionJob } from "../../../platform/jobs/index.ts";
 import { connectionUrls } from "./connection-urls.ts";
 import type { SsoConnection } from "./domain/connection.ts";
 import { ssoHandlers } from "./handler.ts";
@@ -28,25 +28,19 @@ interface Dependencies extends ConnectionParts {
   readonly platformTenantId: () => string;
 }
 
-const everyMs = 60_000;
-const atOnce = 1000;
-
 /** Creates the module. */
 export function createConnections(dependencies: Dependencies) {
-  const { db, clock, cursors, publicUrl, platformTenantId } = dependencies;
+  const { db, cursors, publicUrl } = dependencies;
   const service = createConnectionService(dependencies);
   const urlsOf = (connection: SsoConnection) => connectionUrls(connection, publicUrl());
-  const expiredAttemptsJob: JobKind = {
-    kind: "identity.delete_expired_attempts",
-    every: { ms: everyMs, tenantId: platformTenantId },
-    async handler({ signal }) {
-      const store = attemptStore(db.sql);
-      await runInBatches(signal, atOnce, (limit) => store.deleteExpired(new Date(clock.now()), limit));
-    },
-  };
   return {
     handlers: ssoHandlers({ service, cursors, urlsOf }),
-    jobs: [expiredAttemptsJob],
+    jobs: [
+      retentionJob(dependencies, {
+        ...{ kind: "identity.delete_expired_attempts", everyMs: 60_000, batchSize: 1000 },
+        rows: [{ expire: (sql, now, limit) => attemptStore(sql).deleteExpired(now, limit) }],
+      }),
+    ],
     rolesOfGroups: (tenantId: TenantId, groups: readonly string[]) => groupRoleStore(db.sql).rolesOf(tenantId, groups),
   };
 }

@@ -6,8 +6,7 @@
  */
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../platform/crypto/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
-import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
+import { type RetentionDependencies, retentionJob } from "../../../platform/jobs/index.ts";
 import { bindingOf, type ConnectionUrls, type ExternalPerson, type SamlConnection } from "../connections/index.ts";
 import type { AssertionContent } from "./assertion.ts";
 import { metadataOf } from "./metadata.ts";
@@ -123,24 +122,11 @@ export function createSamlFlow({ clock, keyring, skewMs, urlsOf }: Dependencies)
 }
 
 /** Creates the job that forgets messages that cannot be accepted any more. */
-export function expiredMessagesJob({
-  db,
-  clock,
-  platformTenantId,
-}: {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly platformTenantId: () => string;
-}): JobKind {
-  return {
-    kind: "identity.delete_expired_saml_messages",
-    every: { ms: 60_000, tenantId: platformTenantId },
-    async handler({ signal }) {
-      const store = seenMessageStore(db.sql);
-      await runInBatches(signal, 1000, (limit) => store.deleteExpired(new Date(clock.now()), limit));
-    },
-  };
-}
+export const expiredMessagesJob = (dependencies: RetentionDependencies) =>
+  retentionJob(dependencies, {
+    ...{ kind: "identity.delete_expired_saml_messages", everyMs: 60_000, batchSize: 1000 },
+    rows: [{ expire: (sql, now, limit) => seenMessageStore(sql).deleteExpired(now, limit) }],
+  });
 
 const emailAttributes = [
   "email",

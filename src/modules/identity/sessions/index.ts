@@ -8,15 +8,16 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, TenantChanges } from "../../../platform/db/index.ts";
+import { retentionJob } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { ApiKeys, MemberAccounts } from "../../tenancy/index.ts";
 import { createSessionAuthenticator } from "./authenticator.ts";
-import { endedSessionsJob } from "./ended-sessions-job.ts";
 import { sessionHandlers } from "./handler.ts";
 import { createSessionService } from "./service.ts";
 import { createSessionMetrics } from "./session-metrics.ts";
+import { sessionStore } from "./store.ts";
 
 export type { LiveSession, SessionAuthenticator } from "./authenticator.ts";
 export type { SessionOwner } from "./domain/session.ts";
@@ -34,7 +35,7 @@ export {
   setCookie,
 } from "./session-cookie.ts";
 export type { SessionMetrics } from "./session-metrics.ts";
-export { sessionStore } from "./store.ts";
+export { sessionStore };
 
 interface Dependencies {
   readonly db: Database;
@@ -53,6 +54,9 @@ interface Dependencies {
   readonly platformTenantId: () => string;
 }
 
+/** How long ended sessions stay readable. */
+const retentionMs = 30 * 24 * 3600_000;
+
 /** The module's public API. */
 export type Sessions = ReturnType<typeof createSessions>;
 
@@ -64,7 +68,15 @@ export function createSessions(dependencies: Dependencies) {
   const linkUrlOf = (token: string) => `${publicUrl()}/auth/link#token=${token}`;
   return {
     handlers: sessionHandlers({ service, cursors, linkUrlOf }),
-    jobs: [endedSessionsJob(dependencies)],
+    jobs: [
+      retentionJob(dependencies, {
+        ...{ kind: "identity.delete_ended_sessions", everyMs: 60_000, batchSize: 1000 },
+        rows: [
+          { expire: (sql, now, limit) => sessionStore(sql).deleteLinks(now, limit) },
+          { ageMs: retentionMs, expire: (sql, before, limit) => sessionStore(sql).deleteOld(before, limit) },
+        ],
+      }),
+    ],
     authenticator: createSessionAuthenticator(dependencies),
     service,
     metrics,

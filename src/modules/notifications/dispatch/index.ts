@@ -175,7 +175,7 @@ export function createDispatch(dependencies: Dependencies): Dispatch {
       outbox: outboxHandlers(cursors),
       subscribers: reachHandlers(createReachService({ ...dependencies, outbox: settings.outbox, verifiedOnly })),
     },
-    jobs: [deleteExpiredNotificationsJob({ ...dependencies, ...settings, sql: db.sql })],
+    jobs: [deleteExpiredNotificationsJob({ ...dependencies, ...settings })],
     expander: createBroadcastExpander({
       ...sending,
       enabled: settings.enabled,

@@ -69,7 +69,7 @@ test("an ended delivery older than its retention is deleted with all its records
   ];
   const clock = { now: () => nowMs };
   const job = deleteExpiredNotificationsJob({
-    sql: db.sql,
+    db,
     clock,
     retentionDays: 30,
     observationRetentionDays: 7,

@@ -64,19 +64,11 @@ export function importStore(sql: Sql) {
     },
 
     /** Ends the running imports of all tenants without progress since a point in time, because their job has been lost. */
-    async failStale(before: Date, now: Date): Promise<void> {
-      await sql`
+    async failStale(before: Date, now: Date): Promise<number> {
+      const { count } = await sql`
         update notification_topic_imports set status = 'failed', names = '[]'::jsonb, updated_at = ${now}
         where status = 'running' and updated_at < ${before}`;
-    },
-
-    /** Deletes up to `limit` imports of all tenants that ended before a point in time; returns the number deleted. */
-    async deleteEnded(before: Date, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from notification_topic_imports where ctid = any(array(
-          select ctid from notification_topic_imports
-          where status <> 'running' and updated_at < ${before} order by updated_at limit ${limit}))`;
-      return deleted.count;
+      return count;
     },
   };
 }

@@ -93,7 +93,7 @@ export function createTopics({
       topics: { ...topicHandlers(service, cursors), ...importHandlers(imports) },
       subscriptions: subscriptionHandlers(service, cursors),
     },
-    jobs: [imports.job, deleted.job, deleteEndedSubscriptionsJob({ sql: db.sql, clock, platformTenantId })],
+    jobs: [imports.job, deleted.job, deleteEndedSubscriptionsJob({ db, clock, platformTenantId })],
     find: (tx, tenantId, topicKey) => topicStore(tx).find(tenantId, topicKey),
     async findMany(tx, tenantId, topicKeys) {
       const found = await topicStore(tx).findMany(tenantId, topicKeys);

@@ -149,14 +149,6 @@ export function subscriptionStore(sql: Sql) {
         where tenant_id = ${tenantId} and topic_key = ${key} and ${wasMember(snapshot)}`;
       return row!.count;
     },
-
-    /** Deletes up to `limit` subscriptions of all tenants that ended before a point in time; returns the number deleted. */
-    async deleteEnded(before: Date, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from notification_subscriptions where ctid = any(array(
-          select ctid from notification_subscriptions where left_at < ${before} order by left_at limit ${limit}))`;
-      return deleted.count;
-    },
   };
 
   /** Started in the snapshot and not ended in it; changes of transactions open at that time do not count. */

@@ -10,9 +10,9 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
+import { retentionJob } from "../../../platform/jobs/index.ts";
 import type { EventType } from "./domain/event-types.ts";
 import { eventHandlers } from "./handler.ts";
-import { expiredEventsJob } from "./jobs.ts";
 import { createEventLog } from "./log.ts";
 import { createEventReader } from "./reader.ts";
 import { eventStore } from "./store.ts";
@@ -89,7 +89,20 @@ export function createEvents({ db, signals, cursors, ...parts }: Dependencies) {
   };
   return {
     handlers: eventHandlers(log, cursors),
-    jobs: [expiredEventsJob({ sql: db.sql, ...parts })],
+    jobs: [
+      retentionJob(
+        { ...parts, db },
+        {
+          ...{ kind: "events.delete_expired", everyMs: 3_600_000, batchSize: 5000 },
+          rows: [
+            {
+              tenants: (sql, now) => eventStore(sql).retentionCutoffs(now, parts),
+              expireOf: (sql, tenant, limit) => eventStore(sql).deleteExpired(tenant, limit),
+            },
+          ],
+        },
+      ),
+    ],
     recorder,
     reader: createEventReader(log),
     idle: log.idle,

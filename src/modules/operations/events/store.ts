@@ -2,6 +2,7 @@ import type { EnvironmentMode, TenantId } from "../../../platform/access/index.t
 import type { Sql } from "../../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../../platform/idempotency/index.ts";
 import { lowestUlid } from "../../../platform/ids/ulid.ts";
+import type { TenantCutoff } from "../../../platform/jobs/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { Event, EventFilter, EventHead, NewEvent, Position } from "./domain/event.ts";
 import { scopeOf } from "./domain/event-scope.ts";
@@ -171,8 +172,19 @@ export function eventStore(sql: Sql) {
       return rows.map((row) => row.tenantId);
     },
 
+    /** When each tenant's events expire: by the tenant's own setting, else by the instance's. */
+    async retentionCutoffs(
+      now: Date,
+      { retentionDays, tenantSettingsEnabled }: { retentionDays: number; tenantSettingsEnabled: boolean },
+    ): Promise<TenantCutoff[]> {
+      const tenants = await sql<{ id: TenantId; days: number }[]>`
+        select id, coalesce((value #>> '{}')::int, ${retentionDays}) as days
+        from tenants left join config_values on tenant_id = id and key = 'events.retention_days' and ${tenantSettingsEnabled}`;
+      return tenants.map(({ id, days }) => ({ tenantId: id, before: new Date(now.getTime() - days * 86_400_000) }));
+    },
+
     /** Deletes up to `limit` events recorded before a time, regardless of their `time` attribute; returns the count. */
-    async deleteExpired(tenantId: TenantId, before: Date, limit: number): Promise<number> {
+    async deleteExpired({ tenantId, before }: TenantCutoff, limit: number): Promise<number> {
       const deleted = await sql`
         delete from events where ctid = any(array(
           select ctid from events where tenant_id = ${tenantId} and id < ${lowestUlid(before.getTime())} limit ${limit}))`;

@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
-import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
+import { type JobKind, retentionJob, runInBatches } from "../../../platform/jobs/index.ts";
 import type { EventReader } from "../events/index.ts";
 import { deliveryStore } from "./deliveries/delivery-store.ts";
 import { isSubscribed } from "./domain/fan-out.ts";
@@ -15,7 +15,7 @@ export const replayKind = "webhooks.replay";
 /** The kind of the job that deletes the deliveries of a deleted endpoint. */
 export const endpointCleanupKind = "webhooks.delete_endpoint";
 
-const hourMs = 3_600_000;
+const dayMs = 86_400_000;
 const batchSize = 5000;
 const eventBatchSize = 500;
 
@@ -92,17 +92,15 @@ function endpointCleanupJob(sql: Sql): JobKind {
   };
 }
 
-/** Deletes deliveries and replays that ended before the retention period. */
-function expiredDeliveriesJob({ db, clock, retentionDays, platformTenantId }: Dependencies): JobKind {
-  return {
-    kind: "webhooks.delete_expired_deliveries",
-    every: { ms: hourMs, tenantId: platformTenantId },
-    async handler({ signal }) {
-      const nowMs = clock.now();
-      const before = new Date(nowMs - retentionDays * 24 * hourMs);
-      await replayStore(db.sql).cancelStale(new Date(nowMs - 24 * hourMs), new Date(nowMs));
-      await runInBatches(signal, batchSize, (limit) => deliveryStore(db.sql).deleteExpired(before, limit));
-      await runInBatches(signal, batchSize, (limit) => replayStore(db.sql).deleteExpired(before, limit));
-    },
-  };
+/** Deletes deliveries and replays that ended before the retention period, and cancels replays whose job has been lost. */
+function expiredDeliveriesJob(dependencies: Dependencies): JobKind {
+  const ageMs = dependencies.retentionDays * dayMs;
+  return retentionJob(dependencies, {
+    ...{ kind: "webhooks.delete_expired_deliveries", everyMs: dayMs / 24, batchSize },
+    rows: [
+      { expire: (sql, now) => replayStore(sql).cancelStale(new Date(now.getTime() - dayMs), now) },
+      { ageMs, table: "webhook_deliveries", column: "ended_at" },
+      { ageMs, table: "webhook_replays", column: "completed_at" },
+    ],
+  });
 }

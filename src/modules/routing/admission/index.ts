@@ -8,10 +8,11 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
+import { type RetentionDependencies, retentionJob } from "../../../platform/jobs/index.ts";
 import { admissionHandlers } from "./admission-handler.ts";
 import { createAdmissionRequests } from "./admission-request.ts";
 import type { AdmissionParts } from "./admission-service.ts";
-import { deleteIdleGroupsJob } from "./idle-groups-job.ts";
+import { deleteIdleGroups } from "./admission-store.ts";
 
 export { type AdmissionHandlers, admissionHandlers } from "./admission-handler.ts";
 export { type AdmissionRequest, createAdmissionRequests, type ItemGroups } from "./admission-request.ts";
@@ -71,14 +72,19 @@ export {
   saveGroups,
 } from "./group-store.ts";
 
-export { deleteIdleGroupsJob };
-
 interface Dependencies extends AdmissionParts {
   readonly db: Database;
   readonly clock: Clock;
   readonly cursors: Cursors;
   readonly platformTenantId: () => string;
 }
+
+/** Deletes admission groups that have been idle for a day. Keys are chosen by callers, so groups would grow without bound. */
+export const deleteIdleGroupsJob = (dependencies: RetentionDependencies) =>
+  retentionJob(dependencies, {
+    ...{ kind: "admission.delete_idle_groups", everyMs: 600_000 },
+    rows: [{ ageMs: 86_400_000, expire: deleteIdleGroups }],
+  });
 
 /** The module's public API. */
 export type Admission = ReturnType<typeof createAdmission>;
@@ -87,7 +93,7 @@ export type Admission = ReturnType<typeof createAdmission>;
 export function createAdmission({ db, clock, cursors, platformTenantId, ...parts }: Dependencies) {
   return {
     handlers: admissionHandlers({ ...parts, cursors }),
-    jobs: [deleteIdleGroupsJob({ sql: db.sql, clock, platformTenantId })],
+    jobs: [deleteIdleGroupsJob({ db, clock, platformTenantId })],
     /** The admission request of an item; undefined when no constraint applies. */
     requestOf: createAdmissionRequests(parts.keys),
   };

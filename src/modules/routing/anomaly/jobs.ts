@@ -1,14 +1,12 @@
-import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
+import { type JobKind, retentionJob } from "../../../platform/jobs/index.ts";
 import { type PauseEndDependencies, resumeEndedPauses } from "./pause-end.ts";
 import { createPoolMonitor, type PoolMonitorDependencies } from "./pool-monitor.ts";
-import { anomalyStore } from "./store.ts";
 
 const scanIntervalMs = 60_000;
 const resumeIntervalMs = 15_000;
 const dayMs = 86_400_000;
 /** How long anomalies are stored. */
 const retentionDays = 90;
-const batchRows = 5000;
 
 /** Dependencies of the jobs. */
 export interface AnomalyJobDependencies extends PoolMonitorDependencies {
@@ -19,7 +17,7 @@ export interface AnomalyJobDependencies extends PoolMonitorDependencies {
 
 /** Background jobs: detecting anomalies, ending pauses, and deleting expired anomalies. */
 export function anomalyJobs(dependencies: AnomalyJobDependencies): JobKind[] {
-  const { db, clock, platformTenantId } = dependencies;
+  const { clock, platformTenantId } = dependencies;
   const monitor = createPoolMonitor(dependencies);
   let lastScanAtMs: number | undefined;
   return [
@@ -40,13 +38,9 @@ export function anomalyJobs(dependencies: AnomalyJobDependencies): JobKind[] {
         await resumeEndedPauses(dependencies, signal);
       },
     },
-    {
-      kind: "anomalies.delete_expired",
-      every: { ms: dayMs, tenantId: platformTenantId },
-      async handler({ signal }) {
-        const before = new Date(clock.now() - retentionDays * dayMs);
-        await runInBatches(signal, batchRows, (limit) => anomalyStore(db.sql).deleteBefore(before, limit));
-      },
-    },
+    retentionJob(dependencies, {
+      ...{ kind: "anomalies.delete_expired", everyMs: dayMs, batchSize: 5000 },
+      rows: [{ ageMs: retentionDays * dayMs, table: "anomalies", column: "detected_at" }],
+    }),
   ];
 }

@@ -111,13 +111,5 @@ export function anomalyStore(sql: Sql) {
         on conflict (tenant_id, pool_id, recipient_id) do update set updated_at = excluded.updated_at,
           deprioritized_until = greatest(recipient_states.deprioritized_until, excluded.deprioritized_until)`;
     },
-
-    /** Deletes a batch of anomalies detected before a time and returns their number. */
-    async deleteBefore(before: Date, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from anomalies where ctid = any(array(
-          select ctid from anomalies where detected_at < ${before} limit ${limit}))`;
-      return deleted.count;
-    },
   };
 }

@@ -66,7 +66,7 @@ export { type MadeOffer, type NewOffer, offerItems, readItemOffers } from "./off
 export { offeredEvent } from "./offers/offer-events.ts";
 export type { OfferEnd } from "./offers/offer-expiry.ts";
 export { fromItemOffer } from "./offers/offer-message.ts";
-export { deleteExpiredOffers, type Offeree } from "./offers/offer-store.ts";
+export type { Offeree } from "./offers/offer-store.ts";
 export type { UnassignedItems } from "./unassigned-items.ts";
 
 interface Dependencies {

@@ -105,7 +105,7 @@ export function createRouter(dependencies: Dependencies) {
       routing: routingHandlers(routes, decisions, cursors),
       outcomes: outcomeHandlers(decisions, live, dependencies.scoreOutcomes),
     },
-    jobs: [deleteExpiredRoutingJob({ sql: db.sql, ...dependencies })],
+    jobs: [deleteExpiredRoutingJob(dependencies)],
     assigner,
     explainer: createDecisionExplainer({ decisions, pools }),
   };

@@ -19,7 +19,7 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals } from "../../../platform/db/index.ts";
 import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
-import type { JobKind, JobRunner } from "../../../platform/jobs/index.ts";
+import { type JobKind, type JobRunner, retentionJob } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import { createShards } from "../../../platform/shards/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
@@ -48,7 +48,6 @@ import { createRunHealth } from "./health/run-health.ts";
 import { createPlanCache } from "./plan-cache.ts";
 import { createReplayService } from "./replay/replay-service.ts";
 import { createRunReplays } from "./replay/run-replays.ts";
-import { maintainRunsJob } from "./retention-job.ts";
 import { createRunAfterCommit } from "./run-after-commit.ts";
 import { createRunEngine } from "./run-engine.ts";
 import { createRunEvents, type RunEvents } from "./run-events.ts";
@@ -130,6 +129,7 @@ export function createRuns(dependencies: Dependencies): Runs {
     count: shardCount,
     leaseMs: shardLeaseMs,
   });
+  const ageMs = dependencies.retentionDays * 86_400_000;
   const plans = createPlanCache(definitions);
   const metrics = createRunMetrics(dependencies.metrics);
   const cancellation = createChildCancellation({ db, clock, advance: (request) => engine.advance(request) });
@@ -180,7 +180,16 @@ export function createRuns(dependencies: Dependencies): Runs {
       createDeadLetterService({ ...dependencies, replays: replayService, metrics: letterMetrics }),
       cursors,
     ),
-    jobs: [maintainRunsJob(dependencies), deleteExpiredLettersJob(dependencies), cancellation.job, regional.job],
+    jobs: [
+      retentionJob(dependencies, {
+        ...{ kind: "workflow.maintain_runs", everyMs: 10 * 60_000 },
+        rows: [
+          { ageMs, partitions: { name: "workflow_run_archive", column: "ended_at" } },
+          { ageMs, partitions: { name: "workflow_history", column: "at" } },
+        ],
+      }),
+      ...[deleteExpiredLettersJob(dependencies), cancellation.job, regional.job],
+    ],
     sweeper,
     health: createRunHealth(sweeper),
     explainer: createRunExplainer(explain),

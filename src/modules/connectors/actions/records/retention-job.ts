@@ -1,24 +1,10 @@
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import { type Database, maintainPartitions } from "../../../../platform/db/index.ts";
-import type { JobKind } from "../../../../platform/jobs/index.ts";
-
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly retentionDays: number;
-  readonly platformTenantId: () => string;
-}
-
-const everyMs = 10 * 60_000;
+import { type RetentionDependencies, retentionJob } from "../../../../platform/jobs/index.ts";
 
 /** Creates the job that keeps the partitions of executions. */
-export function maintainExecutionsJob({ db, clock, retentionDays, platformTenantId }: Dependencies): JobKind {
-  return {
-    kind: "connector.maintain_executions",
-    every: { ms: everyMs, tenantId: platformTenantId },
-    async handler({ signal }) {
-      const table = { name: "connector_executions", column: "started_at" };
-      await maintainPartitions(db, table, { nowMs: clock.now(), retentionDays, signal });
-    },
-  };
+export function maintainExecutionsJob(dependencies: RetentionDependencies & { readonly retentionDays: number }) {
+  const ageMs = dependencies.retentionDays * 86_400_000;
+  return retentionJob(dependencies, {
+    ...{ kind: "connector.maintain_executions", everyMs: 10 * 60_000 },
+    rows: [{ ageMs, partitions: { name: "connector_executions", column: "started_at" } }],
+  });
 }

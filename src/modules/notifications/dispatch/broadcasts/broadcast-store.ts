@@ -109,14 +109,5 @@ export function broadcastStore(sql: Sql) {
         returning ${columns}`;
       return row;
     },
-
-    /** Deletes up to `limit` broadcasts of all tenants that ended before a point in time; returns the number deleted. */
-    async deleteEnded(before: Date, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from notification_broadcasts where ctid = any(array(
-          select ctid from notification_broadcasts
-          where updated_at < ${before} and status in ('completed', 'failed', 'cancelled') order by updated_at limit ${limit}))`;
-      return deleted.count;
-    },
   };
 }

@@ -95,14 +95,5 @@ export function deadLetterStore(sql: Sql) {
           where status = 'open' and payload_expires_at <= ${now} limit ${limit} for update skip locked))`;
       return expired.count;
     },
-
-    /** Deletes up to `limit` dead letters that last failed before a point in time; returns the number deleted. */
-    async deleteExpired(before: Date, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from notification_dead_letters where ctid = any(array(
-          select ctid from notification_dead_letters
-          where last_failed_at < ${before} and status <> 'redriving' order by last_failed_at limit ${limit}))`;
-      return deleted.count;
-    },
   };
 }

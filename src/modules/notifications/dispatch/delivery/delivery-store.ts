@@ -2,6 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import { claimBatch, type IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
 import { lowestUlid } from "../../../../platform/ids/ulid.ts";
+import type { TenantCutoff } from "../../../../platform/jobs/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import { type Delivery, type Lane, leaseS, resolverVersion } from "../domain/delivery.ts";
 import type { SerializedPayload } from "../domain/trigger.ts";
@@ -237,7 +238,7 @@ export function deliveryStore(sql: Sql) {
     },
 
     /** The tenants that have deliveries from before a point in time. */
-    async tenantsBefore(beforeMs: number): Promise<TenantId[]> {
+    async tenantsBefore(before: Date): Promise<TenantCutoff[]> {
       // A loose index scan reads one row per tenant; tenants are far fewer than deliveries.
       const rows = await sql<{ tenantId: TenantId }[]>`
         with recursive each as (
@@ -247,20 +248,20 @@ export function deliveryStore(sql: Sql) {
             select tenant_id, id from notification_deliveries where tenant_id > each.tenant_id
             order by tenant_id, id limit 1) next
         )
-        select tenant_id from each where id < ${lowestUlid(beforeMs)}`;
-      return rows.map(({ tenantId }) => tenantId);
+        select tenant_id from each where id < ${lowestUlid(before.getTime())}`;
+      return rows.map(({ tenantId }) => ({ tenantId, before }));
     },
 
     /**
      * Deletes up to `limit` ended deliveries from before a point in time, with their observations and their inbox and
      * outbox messages; returns the number deleted.
      */
-    async deleteEnded(tenantId: TenantId, beforeMs: number, limit: number): Promise<number> {
+    async deleteEnded({ tenantId, before }: TenantCutoff, limit: number): Promise<number> {
       const deleted = await sql`
         with deleted as (
           delete from notification_deliveries where ctid = any(array(
             select ctid from notification_deliveries
-            where tenant_id = ${tenantId} and id < ${lowestUlid(beforeMs)} and status in ('sent', 'failed', 'skipped')
+            where tenant_id = ${tenantId} and id < ${lowestUlid(before.getTime())} and status in ('sent', 'failed', 'skipped')
             order by id limit ${limit}))
           returning id, subscriber_id
         ), deleted_observations as (

@@ -166,16 +166,6 @@ export function runStore(sql: Sql) {
         where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and id = ${messageId} for share`;
       if (message?.[state] === true) await this.wakeAwaiting(tenantId, [messageId]);
     },
-
-    /** Deletes up to `limit` runs that ended before a point in time; returns the number deleted. */
-    async deleteEnded(before: Date, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from notification_runs where ctid = any(array(
-          select ctid from notification_runs
-          where updated_at < ${before} and status in ('completed', 'stopped', 'cancelled')
-          order by updated_at limit ${limit}))`;
-      return deleted.count;
-    },
   };
 }
 

@@ -33,13 +33,5 @@ export function throttleStore(sql: Sql) {
         returning throttle_key`;
       return passed.length === 1;
     },
-
-    /** Deletes up to `limit` throttles whose window has passed; returns the number deleted. */
-    async deleteExpired(now: Date, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from notification_throttles where ctid = any(array(
-          select ctid from notification_throttles where expires_at < ${now} order by expires_at limit ${limit}))`;
-      return deleted.count;
-    },
   };
 }

@@ -290,14 +290,6 @@ export function deliveryStore(sql: Sql) {
           where tenant_id = ${tenantId} and endpoint_id = ${endpointId} limit ${limit}))`;
       return deleted.count;
     },
-
-    /** Deletes up to `limit` deliveries of all tenants that ended before a time; returns their number. */
-    async deleteExpired(before: Date, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from webhook_deliveries where ctid = any(array(
-          select ctid from webhook_deliveries where ended_at < ${before} limit ${limit}))`;
-      return deleted.count;
-    },
   };
 }
 

@@ -47,18 +47,11 @@ export function replayStore(sql: Sql) {
     },
 
     /** Cancels the replays of all tenants whose job has been lost. */
-    async cancelStale(createdBefore: Date, now: Date): Promise<void> {
-      await sql`
+    async cancelStale(createdBefore: Date, now: Date): Promise<number> {
+      const { count } = await sql`
         update webhook_replays set status = 'cancelled', completed_at = ${now}
         where status = 'running' and created_at < ${createdBefore}`;
-    },
-
-    /** Deletes up to `limit` replays of all tenants that ended before a time; returns their number. */
-    async deleteExpired(before: Date, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from webhook_replays where ctid = any(array(
-          select ctid from webhook_replays where completed_at < ${before} limit ${limit}))`;
-      return deleted.count;
+      return count;
     },
   };
 }

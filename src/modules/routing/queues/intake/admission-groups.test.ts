@@ -185,7 +185,7 @@ describe("groups", () => {
     const held = await stage.enqueue(waiting, {}, usedMs);
     const unused = [ended, old, held].flatMap(({ refs }) => refs.map(({ groupId }) => groupId));
     await db.sql`update admission_groups set updated_at = ${new Date(usedMs)} where group_id = any(${unused})`;
-    const job = deleteIdleGroupsJob({ sql: db.sql, clock: { now: Date.now }, platformTenantId: () => pool.tenantId });
+    const job = deleteIdleGroupsJob({ db, clock: { now: Date.now }, platformTenantId: () => pool.tenantId });
     await job.handler({ signal: new AbortController().signal } as never);
     const left = (await list({ tenantId: pool.tenantId })).groups.map(({ groupId }) => groupId);
     const expected = [...working.refs, ...old.refs.filter(({ kind }) => kind !== "singleton"), ...held.refs];

@@ -192,11 +192,3 @@ export async function readOfferStatus(sql: Sql, offer: OfferRef): Promise<OfferS
         and q.recipient_id = ${recipientId} and q.state = 'leased') as held`;
   return row!;
 }
-
-/** Deletes ended offers of the past; returns their number. */
-export async function deleteExpiredOffers(sql: Sql, before: Date, limit: number): Promise<number> {
-  const deleted = await sql`
-    delete from queue_offers where ctid = any(array(
-      select ctid from queue_offers where ended_at < ${before} limit ${limit}))`;
-  return deleted.count;
-}

@@ -43,19 +43,3 @@ export function snapshotStore(sql: Sql) {
     },
   };
 }
-
-/** Deletes one batch of snapshots that were last used before a given time. */
-export async function deleteUnusedSnapshots(sql: Sql, before: Date, limit: number): Promise<number> {
-  const deleted = await sql`
-    delete from routing_snapshots where ctid = any(array(
-      select ctid from routing_snapshots where created_at < ${before} limit ${limit}))`;
-  return deleted.count;
-}
-
-/** Deletes one batch of snapshot parts that were last used before a given time. */
-export async function deleteUnusedSnapshotParts(sql: Sql, before: Date, limit: number): Promise<number> {
-  const deleted = await sql`
-    delete from routing_snapshot_parts where ctid = any(array(
-      select ctid from routing_snapshot_parts where created_at < ${before} limit ${limit}))`;
-  return deleted.count;
-}

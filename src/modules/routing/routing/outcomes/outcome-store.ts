@@ -1,5 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
+import { lowestUlid } from "../../../../platform/ids/ulid.ts";
+import type { TenantCutoff } from "../../../../platform/jobs/index.ts";
 import { archiveTracked, type OutcomeSink } from "../../queues/index.ts";
 import type { ScoreOutcomes } from "./experiment-scorer.ts";
 import type { LivePools } from "./live-pools.ts";
@@ -80,24 +82,23 @@ export async function endTracked(tx: Sql, tenantId: TenantId, decisionId: string
 }
 
 /** The tenants that have outcomes below a decision id. */
-export async function tenantsWithOutcomes(sql: Sql, below: string): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
+export async function tenantsWithOutcomes(sql: Sql, before: Date): Promise<TenantCutoff[]> {
+  const rows = await sql<{ id: TenantId }[]>`
     select t.id from tenants t
-    where exists (select from outcomes o where o.tenant_id = t.id and o.decision_id < ${below})`;
-  return rows.map(({ id }) => id);
+    where exists (select from outcomes o where o.tenant_id = t.id and o.decision_id < ${lowestUlid(before.getTime())})`;
+  return rows.map(({ id }) => ({ tenantId: id, before }));
 }
 
-/** Deletes one batch of outcomes of decisions below an id that were recorded before a time. */
+/** Deletes one batch of a tenant's outcomes that were recorded before a time, for decisions made before it. */
 export async function deleteExpiredOutcomes(
   sql: Sql,
-  tenantId: TenantId,
-  below: string,
-  before: Date,
+  { tenantId, before }: TenantCutoff,
   limit: number,
 ): Promise<number> {
   const deleted = await sql`
     delete from outcomes where ctid = any(array(
-      select ctid from outcomes where tenant_id = ${tenantId} and decision_id < ${below} and recorded_at < ${before}
+      select ctid from outcomes
+      where tenant_id = ${tenantId} and decision_id < ${lowestUlid(before.getTime())} and recorded_at < ${before}
       limit ${limit}))`;
   return deleted.count;
 }
