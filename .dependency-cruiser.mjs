@@ -63,7 +63,7 @@ export default {
       from: { path: "^src/modules/.+/domain/", pathNot: "\\.test\\.ts$" },
       to: {
         // The statistics of experiments are pure as a whole.
-        path: "^src/(?!errors|modules/[^/]+/[^/]+/domain/|modules/experiments/analysis/|platform/(access|backoff|canary|cel|crypto|document|hashing|json-schema|cron|text|time-zone)/)",
+        path: "^src/(?!errors|modules/[^/]+/[^/]+/domain/|modules/experiments/analysis/|platform/(access|backoff|cache|canary|cel|crypto|document|hashing|json-schema|cron|text|time-zone)/)",
         dependencyTypesNot: ["type-only"],
       },
     },

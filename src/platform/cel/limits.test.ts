@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { BoundedCache } from "./cache.ts";
 import { CelError, compileCel } from "./index.ts";
 import { LIMITS } from "./limits.ts";
 
@@ -157,21 +156,4 @@ suite("limits on an evaluation", () => {
     for (let i = 0; i < 60; i += 1) deep = [deep];
     return deep;
   }
-});
-
-test("the cache retains the most recently used entries, up to its weight", () => {
-  const cache = new BoundedCache<number>(10);
-  for (const [key, weight] of [
-    ["a", 4],
-    ["b", 4],
-  ] as const)
-    cache.set(key, weight, weight);
-  assert.equal(cache.get("a"), 4);
-  cache.set("c", 4, 4);
-  assert.deepEqual([cache.get("a"), cache.get("b"), cache.get("c")], [4, undefined, 4]);
-  cache.set("huge", 1, 100);
-  assert.deepEqual([cache.get("huge"), cache.get("a"), cache.size], [1, undefined, 1]);
-  cache.set("huge", 2, 1);
-  cache.set("d", 3, 9);
-  assert.deepEqual([cache.get("huge"), cache.get("d")], [2, 3]);
 });

@@ -1,4 +1,5 @@
 import { isIPv6 } from "node:net";
+import { BoundedCache } from "../cache/bounded-cache.ts";
 import type { Clock } from "../clock/clock.ts";
 import { DecompressionError, decompress } from "../compression/decompress.ts";
 import type { Log } from "../log/log.ts";
@@ -62,7 +63,7 @@ export function createEgress({
     help: "Connections that the egress policy objects to, by reason and outcome (refused or let through).",
     labels: ["reason", "outcome"],
   });
-  const reportedInMinute = new Map<string, number>();
+  const reportedInMinute = new BoundedCache<string, number>(reportedHostsMax);
 
   /** Returns every address of a host; throws if the policy refuses any of them. */
   async function check(host: string, isAddress: boolean, signal: AbortSignal): Promise<readonly CheckedAddress[]> {
@@ -91,7 +92,6 @@ export function createEgress({
     objections.inc({ reason, outcome });
     const minute = Math.floor(clock.now() / minuteMs);
     if (reportedInMinute.get(host) === minute) return;
-    if (reportedInMinute.size >= reportedHostsMax) reportedInMinute.clear();
     reportedInMinute.set(host, minute);
     log.warn({ host, reason, outcome }, "the egress policy objects to a host");
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { BoundedCache } from "../cache/bounded-cache.ts";
 import { type ObjectStore, ObjectStoreError } from "./object-store.ts";
 import { verifiedBody } from "./verified-body.ts";
 
@@ -91,19 +92,16 @@ async function writeAll(file: FileHandle, part: Uint8Array): Promise<void> {
  * have been created by another one that has not done so either.
  */
 function createDurableDirectories(root: string) {
-  const known = new Set<string>();
+  const known = new BoundedCache<string, true>(10_000);
   return {
     async create(path: string): Promise<void> {
-      if (known.has(path)) return;
+      if (known.get(path)) return;
       await mkdir(path, { recursive: true, mode: 0o700 });
       for (let at = path; at.length >= root.length; at = dirname(at)) await synchronize(dirname(at));
-      if (known.size >= knownMax) known.clear();
-      known.add(path);
+      known.set(path, true);
     },
   };
 }
-
-const knownMax = 10_000;
 
 async function synchronize(directory: string): Promise<void> {
   const handle = await open(directory, "r");

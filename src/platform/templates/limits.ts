@@ -21,6 +21,11 @@ export const limits = {
   bytesMax: 1024 * 1024,
 } as const;
 
+/** The size of each engine's cache of partials, in characters of source. */
+export const partialCharactersMax = 4 * 1024 * 1024;
+/** The memory of a compiled partial in addition to its source, in characters. */
+export const partialWeight = 2000;
+
 const comment = /\{\{~?!/y;
 const rawTag = /\{%-?\s*raw\s*-?%\}/y;
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BoundedCache } from "./cache.ts";
 import { compileTemplate, type Engine, TemplateError } from "./index.ts";
 
 test("a template is compiled once per engine and source", () => {
@@ -22,17 +21,6 @@ test("an invalid template is rejected every time, with a new error object", () =
   const [first, second] = [refusal(), refusal()];
   assert.notEqual(first, second);
   assert.deepEqual([first.code, first.line, first.column], [second.code, second.line, second.column]);
-});
-
-test("the cache retains used entries, within its weight", () => {
-  const cache = new BoundedCache<number>(30);
-  for (let i = 0; i < 1000; i++) {
-    cache.set(`k${i}`, i, 10);
-    cache.get("k0");
-    assert.ok(cache.weight <= 30);
-  }
-  assert.equal(cache.get("k0"), 0);
-  assert.equal(cache.get("k500"), undefined);
 });
 
 test("a name counts as printed only in a reachable place and without filters", () => {

@@ -1,4 +1,4 @@
-import { BoundedCache } from "./cache.ts";
+import { BoundedCache } from "../cache/bounded-cache.ts";
 import { compileHandlebars } from "./handlebars/handlebars.ts";
 import { compileLiquid } from "./liquid/liquid.ts";
 import type { Template } from "./plan.ts";
@@ -15,8 +15,8 @@ const templateWeight = 2000;
 const compilers = { handlebars: compileHandlebars, liquid: compileLiquid } as const;
 // One cache per engine, because a combined key would be a new string that has to be hashed at every lookup.
 const caches = {
-  handlebars: new BoundedCache<Template | TemplateError>(cachedCharactersMax),
-  liquid: new BoundedCache<Template | TemplateError>(cachedCharactersMax),
+  handlebars: new BoundedCache<string, Template | TemplateError>(cachedCharactersMax),
+  liquid: new BoundedCache<string, Template | TemplateError>(cachedCharactersMax),
 } as const;
 
 /** Compiles a template, or returns it from the cache; throws a TemplateError if it is invalid. */

@@ -1,3 +1,5 @@
+import { BoundedCache } from "../cache/bounded-cache.ts";
+
 const zonesMax = 200;
 const dayMs = 86_400_000;
 const spanMs = 15 * 60_000;
@@ -16,7 +18,7 @@ export interface TimeZone {
 }
 
 // A format is slow to create and takes about 100 KB, so a bounded number of zones is kept.
-const zones = new Map<string, TimeZone>();
+const zones = new BoundedCache<string, TimeZone>(zonesMax);
 
 /** Finds a time zone by its IANA name; undefined if there is none. `beforeCreate` runs unless the zone is cached. */
 export function findTimeZone(name: string, beforeCreate = () => {}): TimeZone | undefined {
@@ -26,7 +28,6 @@ export function findTimeZone(name: string, beforeCreate = () => {}): TimeZone | 
   const format = createFormat(name);
   if (format === undefined) return undefined;
   const zone = createTimeZone(cacheOffset((atMs) => readWallClock(format, atMs) - atMs));
-  if (zones.size >= zonesMax) zones.delete(zones.keys().next().value!);
   zones.set(name, zone);
   return zone;
 }

@@ -1,3 +1,4 @@
+import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
 import type { RateLimitDecision } from "../../../platform/ratelimit/index.ts";
 
 /** A bucket that refused a call. */
@@ -18,7 +19,7 @@ const bucketsMax = 10_000;
  * until then, without a request to the limiter.
  */
 export function createExhaustedBuckets() {
-  const buckets = new Map<string, ExhaustedBucket>();
+  const buckets = new BoundedCache<string, ExhaustedBucket>(bucketsMax);
   return {
     get size(): number {
       return buckets.size;
@@ -26,7 +27,6 @@ export function createExhaustedBuckets() {
     /** Records that a bucket refused a cost. */
     add(key: string, cost: number, rps: number, verdict: RateLimitDecision): void {
       const atMs = Date.now();
-      if (buckets.size >= bucketsMax) buckets.clear();
       buckets.set(key, { cost, rps, atMs, untilMs: atMs + verdict.waitMs, verdict });
     },
     /** The refusal that a call of this cost would get now; undefined if only the limiter can decide. */

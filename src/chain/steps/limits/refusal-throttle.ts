@@ -1,3 +1,5 @@
+import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
+
 /** Delays refusals, so that callers that retry immediately cost no more than others. Undefined means no delay. */
 export type RefusalThrottle = (tenant: string) => Promise<void> | undefined;
 
@@ -19,13 +21,12 @@ const tenantsMax = 10_000;
 export function createRefusalThrottle({ perSecond, delayMsMax, delayedMax }: Limits): RefusalThrottle {
   const gapMs = 1000 / perSecond;
   /** When each tenant's latest refusal is due if refusals are sent one by one at the allowed rate. */
-  const dueAtMs = new Map<string, number>();
+  const dueAtMs = new BoundedCache<string, number>(tenantsMax);
   let delayed = 0;
 
   return (tenant) => {
     const nowMs = performance.now();
     const dueMs = Math.max(dueAtMs.get(tenant) ?? Number.NEGATIVE_INFINITY, nowMs - 1000) + gapMs;
-    if (!dueAtMs.has(tenant) && dueAtMs.size >= tenantsMax) dueAtMs.clear();
     dueAtMs.set(tenant, Math.min(dueMs, nowMs + delayMsMax));
     const delayMs = Math.min(dueMs - nowMs, delayMsMax);
     if (delayMs <= 0 || delayed >= delayedMax) return undefined;

@@ -1,5 +1,6 @@
 import { createVerify, X509Certificate } from "node:crypto";
 import { type Failure, fail } from "../../../errors/index.ts";
+import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import { isJsonObject, type Json } from "../../../platform/document/index.ts";
 import { EgressError } from "../../../platform/egress/index.ts";
@@ -36,7 +37,7 @@ export type SnsNotifications = ReturnType<typeof createSnsNotifications>;
 
 /** Creates the verification. Certificates are kept in memory. */
 export function createSnsNotifications({ clock, http }: Dependencies) {
-  const certificates = new Map<string, X509Certificate>();
+  const certificates = new BoundedCache<string, X509Certificate>(certificatesMax);
 
   /** Calls Amazon. Throws UNAVAILABLE if it does not answer now: Amazon repeats only notifications that get a server error. */
   async function get(provider: Provider, url: string): ReturnType<GuardedHttp["send"]> {
@@ -55,7 +56,6 @@ export function createSnsNotifications({ clock, http }: Dependencies) {
     if (answer.status !== 200) return undefined;
     const certificate = parseCertificate(answer.body);
     if (certificate === undefined) return undefined;
-    if (certificates.size >= certificatesMax) certificates.clear();
     certificates.set(url, certificate);
     return certificate;
   }

@@ -1,6 +1,7 @@
 import type { Context, KeyedCall } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { productionKey, requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
+import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import type { Json } from "../../../platform/document/index.ts";
 import { type EventLoopScheduler, runAtOnce, runInSlices } from "../../../platform/event-loop/index.ts";
@@ -13,7 +14,6 @@ import { isSummable, summableRange } from "../analysis/index.ts";
 import { nextStatus } from "../experiments/index.ts";
 import { unitHashOf } from "./domain/unit-hash.ts";
 import { type CompiledExperiment, decideEligibility, type Exclusion } from "./eligibility.ts";
-import { createRecentCache } from "./exposure-cache.ts";
 import { type Exposure, exposureName, type NewExposure } from "./exposure-store.ts";
 import { assignQuota, type ExposureResult, type ExposureWriter } from "./exposure-writer.ts";
 import type { Receipts, SignedReceipt } from "./receipts.ts";
@@ -75,12 +75,13 @@ interface Pending {
   readonly otherwise: Assignment["reason"];
 }
 
-const cachedPerGeneration = 50_000;
+/** An exposure never changes, so nothing is invalidated. */
+const cachedMax = 100_000;
 
 /** Creates the service of assignments. */
 export function createAssignmentService(dependencies: Dependencies) {
   const { db, snapshots, receipts, writer, shares, quotas, graceMs } = dependencies;
-  const cache = createRecentCache<SignedReceipt>(cachedPerGeneration);
+  const cache = new BoundedCache<string, SignedReceipt>(cachedMax);
   const assignments = dependencies.metrics.tenantCounter({
     name: "experiment_assignments_total",
     help: "Assignments of units, by outcome: first exposures, repeated ones, and units without a variant.",

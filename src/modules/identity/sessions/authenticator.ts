@@ -1,5 +1,6 @@
 import { fail } from "../../../errors/index.ts";
 import { grantedScopes, type Principal, type TenantId } from "../../../platform/access/index.ts";
+import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import { createTenantCache, type Database, type TenantChanges } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
@@ -58,7 +59,7 @@ const usesMax = 10_000;
 export function createSessionAuthenticator(dependencies: Dependencies): SessionAuthenticator {
   const { db, changes, clock, log, members, apiKeys, rolesOfGroups, idleMs, publicUrl } = dependencies;
   /** When this node last saw a session, and when that was stored. */
-  const uses = new Map<string, { tenantId: TenantId; atMs: number; storedAtMs: number }>();
+  const uses = new BoundedCache<string, { tenantId: TenantId; atMs: number; storedAtMs: number }>(usesMax);
 
   async function memberPrincipal(session: BrowserSession): Promise<Principal | undefined> {
     const { tenantId, id: sessionId, memberId } = session;
@@ -99,9 +100,7 @@ export function createSessionAuthenticator(dependencies: Dependencies): SessionA
   function use({ tenantId, id, lastSeenAt }: BrowserSession): void {
     const before = uses.get(id);
     const atMs = clock.now();
-    uses.delete(id);
     uses.set(id, { tenantId, atMs, storedAtMs: before?.storedAtMs ?? lastSeenAt.getTime() });
-    if (uses.size > usesMax) uses.delete(uses.keys().next().value!);
   }
 
   function accept(loaded: LoadedSession): LiveSession {

@@ -16,6 +16,7 @@ import {
   validateApplicationLevelSignature,
   validateAuthResponse,
 } from "oauth4webapi";
+import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../platform/crypto/index.ts";
 import type { Egress } from "../../../platform/egress/index.ts";
@@ -49,12 +50,11 @@ interface Dependencies {
 }
 
 const discoveryMs = 10 * 60_000;
-const discoveriesMax = 1000;
 const groupsMax = 500;
 
 /** Creates the flow. Discovery documents are cached for some minutes. */
 export function createOidcFlow({ egress, keyring, clock }: Dependencies): OidcFlow {
-  const discovered = new Map<string, { readonly server: AuthorizationServer; readonly untilMs: number }>();
+  const discovered = new BoundedCache<string, { readonly server: AuthorizationServer; readonly untilMs: number }>(1000);
   const send = createEgressFetch(egress);
   const options = (issuer: string) => ({
     [customFetch]: send,
@@ -66,7 +66,6 @@ export function createOidcFlow({ egress, keyring, clock }: Dependencies): OidcFl
     if (known !== undefined && known.untilMs > clock.now()) return known.server;
     const url = new URL(issuer);
     const server = await processDiscoveryResponse(url, await discoveryRequest(url, { ...options(issuer) }));
-    if (discovered.size >= discoveriesMax) discovered.clear();
     discovered.set(issuer, { server, untilMs: clock.now() + discoveryMs });
     return server;
   }

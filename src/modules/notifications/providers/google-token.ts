@@ -1,4 +1,5 @@
 import { importPKCS8, SignJWT } from "jose";
+import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
 import { canonicalJson, createKeyedDigest } from "../../../platform/crypto/index.ts";
 import { failed, type SendFailure } from "./domain/failure.ts";
 import { type HttpParts, jsonOf, post } from "./http-send.ts";
@@ -24,7 +25,7 @@ const cachedTokensMax = 1000;
 /** Creates the token cache: one token per account. Concurrent callers share one token request. */
 export function createTokenCache(parts: HttpParts) {
   const digest = createKeyedDigest();
-  const cache = new Map<string, CachedToken>();
+  const cache = new BoundedCache<string, CachedToken>(cachedTokensMax);
 
   async function requestToken(account: ServiceAccount, entry: { expiresAtMs: number }): Promise<string | SendFailure> {
     const { clientEmail, privateKey, tokenUrl } = account;
@@ -70,7 +71,6 @@ export function createTokenCache(parts: HttpParts) {
       failed("internal", "The token request failed inside the service."),
     );
     const cached = Object.assign(entry, { token });
-    if (cache.size >= cachedTokensMax) cache.clear();
     cache.set(key, cached);
     void token.then((given) => {
       if (typeof given !== "string" && cache.get(key) === cached) cache.delete(key);

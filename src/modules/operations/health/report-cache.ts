@@ -1,3 +1,5 @@
+import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
+
 interface Entry<T> {
   readonly value: Promise<T>;
   readonly untilMs: number;
@@ -14,16 +16,13 @@ const entriesMax = 1000;
 
 /** Creates a cache. `nowMs` is a monotonic clock. */
 export function createReportCache<T>(nowMs: () => number = () => performance.now()): ReportCache<T> {
-  const entries = new Map<string, Entry<T>>();
+  const entries = new BoundedCache<string, Entry<T>>(entriesMax);
   return {
     get(key, compute) {
       const known = entries.get(key);
       if (known !== undefined && nowMs() < known.untilMs) return known.value;
       const entry = { value: compute(), untilMs: nowMs() + validMs };
-      // The oldest entries come first, because an entry that is computed again is inserted again.
-      entries.delete(key);
       entries.set(key, entry);
-      if (entries.size > entriesMax) entries.delete(entries.keys().next().value!);
       entry.value.catch(() => entries.get(key) === entry && entries.delete(key));
       return entry.value;
     },

@@ -1,5 +1,6 @@
 import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
+import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { PoolSnapshot } from "../pools/index.ts";
 
@@ -33,7 +34,7 @@ const freshMs = 500;
  * this node's reservations and commits are counted immediately.
  */
 export function createQueueReservations(sql: Sql, monotonicMs = () => performance.now()) {
-  const usages = new Map<string, QueueUsage>();
+  const usages = new BoundedCache<string, QueueUsage>(poolsMax);
 
   async function read(tenantId: TenantId, poolId: string, usage: QueueUsage): Promise<void> {
     const { committed } = usage;
@@ -68,13 +69,7 @@ export function createQueueReservations(sql: Sql, monotonicMs = () => performanc
 
   return (snapshot: PoolSnapshot): QueueReservation | Promise<QueueReservation> => {
     const { id: poolId, tenantId } = snapshot.pool;
-    let usage = usages.get(poolId);
-    if (usage === undefined) {
-      if (usages.size >= poolsMax) usages.clear();
-      usage = { depth: 0, reserved: 0, committed: 0, readAtMs: undefined, reading: undefined };
-      usages.set(poolId, usage);
-    }
-    const known = usage;
+    const known = usages.getOrCreate(poolId, unknownUsage);
     const isStale = known.readAtMs === undefined || monotonicMs() - known.readAtMs > freshMs;
     if (isStale) {
       known.reading ??= read(tenantId, poolId, known).finally(() => {
@@ -86,4 +81,8 @@ export function createQueueReservations(sql: Sql, monotonicMs = () => performanc
     known.reading?.catch(() => {});
     return reserve(known, snapshot);
   };
+}
+
+function unknownUsage(): QueueUsage {
+  return { depth: 0, reserved: 0, committed: 0, readAtMs: undefined, reading: undefined };
 }

@@ -1,3 +1,4 @@
+import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import { createKeyedDigest } from "../../../platform/crypto/index.ts";
 import type { CheckPriority } from "./check-queue.ts";
@@ -21,10 +22,10 @@ const entriesMax = 10_000;
 export function createVerificationCache(clock: Clock): VerificationCache {
   const digest = createKeyedDigest();
   // A hash has one correct secret. Its digest stays after it expires, and then only raises the priority of the next check.
-  const right = new Map<string, { readonly digest: string; readonly untilMs: number }>();
-  const wrong = new Map<string, number>();
-  const suspectHashes = new Map<string, number>();
-  const suspectAddresses = new Map<string, number>();
+  const right = new BoundedCache<string, { readonly digest: string; readonly untilMs: number }>(entriesMax);
+  const wrong = new BoundedCache<string, number>(entriesMax);
+  const suspectHashes = new BoundedCache<string, number>(entriesMax);
+  const suspectAddresses = new BoundedCache<string, number>(entriesMax);
   const isCurrent = (untilMs: number | undefined) => untilMs !== undefined && untilMs > clock.now();
 
   return {
@@ -42,19 +43,12 @@ export function createVerificationCache(clock: Clock): VerificationCache {
     record(hash, digested, address, isRight) {
       const untilMs = clock.now() + retentionMs;
       if (isRight) {
-        put(right, hash, { digest: digested, untilMs });
+        right.set(hash, { digest: digested, untilMs });
       } else {
-        put(wrong, digested, untilMs);
-        put(suspectHashes, hash, untilMs);
-        put(suspectAddresses, address, untilMs);
+        wrong.set(digested, untilMs);
+        suspectHashes.set(hash, untilMs);
+        suspectAddresses.set(address, untilMs);
       }
     },
   };
-}
-
-/** Stores an entry as the newest, and evicts the oldest when there are too many. */
-function put<T>(entries: Map<string, T>, key: string, value: T): void {
-  entries.delete(key);
-  entries.set(key, value);
-  if (entries.size > entriesMax) entries.delete(entries.keys().next().value!);
 }

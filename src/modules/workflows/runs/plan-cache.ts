@@ -1,4 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
+import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
 import { type Definitions, defaultRetry } from "../definitions/index.ts";
 import { createPlan, type Plan } from "./domain/engine/plan.ts";
 
@@ -12,19 +13,15 @@ const plansMax = 2000;
 
 /** Creates the cache. A published version never changes, so its plan is valid forever. */
 export function createPlanCache(definitions: Pick<Definitions, "resolve">): PlanCache {
-  const plans = new Map<string, Plan>();
+  const plans = new BoundedCache<string, Plan>(plansMax);
   return {
     async get(tenantId, definitionId, version) {
       const key = `${tenantId}:${definitionId}:${version}`;
-      let plan = plans.get(key);
-      // Moves the entry to the end: the first entry is the one that was not used for longest.
-      if (plan !== undefined) plans.delete(key);
-      if (plan === undefined) {
-        const published = await definitions.resolve(tenantId, definitionId, version);
-        if (published === undefined) throw new Error(`The version ${version} of ${definitionId} does not exist.`);
-        plan = createPlan(published.definition, definitionId, version, defaultRetry);
-        if (plans.size >= plansMax) plans.delete(plans.keys().next().value!);
-      }
+      const known = plans.get(key);
+      if (known !== undefined) return known;
+      const published = await definitions.resolve(tenantId, definitionId, version);
+      if (published === undefined) throw new Error(`The version ${version} of ${definitionId} does not exist.`);
+      const plan = createPlan(published.definition, definitionId, version, defaultRetry);
       plans.set(key, plan);
       return plan;
     },

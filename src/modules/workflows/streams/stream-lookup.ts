@@ -1,6 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
 import { type Principal, requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
+import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
 import { type Database, notFound } from "../../../platform/db/index.ts";
 import { type Access, pinnedCallers, regionRefusal } from "./domain/region.ts";
 import type { StreamDefinition } from "./domain/stream.ts";
@@ -23,7 +24,7 @@ const entriesMax = 10_000;
 
 /** Creates the lookup of this node. Definitions never change, so they are kept in memory; a deleted stream has no head. */
 export function createStreamLookup(db: Database, ownRegion: string): StreamLookup {
-  const known = new Map<string, StreamDefinition>();
+  const known = new BoundedCache<string, StreamDefinition>(entriesMax);
 
   async function find(tenantId: TenantId, runId: string, idOrName: string): Promise<StreamDefinition | undefined> {
     const name = `${tenantId}/${runId}/${idOrName}`;
@@ -31,7 +32,6 @@ export function createStreamLookup(db: Database, ownRegion: string): StreamLooku
     if (cached !== undefined) return cached;
     const found = await streamStore(db.sql).find(tenantId, runId, idOrName);
     if (found === undefined) return undefined;
-    if (known.size >= entriesMax) known.clear();
     known.set(name, found);
     return found;
   }

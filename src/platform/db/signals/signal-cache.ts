@@ -1,3 +1,4 @@
+import { BoundedCache } from "../../cache/bounded-cache.ts";
 import { createBatcher } from "../batcher.ts";
 import type { Signals } from "./signals.ts";
 
@@ -38,7 +39,7 @@ const entriesMax = 10_000;
 /** Creates the cache of this node. Signals invalidate entries at once; their age covers lost signals. */
 export function createSignalCache<Ref, Value>(options: Options<Ref, Value>): SignalCache<Ref, Value> {
   const { signals, prefix, keyOf, readMany, nowMs = () => performance.now() } = options;
-  const entries = new Map<string, Entry<Value>>();
+  const entries = new BoundedCache<string, Entry<Value>>(entriesMax);
   const reads = new Map<string, Promise<Value | undefined>>();
   const reader = createBatcher<Ref, Value | undefined>({ lanes: 2, flush: (refs) => readMany(refs) });
   const topicOf = (ref: Ref) => prefix + keyOf(ref);
@@ -64,8 +65,8 @@ export function createSignalCache<Ref, Value>(options: Options<Ref, Value>): Sig
       (value) => {
         if (reads.get(topic) === promise) {
           reads.delete(topic);
-          entries.delete(topic);
-          if (value !== undefined) store(topic, { value, readAtMs });
+          if (value === undefined) entries.delete(topic);
+          else entries.set(topic, { value, readAtMs });
         }
         return value;
       },
@@ -76,11 +77,6 @@ export function createSignalCache<Ref, Value>(options: Options<Ref, Value>): Sig
     );
     reads.set(topic, promise);
     return promise;
-  }
-
-  function store(topic: string, entry: Entry<Value>): void {
-    if (entries.size >= entriesMax) entries.delete(entries.keys().next().value!);
-    entries.set(topic, entry);
   }
 
   return {

@@ -1,3 +1,4 @@
+import { BoundedCache } from "../../cache/bounded-cache.ts";
 import { runAfterCommit } from "./after-commit.ts";
 import { Identifier, JsonParameter, RawStatement, type Rows, type Runner, Statement } from "./statement/statement.ts";
 
@@ -78,20 +79,14 @@ function isTemplate(value: object): value is TemplateStringsArray {
   return (value as { raw?: unknown }).raw !== undefined && Array.isArray(value);
 }
 
-const templatesMax = 200;
-const insertTemplates = new Map<string, readonly string[]>();
+const insertTemplates = new BoundedCache<string, readonly string[]>(200);
 
 function insertedRows(runner: Runner, rows: readonly Row[]): Fragment {
   const columns = Object.keys(rows[0]!);
   if (rows.some((row) => Object.keys(row).length !== columns.length))
     throw new TypeError("All rows must have the same columns.");
   const key = `${rows.length} ${columns.join()}`;
-  let strings = insertTemplates.get(key);
-  if (strings === undefined) {
-    if (insertTemplates.size >= templatesMax) insertTemplates.clear();
-    strings = insertTemplate(columns, rows.length);
-    insertTemplates.set(key, strings);
-  }
+  const strings = insertTemplates.getOrCreate(key, () => insertTemplate(columns, rows.length));
   const values = rows.flatMap((row) => columns.map((column) => row[column]));
   return new Statement(runner, strings, values);
 }

@@ -1,4 +1,4 @@
-import { BoundedCache } from "../cache.ts";
+import { BoundedCache } from "../../cache/bounded-cache.ts";
 import type { Helper, Named } from "../helper.ts";
 import type { Run } from "../run.ts";
 import { numberOf, textOf, unwrapSafe } from "../values.ts";
@@ -8,7 +8,7 @@ import { strftime } from "./strftime.ts";
 const creationSteps = 2000;
 const formattingSteps = 12;
 
-const cache = new BoundedCache<Intl.DateTimeFormat | Intl.NumberFormat>(1000);
+const cache = new BoundedCache<string, Intl.DateTimeFormat | Intl.NumberFormat>(1000);
 
 /** The locale-aware and time-zone-aware helpers, identical in both engines. */
 export const formatHelpers: readonly (readonly [string, Helper])[] = [
@@ -109,7 +109,7 @@ function getFormat<F extends Intl.DateTimeFormat | Intl.NumberFormat>(run: Run, 
   if (found !== undefined) return found;
   run.spend(creationSteps);
   const made = make();
-  cache.set(key, made, 1);
+  cache.set(key, made);
   return made;
 }
 

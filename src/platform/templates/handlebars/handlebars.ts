@@ -1,6 +1,6 @@
 import Handlebars from "handlebars";
-import { BoundedCache, partialCharactersMax, partialWeight } from "../cache.ts";
-import { checkSource } from "../limits.ts";
+import { BoundedCache } from "../../cache/bounded-cache.ts";
+import { checkSource, partialCharactersMax, partialWeight } from "../limits.ts";
 import { Notes, type Template } from "../plan.ts";
 import { Run } from "../run.ts";
 import { type Position, TemplateError } from "../template-error.ts";
@@ -32,7 +32,7 @@ export function compileHandlebars(source: string): Template {
   };
 }
 
-const partialBodies = new BoundedCache<Write>(partialCharactersMax);
+const partialBodies = new BoundedCache<string, Write>(partialCharactersMax);
 
 /** Compiles a partial, or returns it from the cache. Its paths are relative to the place that includes it. */
 function compilePartialBody(source: string): Write {

@@ -1,6 +1,6 @@
 import { Liquid, LiquidError, Output, type Template as Parsed } from "liquidjs";
-import { BoundedCache, partialCharactersMax, partialWeight } from "../cache.ts";
-import { checkSource, limits } from "../limits.ts";
+import { BoundedCache } from "../../cache/bounded-cache.ts";
+import { checkSource, limits, partialCharactersMax, partialWeight } from "../limits.ts";
 import { Notes, type Template } from "../plan.ts";
 import { type Position, TemplateError } from "../template-error.ts";
 import type { LiquidScope } from "./expression.ts";
@@ -34,7 +34,7 @@ function newScope(): LiquidScope {
   return { notes: new Notes(), loops: [], assigned: new Set(), read: new Map() };
 }
 
-const partialBodies = new BoundedCache<Write>(partialCharactersMax);
+const partialBodies = new BoundedCache<string, Write>(partialCharactersMax);
 
 /** Compiles a partial, or returns it from the cache. */
 function compilePartialBody(source: string): Write {

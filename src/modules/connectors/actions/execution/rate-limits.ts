@@ -1,4 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
+import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 
 /** Until when providers want no more requests, as this node knows it. */
@@ -20,16 +21,8 @@ export function limitScope(connectionId: string, providerKey: string): string {
 
 /** Creates the limits that this node knows. Other nodes learn of them from the database when they start an execution. */
 export function createRateLimits(clock: Clock): RateLimits {
-  const blocked = new Map<string, number>();
-
-  /** Frees memory: ended limits first, then the oldest ones, which the database still has. */
-  function makeRoom(nowMs: number): void {
-    for (const [key, untilMs] of blocked) if (untilMs <= nowMs) blocked.delete(key);
-    for (const key of blocked.keys()) {
-      if (blocked.size < entriesMax) return;
-      blocked.delete(key);
-    }
-  }
+  // The database still has the limits that are evicted.
+  const blocked = new BoundedCache<string, number>(entriesMax);
 
   return {
     blockedUntilMs(tenantId, scope) {
@@ -41,7 +34,6 @@ export function createRateLimits(clock: Clock): RateLimits {
       const nowMs = clock.now();
       const boundedMs = Math.min(untilMs, nowMs + blockMsMax);
       if (boundedMs <= Math.max(nowMs, blocked.get(key) ?? 0)) return;
-      if (blocked.size >= entriesMax) makeRoom(nowMs);
       blocked.set(key, boundedMs);
     },
   };

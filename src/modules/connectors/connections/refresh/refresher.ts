@@ -1,4 +1,5 @@
 import { backoffMs } from "../../../../platform/backoff/backoff.ts";
+import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
 import { type Database, type Signals, writePersistently } from "../../../../platform/db/index.ts";
@@ -75,7 +76,9 @@ export function createRefresher(dependencies: Dependencies): Refresher {
   const flights = new Map<string, Promise<RefreshOutcome>>();
   const leases = leaseStore(db.sql);
   const connections = connectionStore(db.sql);
-  const recentFailures = new Map<string, { readonly outcome: RefreshOutcome; readonly untilMs: number }>();
+  const recentFailures = new BoundedCache<string, { readonly outcome: RefreshOutcome; readonly untilMs: number }>(
+    recentFailuresMax,
+  );
   const claims = createLeaseClaims({ leases, signals, times });
   const outcomes = metrics.counter({
     name: "connector_refreshes_total",
@@ -314,7 +317,6 @@ export function createRefresher(dependencies: Dependencies): Refresher {
 
   /** Spares the database the same question for every call while a provider is unavailable. */
   function remember(key: string, outcome: RefreshOutcome & { readonly kind: "failed" }): void {
-    if (recentFailures.size >= recentFailuresMax) recentFailures.clear();
     recentFailures.set(key, { outcome, untilMs: performance.now() + Math.min(outcome.retryAfterMs, rememberMsMax) });
   }
 

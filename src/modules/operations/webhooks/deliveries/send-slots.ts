@@ -1,3 +1,4 @@
+import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 import { availableSlots, type Pace, paceOf } from "../domain/allowance.ts";
 import type { EndpointRef } from "../endpoints/endpoint-store.ts";
 
@@ -17,7 +18,7 @@ const pacesMax = 10_000;
 export function createSendSlots(): SendSlots {
   const endpoints = new Map<string, number>();
   const tenants = new Map<string, number>();
-  const paces = new Map<string, Pace>();
+  const paces = new BoundedCache<string, Pace>(pacesMax);
   // Slots count as slow from their reservation to their release, even if the endpoint's pace changes meanwhile.
   const reservedAsSlow = new Map<string, number>();
   let all = 0;
@@ -50,7 +51,6 @@ export function createSendSlots(): SendSlots {
     },
 
     recordResult(endpoint, tookMs, succeeded) {
-      if (paces.size >= pacesMax) paces.clear();
       paces.set(keyOf(endpoint), paceOf(tookMs, succeeded));
     },
   };

@@ -1,3 +1,5 @@
+import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
+
 /** Tracks which pools are likely to admit items, to avoid optimistic attempts that would fail. */
 export interface AdmissionBackoff {
   /** Returns whether items of these pools should be admitted optimistically, without reading their groups. */
@@ -12,7 +14,7 @@ const poolsMax = 10_000;
 
 /** Creates the backoff. While a pool fails, attempts are skipped exponentially more often; a success resets it. */
 export function createAdmissionBackoff(): AdmissionBackoff {
-  const pauses = new Map<string, { length: number; left: number }>();
+  const pauses = new BoundedCache<string, { length: number; left: number }>(poolsMax);
 
   return {
     shouldTry(poolIds) {
@@ -29,7 +31,6 @@ export function createAdmissionBackoff(): AdmissionBackoff {
       if (pauses.size > 0) for (const poolId of poolIds) pauses.delete(poolId);
     },
     recordFailure(poolIds) {
-      if (pauses.size >= poolsMax) pauses.clear();
       for (const poolId of poolIds) {
         const length = Math.min(pauseMax, 2 * (pauses.get(poolId)?.length ?? 1));
         pauses.set(poolId, { length, left: length });

@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import { fail } from "../../../../errors/index.ts";
+import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 import { type CelExpression, type CelVariables, compileCel } from "../../../../platform/cel/index.ts";
 import type { Pool } from "../../pools/index.ts";
 import { type ConstraintKind, constraintKinds, type GroupRef } from "./group.ts";
@@ -47,17 +48,14 @@ const tenantKeysMax = 10_000;
 /** Creates the key computation. The secret belongs to the installation; the key of each tenant is derived from it. */
 export function createAdmissionKeys(secret: Buffer): AdmissionKeys {
   // Key objects are cached because creating one per call costs many times the HMAC.
-  const tenantKeys = new Map<string, KeyObject>();
+  const tenantKeys = new BoundedCache<string, KeyObject>(tenantKeysMax);
   // A pool snapshot is immutable: its keys are compiled once and collected with it.
   const compiled = new WeakMap<object, readonly Constraint[]>();
 
   function tenantKey(tenantId: string): KeyObject {
-    const known = tenantKeys.get(tenantId);
-    if (known !== undefined) return known;
-    if (tenantKeys.size >= tenantKeysMax) tenantKeys.clear();
-    const created = createSecretKey(createHmac("sha256", secret).update(tenantId).digest());
-    tenantKeys.set(tenantId, created);
-    return created;
+    return tenantKeys.getOrCreate(tenantId, () =>
+      createSecretKey(createHmac("sha256", secret).update(tenantId).digest()),
+    );
   }
 
   function constraintsOf(pool: KeyedPool): readonly Constraint[] {

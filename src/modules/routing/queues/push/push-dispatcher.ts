@@ -1,4 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
+import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import { webhookHeaders } from "../../../../platform/crypto/index.ts";
 import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
@@ -46,7 +47,7 @@ const inFlightMax = 64;
 const perRecipientMax = 16;
 const tenantsPerScan = 50;
 const targetsPerTenant = 200;
-/** The most tenants whose scan position is remembered. */
+/** The most tenants whose scan position is remembered. The others restart from their first target. */
 const positionsMax = 1000;
 /** The number of tenants served concurrently. */
 const lanes = 8;
@@ -73,7 +74,7 @@ export function createPushDispatcher(dependencies: Dependencies): PushDispatcher
   const leasingPools = new Map<string, { hasChanged: boolean }>();
   // Start of the next scan: the tenant, and the target within tenants that have too many targets for one scan.
   let afterTenantId = "";
-  const afterTargets = new Map<TenantId, PushTarget>();
+  const afterTargets = new BoundedCache<TenantId, PushTarget>(positionsMax);
   /** Tenants whose targets were not all tried because too many items were in flight. */
   const cutShort = new Set<TenantId>();
   /** The tenant served last. After a tenant was cut short, the next scan starts after it. */
@@ -272,13 +273,11 @@ export function createPushDispatcher(dependencies: Dependencies): PushDispatcher
     const hasSkipped = afterTenantId !== "";
     const { tenants, lastTenantId } = await findPushTargets(db.sql, {
       afterTenantId,
-      afterTargets: afterTargets.values(),
+      afterTargets: [...afterTargets].map(([, target]) => target),
       tenantsMax: tenantsPerScan,
       targetsPerTenantMax: targetsPerTenant,
     });
     afterTenantId = lastTenantId ?? "";
-    // Positions of tenants without waiting items pile up. The other tenants restart from their first target.
-    if (afterTargets.size > positionsMax) afterTargets.clear();
     for (const found of tenants) queue.add(found.tenantId, "targets", found);
     return lastTenantId !== undefined || hasSkipped;
   }

@@ -1,3 +1,4 @@
+import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
@@ -25,11 +26,10 @@ interface Dependencies {
  * behind them.
  */
 export function createAcceptance({ live, clock, shares }: Dependencies) {
-  const costly = new Map<string, { readonly tries: number; readonly untilMs: number }>();
+  const costly = new BoundedCache<string, { readonly tries: number; readonly untilMs: number }>(costlyItemsMax);
 
   function recordCostly(id: string): void {
     const tries = (costly.get(id)?.tries ?? 0) + 1;
-    if (costly.size >= costlyItemsMax) costly.delete(costly.keys().next().value!);
     const waitS = retryInS({ reason: "rules_too_costly", holdS: 0, nextStepInS: 0 }, tries);
     costly.set(id, { tries, untilMs: clock.now() + waitS * 1000 });
   }

@@ -1,3 +1,4 @@
+import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { PoolSnapshot, Pools, RecipientChunk } from "../../pools/index.ts";
@@ -18,7 +19,7 @@ const partBatchSize = 8;
 /** Creates the snapshot archive. Most calls only check the cache in memory. */
 export function createSnapshotArchive(sql: Sql, clock: Clock, codec: Pools["snapshotCodec"]): SnapshotArchive {
   const store = snapshotStore(sql);
-  const savedAtMs = new Map<string, number>();
+  const savedAtMs = new BoundedCache<string, number>(knownMax);
   // Keyed by identity, because building a string key for each call costs more than the rest of it.
   const freshUntilMs = new WeakMap<PoolSnapshot, number>();
   const partFreshUntilMs = new WeakMap<RecipientChunk, number>();
@@ -39,7 +40,6 @@ export function createSnapshotArchive(sql: Sql, clock: Clock, codec: Pools["snap
     const nowMs = clock.now();
     await writeParts(snapshot, nowMs);
     await store.save(snapshot.pool.tenantId, snapshot.digest, codec.encodeHead(snapshot), new Date(nowMs));
-    if (savedAtMs.size >= knownMax) savedAtMs.clear();
     savedAtMs.set(key, nowMs);
   }
 

@@ -1,3 +1,4 @@
+import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
 import { type CompiledPool, compilePool } from "../domain/compilation/compiled-pool.ts";
 
@@ -9,9 +10,9 @@ export interface CompiledPools {
   take(snapshot: PoolSnapshot): CompiledPool;
 }
 
-/** Creates a cache of compiled pools. The oldest one is evicted first. */
+/** Creates a cache of compiled pools. */
 export function createCompiledPools(entriesMax: number): CompiledPools {
-  const entries = new Map<string, CompiledPool>();
+  const entries = new BoundedCache<string, CompiledPool>(entriesMax);
   // The sides of a canary have the same pool.
   const keyOf = ({ pool, candidateId = "" }: PoolSnapshot) => `${pool.id}:${candidateId}`;
 
@@ -22,9 +23,8 @@ export function createCompiledPools(entriesMax: number): CompiledPools {
 
   return {
     compile(snapshot) {
-      const [key, pool] = [keyOf(snapshot), compiled(snapshot)];
-      if (!entries.has(key) && entries.size >= entriesMax) entries.delete(entries.keys().next().value!);
-      entries.set(key, pool);
+      const pool = compiled(snapshot);
+      entries.set(keyOf(snapshot), pool);
       return pool;
     },
     take(snapshot) {

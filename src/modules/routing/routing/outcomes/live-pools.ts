@@ -1,4 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
+import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import { type Database, isDataError } from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
@@ -80,7 +81,7 @@ export function createLivePools({
   entriesMax = 5000,
   monotonicMs = () => performance.now(),
 }: Dependencies): LivePools {
-  const entries = new Map<string, Entry>();
+  const entries = new BoundedCache<string, Entry>(entriesMax);
   /** Pools in which nothing was decided yet. */
   const unused = createCompiledPools(entriesMax);
   const ejected: EventEntry[] = [];
@@ -165,7 +166,6 @@ export function createLivePools({
       refreshAtMs: 0,
       refreshing: undefined,
     };
-    if (entries.size >= entriesMax) entries.delete(entries.keys().next().value!);
     entries.set(poolId, entry);
     await refreshSoon(poolId, entry);
     return viewOf(entry, snapshot);
@@ -206,7 +206,7 @@ export function createLivePools({
       }),
     );
     if (changes.length === 0) return;
-    const changed = [...entries.values()].filter(({ unsaved }) => unsaved.size > 0);
+    const changed = [...entries].map(([, entry]) => entry).filter(({ unsaved }) => unsaved.size > 0);
     for (const entry of changed) {
       entry.saving = new Set(entry.unsaved);
       entry.unsaved.clear();

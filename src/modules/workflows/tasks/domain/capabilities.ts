@@ -1,5 +1,6 @@
 import satisfies from "semver/functions/satisfies.js";
 import valid from "semver/functions/valid.js";
+import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 import type { TaskKind } from "./task.ts";
 
 /** A type of task that a worker can run. */
@@ -21,20 +22,15 @@ const remembersMax = 1000;
 
 /** Creates a matcher. It remembers its results, because parsing a range is slow. */
 export function createMatcher(buildId: string, capabilities: readonly Capability[]): Matcher {
-  const results = new Map<string, boolean>();
+  const results = new BoundedCache<string, boolean>(remembersMax);
   return {
     name: matcherName(buildId, capabilities),
     buildId,
     canRun({ type, versionRange, refusedBy }) {
       if (refusedBy.includes(buildId)) return false;
-      const key = `${type}\0${versionRange}`;
-      let result = results.get(key);
-      if (result === undefined) {
-        result = capabilities.some((each) => each.type === type && implementsRange(each.versions, versionRange));
-        if (results.size >= remembersMax) results.clear();
-        results.set(key, result);
-      }
-      return result;
+      return results.getOrCreate(`${type}\0${versionRange}`, () =>
+        capabilities.some((each) => each.type === type && implementsRange(each.versions, versionRange)),
+      );
     },
   };
 }

@@ -2,6 +2,7 @@ import type { PollWorkflowTasksRequest } from "../../../../../gen/service/api/wo
 import type { Context } from "../../../../chain/call.ts";
 import { invalid } from "../../../../errors/index.ts";
 import { productionKey } from "../../../../platform/access/index.ts";
+import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 import type { Environments } from "../../environments/index.ts";
 import { type Capability, createMatcher, isVersion, type Matcher, matcherName } from "../domain/capabilities.ts";
 import type { WorkerRegistry } from "../workers/worker-registry.ts";
@@ -23,17 +24,13 @@ const protocolDefault = 1;
 
 /** Creates the reader. Workers repeat their capabilities with every poll, so matchers are shared. */
 export function createPollReader({ environments, workers }: Dependencies): PollReader {
-  const matchers = new Map<string, Matcher>();
+  const matchers = new BoundedCache<string, Matcher>(matchersMax);
 
   function matcherOf(buildId: string, capabilities: readonly Capability[], path: string): Matcher {
-    const name = matcherName(buildId, capabilities);
-    const known = matchers.get(name);
-    if (known !== undefined) return known;
-    checkVersions(capabilities, path);
-    if (matchers.size >= matchersMax) matchers.clear();
-    const matcher = createMatcher(buildId, capabilities);
-    matchers.set(name, matcher);
-    return matcher;
+    return matchers.getOrCreate(matcherName(buildId, capabilities), () => {
+      checkVersions(capabilities, path);
+      return createMatcher(buildId, capabilities);
+    });
   }
 
   return {

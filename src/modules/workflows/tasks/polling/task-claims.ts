@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 import { type Batcher, createBatcher, type Database } from "../../../../platform/db/index.ts";
 import { type LeasedTask, queueName, type TaskKind, type TaskQueue } from "../domain/task.ts";
 import {
@@ -49,7 +50,7 @@ const lockRetryMs = [0, 2, 10, 40];
 
 /** Creates this node's claims. */
 export function createTaskClaims({ db, leases, nowMs = () => performance.now() }: Dependencies): TaskClaims {
-  const groups = new Map<string, TaskClaimGroup>();
+  const groups = new BoundedCache<string, TaskClaimGroup>(groupsMax);
 
   function openGroup(first: PollRequest): TaskClaimGroup {
     const { tenantId, environmentId, queue, matcher, inProduction } = first;
@@ -118,16 +119,10 @@ export function createTaskClaims({ db, leases, nowMs = () => performance.now() }
   return {
     lease(request) {
       const key = `${queueName(request)}/${request.matcher.name}`;
-      let group = groups.get(key);
-      if (group === undefined) {
-        if (groups.size >= groupsMax) groups.clear();
-        group = openGroup(request);
-        groups.set(key, group);
-      }
-      return group.batcher.run(request);
+      return groups.getOrCreate(key, () => openGroup(request)).batcher.run(request);
     },
     async idle() {
-      await Promise.all([...groups.values()].map(({ batcher }) => batcher.idle()));
+      await Promise.all([...groups].map(([, { batcher }]) => batcher.idle()));
     },
   };
 }

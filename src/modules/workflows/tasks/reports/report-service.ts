@@ -1,4 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
+import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 import { type Batcher, createBatcher, type Database } from "../../../../platform/db/index.ts";
 import { parseToken } from "../domain/lease-token.ts";
 import type { RunEngine, TaskEvent } from "../domain/run-engine.ts";
@@ -40,7 +41,7 @@ export function createReportService({ db, engine, workers, metrics, wake }: Depe
   const releases = leaseBatcher(store.releaseLeases);
   const refusals = leaseBatcher(store.refuseTasks);
   // The kinds of the last applied events by token, so that a repeated report gets the first result.
-  const applied = new Map<string, ReportedEvent["kind"]>();
+  const applied = new BoundedCache<string, ReportedEvent["kind"]>(rememberedMax);
 
   /** Batches statements that end leases. */
   function leaseBatcher(end: typeof store.releaseLeases): Batcher<store.LeaseRef, boolean> {
@@ -61,11 +62,6 @@ export function createReportService({ db, engine, workers, metrics, wake }: Depe
     return found?.runId;
   }
 
-  function remember(key: string, kind: ReportedEvent["kind"]): void {
-    if (applied.size >= rememberedMax) applied.delete(applied.keys().next().value!);
-    applied.set(key, kind);
-  }
-
   return {
     async heartbeat(heartbeat) {
       const result = await heartbeats.run(heartbeat);
@@ -78,7 +74,7 @@ export function createReportService({ db, engine, workers, metrics, wake }: Depe
       const runId = await runOf(tenantId, event);
       const result = runId === undefined ? "stale" : await engine.apply(tenantId, runId, event);
       if (result === "applied") {
-        remember(key, event.kind);
+        applied.set(key, event.kind);
         metrics.changed(event.kind === "attempt_succeeded" ? "completed" : "failed");
         return "applied";
       }

@@ -1,3 +1,4 @@
+import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 import { createBatcher, type Database } from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { matcherName } from "../domain/capabilities.ts";
@@ -33,7 +34,7 @@ const rememberedMax = 10_000;
 
 /** Creates the registry. An unchanged worker is written every few seconds at most. */
 export function createWorkerRegistry({ db, log, nowMs = () => performance.now() }: Dependencies): WorkerRegistry {
-  const written = new Map<string, LastWrite>();
+  const written = new BoundedCache<string, LastWrite>(rememberedMax);
   const reports = createBatcher<WorkerReport, void>({
     flush: async (workers) => {
       await upsertWorkers(db.sql, [...new Map(workers.map((worker) => [workerName(worker), worker])).values()]);
@@ -54,11 +55,6 @@ export function createWorkerRegistry({ db, log, nowMs = () => performance.now() 
     },
   });
 
-  function remember(name: string, write: LastWrite): void {
-    if (written.size >= rememberedMax) written.clear();
-    written.set(name, write);
-  }
-
   /** The write is repeated with the next poll if it failed. */
   function onFailure(name: string) {
     return (error: unknown) => {
@@ -73,14 +69,14 @@ export function createWorkerRegistry({ db, log, nowMs = () => performance.now() 
       const description = `${worker.protocol} ${matcherName(worker.buildId, worker.capabilities)}`;
       const last = written.get(name);
       if (last?.description === description && nowMs() - last.atMs < writeEveryMs) return;
-      remember(name, { atMs: nowMs(), description });
+      written.set(name, { atMs: nowMs(), description });
       reports.run(worker).catch(onFailure(name));
     },
     touch(worker) {
       const name = workerName(worker);
       const last = written.get(name);
       if (last !== undefined && nowMs() - last.atMs < writeEveryMs) return;
-      remember(name, { atMs: nowMs(), description: last?.description });
+      written.set(name, { atMs: nowMs(), description: last?.description });
       touches.run(worker).catch(onFailure(name));
     },
     leave(worker) {

@@ -1,3 +1,4 @@
+import { BoundedCache } from "../../../cache/bounded-cache.ts";
 import type { Shape } from "./statement.ts";
 import { ValueTypes } from "./value-types.ts";
 
@@ -6,7 +7,7 @@ const shapesMax = 5000;
 /** The schema information that the connections of one pool share. */
 export class Catalog {
   readonly types = new ValueTypes();
-  private readonly parameterTypes = new Map<Shape, readonly number[]>();
+  private readonly parameterTypes = new BoundedCache<Shape, readonly number[]>(shapesMax);
 
   /** The types of a statement's parameters; undefined when PostgreSQL has to describe them. */
   parameterTypesOf(shape: Shape): readonly number[] | undefined {
@@ -14,7 +15,6 @@ export class Catalog {
   }
 
   keepParameterTypes(shape: Shape, types: readonly number[]): void {
-    if (this.parameterTypes.size >= shapesMax) this.parameterTypes.clear();
     this.parameterTypes.set(shape, types);
   }
 

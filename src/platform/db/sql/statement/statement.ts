@@ -1,3 +1,4 @@
+import { BoundedCache } from "../../../cache/bounded-cache.ts";
 import { ShapeCache, type ShapeNode } from "./shape-cache.ts";
 import { inferType, typeIds } from "./value-types.ts";
 
@@ -173,18 +174,10 @@ function shapeOf(strings: readonly string[], values: readonly unknown[], paramet
   return shape;
 }
 
-const rawShapesMax = 100;
-const rawShapes = new Map<string, Shape>();
+const rawShapes = new BoundedCache<string, Shape>(100);
 
 function rawShapeOf(text: string, types: readonly number[]): Shape {
-  const key = `${types.join()} ${text}`;
-  let shape = rawShapes.get(key);
-  if (shape === undefined) {
-    if (rawShapes.size >= rawShapesMax) rawShapes.clear();
-    shape = new Shape(text, types);
-    rawShapes.set(key, shape);
-  }
-  return shape;
+  return rawShapes.getOrCreate(`${types.join()} ${text}`, () => new Shape(text, types));
 }
 
 /** Finds the node of a statement with these values. A value without an inferred type needs no edge. */

@@ -1,3 +1,4 @@
+import { BoundedCache } from "../../../../../platform/cache/bounded-cache.ts";
 import { type CelExpression, compileCel } from "../../../../../platform/cel/index.ts";
 import type { FallbackStep, PoolSnapshot, Recipient, Rule } from "../../../pools/index.ts";
 import { AliasTable } from "../structures/alias-table.ts";
@@ -60,7 +61,7 @@ export class CompiledPool {
   readonly #allWarmAtMs: number;
   readonly #celRecipients: (object | undefined)[];
   #holders: ReadonlyMap<string, Uint32Array> | undefined;
-  readonly #levels = new Map<string, Float32Array>();
+  readonly #levels = new BoundedCache<string, Float32Array>(skillLevelsMax);
   #eligibleTable: AliasTable | undefined;
   #topPriorityTable: AliasTable | undefined;
   #hashes: Uint32Array | undefined;
@@ -151,7 +152,6 @@ export class CompiledPool {
     const { recipients } = this.snapshot;
     const levels = new Float32Array(recipients.length);
     for (const index of this.holders(skill)) levels[index] = recipients[index]!.skills[skill]!;
-    if (this.#levels.size >= skillLevelsMax) this.#levels.delete(this.#levels.keys().next().value!);
     this.#levels.set(skill, levels);
     return levels;
   }

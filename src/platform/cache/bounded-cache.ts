@@ -1,0 +1,80 @@
+interface Entry<V> {
+  readonly value: V;
+  readonly weight: number;
+  wasRead: boolean;
+}
+
+/**
+ * A cache that evicts its oldest entries when their total weight exceeds a maximum. An entry that was read since it was last
+ * considered gets a second chance. That keeps about the same entries as least recently used, but a read does not move its entry.
+ */
+export class BoundedCache<K, V> {
+  readonly #entries = new Map<K, Entry<V>>();
+  readonly #weightMax: number;
+  #weight = 0;
+
+  /** An entry weighs 1 unless `set` says otherwise, so the maximum is usually a number of entries. */
+  constructor(weightMax: number) {
+    this.#weightMax = weightMax;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get weight(): number {
+    return this.#weight;
+  }
+
+  get(key: K): V | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    entry.wasRead = true;
+    return entry.value;
+  }
+
+  /** Returns the value of a key, and creates it first if there is none. */
+  getOrCreate(key: K, create: () => V): V {
+    const known = this.get(key);
+    if (known !== undefined) return known;
+    const value = create();
+    this.set(key, value);
+    return value;
+  }
+
+  /** Stores a value as the newest entry. The entry itself is kept, however much it weighs. */
+  set(key: K, value: V, weight = 1): void {
+    this.delete(key);
+    this.#entries.set(key, { value, weight, wasRead: false });
+    this.#weight += weight;
+    if (this.#weight > this.#weightMax) this.#evict(key);
+  }
+
+  delete(key: K): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#weight -= entry.weight;
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#weight = 0;
+  }
+
+  /** All keys and values, which does not count as reading them. */
+  *[Symbol.iterator](): Generator<[K, V]> {
+    for (const [key, { value }] of this.#entries) yield [key, value];
+  }
+
+  /** Evicts entries, but not the newest. A map iterates in insertion order, and visits entries that are inserted meanwhile. */
+  #evict(newest: K): void {
+    for (const [key, entry] of this.#entries) {
+      if (this.#weight <= this.#weightMax) return;
+      if (key === newest) continue;
+      this.#entries.delete(key);
+      if (entry.wasRead) this.#entries.set(key, { ...entry, wasRead: false });
+      else this.#weight -= entry.weight;
+    }
+  }
+}
