@@ -67,15 +67,6 @@ export function reportStore(sql: Sql) {
       return row;
     },
 
-    /** Deletes reports that were last produced before a time; returns the number deleted. */
-    async deleteOld(before: Date, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from conformance_reports where ctid = any(array(
-          select ctid from conformance_reports where last_produced_at < ${before}
-          order by last_produced_at limit ${limit}))`;
-      return deleted.count;
-    },
-
     async list(tenantId: TenantId, filter: ReportFilter, page: Page): Promise<PageRows<ConformanceReport>> {
       const { environmentId, suiteId, verdict, inProduction } = filter;
       const where = sql`tenant_id = ${tenantId}

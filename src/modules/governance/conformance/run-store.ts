@@ -134,15 +134,6 @@ export function runStore(sql: Sql) {
         order by ended_at limit ${limit}`;
     },
 
-    /** Deletes runs that ended before a time; returns the number deleted. */
-    async deleteEnded(before: Date, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from conformance_runs where ctid = any(array(
-          select ctid from conformance_runs where ended_at < ${before} and scratch_tenant_ids = '{}'
-          order by ended_at limit ${limit}))`;
-      return deleted.count;
-    },
-
     async list(tenantId: TenantId, filter: RunFilter, page: Page): Promise<PageRows<ConformanceRun>> {
       const { environmentId, suiteId, state, inProduction } = filter;
       const where = sql`tenant_id = ${tenantId}
