@@ -50,11 +50,10 @@ export class BoundedCache<K, V> {
     if (this.#weight > this.#weightMax) this.#evict(key);
   }
 
-  delete(key: K): void {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return;
-    this.#entries.delete(key);
-    this.#weight -= entry.weight;
+  /** Deletes an entry; returns whether there was one. */
+  delete(key: K): boolean {
+    this.#weight -= this.#entries.get(key)?.weight ?? 0;
+    return this.#entries.delete(key);
   }
 
   clear(): void {

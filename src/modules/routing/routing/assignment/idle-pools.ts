@@ -1,3 +1,5 @@
+import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
+
 /**
  * Tracks the pools in which no item waits for a recipient, so that a freed place there needs no search, and the pools with
  * a free place that no waiting item can use.
@@ -6,17 +8,17 @@
  * has then been skipped or scanned without a result, so the announcement triggers another search.
  */
 export class IdlePools {
-  readonly #max: number;
-  readonly #idle = new Map<string, { placeSkipped: boolean }>();
+  readonly #idle: BoundedCache<string, { placeSkipped: boolean }>;
   /** Running searches during which no item was announced. */
   readonly #searches = new Map<string, symbol>();
   /** Running scans for a freed place, and whether an item was announced since they began. */
   readonly #placeScans = new Map<string, { itemArrived: boolean }>();
   /** Pools in which items wait and a place stayed free after the last scan. */
-  readonly #unusablePlaces = new Set<string>();
+  readonly #unusablePlaces: BoundedCache<string, true>;
 
   constructor(max = 10_000) {
-    this.#max = max;
+    this.#idle = new BoundedCache(max);
+    this.#unusablePlaces = new BoundedCache(max);
   }
 
   /** Records a freed place; returns whether it needs no search because no item waits. */
@@ -52,8 +54,8 @@ export class IdlePools {
   endPlaceScan(poolId: string, hasFreePlace: boolean): boolean {
     const itemArrived = this.#placeScans.get(poolId)?.itemArrived === true;
     this.#placeScans.delete(poolId);
-    if (!hasFreePlace || this.#idle.has(poolId)) return false;
-    if (!itemArrived) addBounded(this.#unusablePlaces, poolId, this.#max);
+    if (!hasFreePlace || this.#idle.get(poolId) !== undefined) return false;
+    if (!itemArrived) this.#unusablePlaces.set(poolId, true);
     return itemArrived;
   }
 
@@ -77,7 +79,7 @@ export class IdlePools {
       this.#idle.delete(poolId);
       return placeSkipped && !found.forPlace;
     }
-    if (isUndisturbed) this.#add(poolId, placeSkipped || found.forPlace);
+    if (isUndisturbed) this.#idle.set(poolId, { placeSkipped: placeSkipped || found.forPlace });
     return !isUndisturbed;
   }
 
@@ -88,15 +90,4 @@ export class IdlePools {
     // Announcements since then are unknown.
     for (const scan of this.#placeScans.values()) scan.itemArrived = true;
   }
-
-  #add(poolId: string, placeSkipped: boolean): void {
-    if (!this.#idle.has(poolId) && this.#idle.size >= this.#max) this.#idle.delete(this.#idle.keys().next().value!);
-    this.#idle.set(poolId, { placeSkipped });
-  }
-}
-
-/** Adds a value and evicts the oldest one when the set is full. */
-function addBounded<T>(set: Set<T>, value: T, max: number): void {
-  if (!set.has(value) && set.size >= max) set.delete(set.values().next().value!);
-  set.add(value);
 }
