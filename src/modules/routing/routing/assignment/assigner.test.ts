@@ -74,7 +74,7 @@ function nodes(pools: ReadonlyMap<string, PoolSnapshot>, { now } = clock) {
       onOffered: () => {},
       pollMs: 3_600_000,
     });
-    stops.push(assigner.stop);
+    stops.push(assigner.stop, live.stop);
     return { assigner, live, searches, loseSignals };
   };
 }

@@ -292,6 +292,7 @@ export function createLivePools({
       clearInterval(timer);
       saving = saving.then(saveChanges);
       await saving;
+      await Promise.allSettled([...entries].map(([, { refreshing }]) => refreshing));
     },
   };
 }
