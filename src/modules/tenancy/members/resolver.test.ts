@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import {
   InviteMemberRequestSchema,
   RemoveMemberRequestSchema,
   Member_Status as Status,
   UpdateMemberRequestSchema,
 } from "../../../../gen/service/api/member_pb.ts";
+import { afterFile } from "../../../../test/harness/after-file.ts";
 import { freshTenant, perform, recordedEvents, testDatabase } from "../../../../test/harness/context.ts";
 import { until } from "../../../../test/harness/until.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
@@ -22,7 +23,7 @@ async function startNode() {
   const changes = createTenantChanges(db, signals);
   await signals.start();
   await changes.start();
-  after(async () => {
+  afterFile(async () => {
     changes.stop();
     await signals.stop();
   });

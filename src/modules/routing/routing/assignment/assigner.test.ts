@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "node:test";
+import { afterFile } from "../../../../../test/harness/after-file.ts";
 import { announcedChanges } from "../../../../../test/harness/changes.ts";
 import { freshTenant, recordedEvents, testDatabase } from "../../../../../test/harness/context.ts";
 import { until } from "../../../../../test/harness/until.ts";
@@ -42,7 +43,7 @@ function nodes(pools: ReadonlyMap<string, PoolSnapshot>, { now } = clock) {
     },
   } as Signals;
   const stops: (() => Promise<void>)[] = [];
-  after(async () => {
+  afterFile(async () => {
     for (const stop of stops) await stop();
   });
   const loseSignals = () => {

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { after } from "node:test";
 import { create, type DescMessage, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import {
   CompleteWorkflowTasksRequestSchema,
@@ -14,6 +13,7 @@ import {
   ReleaseWorkflowTasksRequestSchema,
   type ReleaseWorkflowTasksResponse,
 } from "../../../../../gen/service/api/workflow_task_pb.ts";
+import { afterFile } from "../../../../../test/harness/after-file.ts";
 import { announcedChanges } from "../../../../../test/harness/changes.ts";
 import { type ContextChoice, contextFor, freshTenant } from "../../../../../test/harness/context.ts";
 import type { GroupedHandler, KeyedCall } from "../../../../chain/call.ts";
@@ -181,7 +181,7 @@ export async function startNode(db: Database, engine: RunEngine = standInEngine(
   const environments = createEnvironments({ side: db, changes: announcedChanges().changes });
   const parts = { db, signals, log: { warn: () => {} }, cursors, metrics: createMetrics(), engine, environments };
   const tasks = createTasks(parts);
-  after(async () => {
+  afterFile(async () => {
     tasks.endWaits();
     await tasks.idle();
     await signals.stop();
