@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { ulidMs } from "../../src/platform/ids/ulid.ts";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
@@ -8,7 +7,8 @@ import { restClient } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";
 import { publish } from "../workflows/crash-cluster.ts";
 
-const preload = fileURLToPath(new URL("../harness/skewed-clock.mjs", import.meta.url));
+// A URL, because NODE_OPTIONS separates words at spaces.
+const preload = new URL("../harness/skewed-clock.mjs", import.meta.url).href;
 const hourMs = 3_600_000;
 const waitMs = 8 * 60_000;
 const document = {
