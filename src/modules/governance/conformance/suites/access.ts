@@ -1,8 +1,8 @@
 import type { ConformanceSuite } from "../sandbox/index.ts";
 import { directoryCases } from "./directory.ts";
-import { createKey } from "./key-steps.ts";
 import { packCases } from "./packs.ts";
-import { createPool } from "./pool-steps.ts";
+import { createKey } from "./steps/key-steps.ts";
+import { createPool } from "./steps/pool-steps.ts";
 
 const pools = { capabilities: ["pools"], dryRun: false };
 const asNeighbour = { as: "neighbour" } as const;

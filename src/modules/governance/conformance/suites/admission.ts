@@ -1,6 +1,6 @@
 import type { CaseContext, ConformanceSuite } from "../sandbox/index.ts";
-import { completeItem, createPool, leaseAll, leaseOne, routeItem, routeItems } from "./pool-steps.ts";
-import { createTwice } from "./repeat-steps.ts";
+import { completeItem, createPool, leaseAll, leaseOne, routeItem, routeItems } from "./steps/pool-steps.ts";
+import { createTwice } from "./steps/repeat-steps.ts";
 
 const hourS = 3600;
 const singleton = { key: "item.key" };

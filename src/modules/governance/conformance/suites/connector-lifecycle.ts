@@ -11,8 +11,8 @@ import {
   requestSession,
   showConnection,
   subscribe,
-} from "./connector-steps.ts";
-import { createTwice } from "./repeat-steps.ts";
+} from "./steps/connector-steps.ts";
+import { createTwice } from "./steps/repeat-steps.ts";
 
 const capabilities = ["connectors", "connections"];
 

@@ -1,7 +1,7 @@
 import type { Config } from "../../../../config/index.ts";
 import type { CaseContext, ConformanceSuite, Json } from "../sandbox/index.ts";
-import { readEventIds } from "./event-steps.ts";
-import { createTwice } from "./repeat-steps.ts";
+import { readEventIds } from "./steps/event-steps.ts";
+import { createTwice } from "./steps/repeat-steps.ts";
 
 const base = "/api/v2/notification";
 const trigger = "/api/v2/notifications/trigger";

@@ -5,7 +5,7 @@ import {
   signStatement,
 } from "../../../../platform/crypto/index.ts";
 import type { CaseContext, ConformanceCase, Json } from "../sandbox/index.ts";
-import { createPool } from "./pool-steps.ts";
+import { createPool } from "./steps/pool-steps.ts";
 
 const marketplace = { capabilities: ["marketplace", "workflows"], dryRun: false };
 const packs = "/api/v2/marketplace/packs";

@@ -1,5 +1,5 @@
 import type { CaseContext, ConformanceCase, Json } from "../sandbox/index.ts";
-import { completeItem, createPool, leaseAll, leaseOne, readItem, routeItem } from "./pool-steps.ts";
+import { completeItem, createPool, leaseAll, leaseOne, readItem, routeItem } from "./steps/pool-steps.ts";
 
 const queues = { capabilities: ["queues"], dryRun: false };
 

@@ -1,5 +1,5 @@
 import type { ConformanceCase, Json } from "../sandbox/index.ts";
-import { createKey } from "./key-steps.ts";
+import { createKey } from "./steps/key-steps.ts";
 import {
   completeTask,
   failTask,
@@ -9,7 +9,7 @@ import {
   readEndedRun,
   signalRun,
   startRun,
-} from "./workflow-steps.ts";
+} from "./steps/workflow-steps.ts";
 
 const sandbox = { capabilities: ["workflows"], dryRun: false };
 const waitForGo = (id: string) => ({ id, wait_event: { event: "go", timeout: "10m" } });

@@ -1,7 +1,6 @@
 import type { ConformanceSuite } from "../sandbox/index.ts";
-import { createTwice } from "./repeat-steps.ts";
 import { runControlCases } from "./run-control.ts";
-import { streamCases } from "./streams.ts";
+import { createTwice } from "./steps/repeat-steps.ts";
 import {
   completeTask,
   failTask,
@@ -11,7 +10,8 @@ import {
   readHistory,
   signalRun,
   startRun,
-} from "./workflow-steps.ts";
+} from "./steps/workflow-steps.ts";
+import { streamCases } from "./streams.ts";
 
 const capabilities = ["workflows"];
 const waitForGo = { id: "go", wait_event: { event: "go", timeout: "10m" } };

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { CaseContext, ConformanceCase, Json } from "../sandbox/index.ts";
-import { readEventIds } from "./event-steps.ts";
-import { createTwice } from "./repeat-steps.ts";
-import { publish, startRun } from "./workflow-steps.ts";
+import { readEventIds } from "./steps/event-steps.ts";
+import { createTwice } from "./steps/repeat-steps.ts";
+import { publish, startRun } from "./steps/workflow-steps.ts";
 
 const sandbox = { capabilities: ["workflows", "workflow_streams"], dryRun: false };
 

@@ -1,4 +1,5 @@
 import type { CaseContext, ConformanceSuite, Json } from "../sandbox/index.ts";
+import { queueControlCases } from "./queue-control.ts";
 import {
   completeItem,
   createPool,
@@ -8,9 +9,8 @@ import {
   listDeadLetters,
   readItem,
   routeItems,
-} from "./pool-steps.ts";
-import { queueControlCases } from "./queue-control.ts";
-import { createTwice } from "./repeat-steps.ts";
+} from "./steps/pool-steps.ts";
+import { createTwice } from "./steps/repeat-steps.ts";
 
 const hourMs = 3_600_000;
 /** Retries follow at once. */

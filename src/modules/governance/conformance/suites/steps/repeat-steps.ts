@@ -1,4 +1,4 @@
-import type { CaseContext, Json } from "../sandbox/index.ts";
+import type { CaseContext, Json } from "../../sandbox/index.ts";
 
 /** Sends a create twice with one idempotency key, then another create with the key, and checks that only the first counts. */
 export async function createTwice(

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { CaseContext, Json } from "../sandbox/index.ts";
+import type { CaseContext, Json } from "../../sandbox/index.ts";
 
 const base = "/api/v2/connector";
 /** The address of cloud metadata services. The egress guard never lets a connection through to it. */

@@ -1,4 +1,4 @@
-import type { CaseContext, Json } from "../sandbox/index.ts";
+import type { CaseContext, Json } from "../../sandbox/index.ts";
 
 /** Publishes a version of the case's definition, and returns its key. */
 export async function publish(

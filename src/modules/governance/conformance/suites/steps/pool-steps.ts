@@ -1,4 +1,4 @@
-import type { CaseContext, Json } from "../sandbox/index.ts";
+import type { CaseContext, Json } from "../../sandbox/index.ts";
 
 /** Creates a pool and returns its id. Leases outlast the case. */
 export async function createPool(context: CaseContext, config: object, suffix = ""): Promise<string> {

@@ -1,4 +1,4 @@
-import type { CaseContext, RequestOptions } from "../sandbox/index.ts";
+import type { CaseContext, RequestOptions } from "../../sandbox/index.ts";
 
 /** Creates an API key with a role, and returns its id and how to send requests with it. */
 export async function createKey(
