@@ -4,6 +4,7 @@ import { announcedChanges } from "../../../../test/harness/changes.ts";
 import { freshTenant, testDatabase } from "../../../../test/harness/context.ts";
 import { documentOf, noteStep } from "./domain/language/testing/documents.ts";
 import { createPublishedVersions } from "./published-versions.ts";
+import { definitionStore } from "./store.ts";
 import { definitionFixture } from "./testing/definition-fixture.ts";
 
 const db = await testDatabase();
@@ -92,6 +93,34 @@ test("parsed versions are dropped when they exceed their memory, least recently 
   await definitionOf("c");
   assert.equal(await definitionOf("a"), a);
   assert.notEqual(await definitionOf("b"), b);
+});
+
+test("a version that another node just published is not archived on a node that did not hear of it yet", async () => {
+  const tenantId = freshTenant();
+  const id = await published(tenantId, "a", 1);
+  const versions = createPublishedVersions({ db, changes: announcedChanges().changes });
+  assert.equal((await versions.resolve(tenantId, "a"))!.version, 1);
+  await fixture.update({ tenantId }, id, keyed("a", 2));
+  await fixture.publish({ tenantId }, id);
+  const { version, archived } = (await versions.resolve(tenantId, "a", 2))!;
+  assert.deepEqual([version, archived], [2, false]);
+});
+
+test("a withdrawn version stays archived after a newer one is published", async () => {
+  const tenantId = freshTenant();
+  const id = await published(tenantId, "a", 1);
+  const publishNext = async (value: number) => {
+    await fixture.update({ tenantId }, id, keyed("a", value));
+    await fixture.publish({ tenantId }, id);
+  };
+  await publishNext(2);
+  assert.equal((await resolve(tenantId, "a", 2))!.archived, false);
+  const store = definitionStore(db.sql);
+  await store.withdrawVersions((await store.findHead(tenantId, id))!, 1, new Date());
+  await publishNext(3);
+  const { version, archived } = (await resolve(tenantId, "a"))!;
+  assert.deepEqual([version, archived], [3, false]);
+  assert.equal((await resolve(tenantId, "a", 2))!.archived, true);
 });
 
 test("while changes of other nodes are unknown, the active version is read from the database", async () => {

@@ -67,13 +67,13 @@ interface HeadEntry {
   readonly tenantId: TenantId;
   readonly head: DefinitionHead | undefined;
   readonly canary: Canary | undefined;
+  readonly withdrawn: readonly number[];
 }
 
 interface ParsedVersion {
   readonly digest: string;
   readonly definition: Definition;
   readonly bytes: number;
-  readonly withdrawn: boolean;
 }
 
 // A parsed definition takes a few times the bytes of its document.
@@ -92,16 +92,20 @@ export function createPublishedVersions({ db, changes, bytesMax = documentBytesM
       const tenantId = key.slice(0, at) as TenantId;
       const idOrKey = key.slice(at + 1);
       const head = (await store.findHead(tenantId, idOrKey)) ?? (await store.findArchived(tenantId, idOrKey));
-      const canary = head && (await canaryStore(db.sql).find(tenantId, "workflow", head.id));
-      return { tenantId, head, canary };
+      if (head === undefined) return { tenantId, head, canary: undefined, withdrawn: [] };
+      const [canary, withdrawn] = await Promise.all([
+        canaryStore(db.sql).find(tenantId, "workflow", head.id),
+        store.listWithdrawn(tenantId, head.id),
+      ]);
+      return { tenantId, head, canary, withdrawn };
     },
     tenantOf: (_key, { tenantId }) => tenantId,
   });
   const parsed = new ParsedVersions(bytesMax);
 
   async function load(tenantId: TenantId, id: DefinitionId, version: number): Promise<ParsedVersion | undefined> {
-    const current = await store.findVersion(tenantId, id, version);
-    const found = current ?? (await store.findWithdrawn(tenantId, id, version));
+    const found =
+      (await store.findVersion(tenantId, id, version)) ?? (await store.findWithdrawn(tenantId, id, version));
     if (found === undefined) return undefined;
     const { definition, violations } = parseDefinition(found.document);
     if (definition === undefined) {
@@ -111,7 +115,7 @@ export function createPublishedVersions({ db, changes, bytesMax = documentBytesM
       );
     }
     const bytes = JSON.stringify(found.document).length;
-    return { digest: found.digest, definition, bytes, withdrawn: current === undefined };
+    return { digest: found.digest, definition, bytes };
   }
 
   const entryOf = (tenantId: TenantId, idOrKey: string) => heads.get(`${tenantId}|${idOrKey}`);
@@ -126,7 +130,7 @@ export function createPublishedVersions({ db, changes, bytesMax = documentBytesM
       return idOrKey === "" ? "" : ((await identify(tenantId, idOrKey))?.id ?? idOrKey);
     },
     async resolve(tenantId, idOrKey, version, start) {
-      const { head, canary: running } = await entryOf(tenantId, idOrKey);
+      const { head, canary: running, withdrawn } = await entryOf(tenantId, idOrKey);
       const canary = version === undefined && start !== undefined ? sideOf(running, start) : undefined;
       const number = version ?? (canary?.side === "canary" ? running!.version : (head?.activeVersion ?? 0));
       if (number < 1) return undefined;
@@ -135,9 +139,8 @@ export function createPublishedVersions({ db, changes, bytesMax = documentBytesM
       const name = `${tenantId}|${definitionId}|${number}`;
       const found = parsed.get(name) ?? (await parsed.load(name, () => load(tenantId, definitionId, number)));
       if (found === undefined) return undefined;
-      const { digest, definition, withdrawn } = found;
-      // A version above the newest one was withdrawn since it was read.
-      const archived = withdrawn || head === undefined || head.status === "archived" || number > head.lastVersion;
+      const { digest, definition } = found;
+      const archived = head === undefined || head.status === "archived" || withdrawn.includes(number);
       return { tenantId, definitionId, key: definition.key, version: number, digest, definition, archived, canary };
     },
   };

@@ -229,6 +229,12 @@ export function definitionStore(sql: Sql) {
         select tenant_id, definition_id, version, ${key}, document, digest, ${now} from withdrawn`;
     },
 
+    async listWithdrawn(tenantId: TenantId, id: DefinitionId): Promise<number[]> {
+      const rows = await sql<{ version: number }[]>`
+        select version from workflow_withdrawn_versions where tenant_id = ${tenantId} and definition_id = ${id}`;
+      return rows.map(({ version }) => version);
+    },
+
     /** A withdrawn version with the key of its definition. */
     async findWithdrawn(
       tenantId: TenantId,
