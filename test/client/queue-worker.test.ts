@@ -127,14 +127,14 @@ describe("the queue worker of the client", () => {
     const reasons: unknown[] = [];
     await work(
       {
-        ...{ poolId, leaseSeconds: 1 },
+        ...{ poolId, leaseSeconds: 3 },
         async handle({ key, queue_item_id, attempt, lease_expires_at }, { signal }) {
           assert.equal(attempt, 1);
           if (key === "0") {
             await until(() => Date.now() > Date.parse(lease_expires_at!) + 500);
           } else {
             await client.queues.cancelItem({ pool_id: poolId, queue_item_id });
-            await new Promise((resolve) => signal.addEventListener("abort", resolve));
+            await until(() => signal.aborted);
             reasons.push(signal.reason);
           }
         },
