@@ -9,6 +9,7 @@ import { type Backoff, backoffMs } from "../platform/backoff/backoff.ts";
 import { type Clock, systemClock } from "../platform/clock/clock.ts";
 import { type DatabaseClock, startDatabaseClock } from "../platform/clock/database-clock.ts";
 import { isDatabaseAway } from "../platform/db/index.ts";
+import { createRepeatedTask } from "../platform/jobs/index.ts";
 import { createLog, type Log } from "../platform/log/log.ts";
 import {
   createMemoryLimiter,
@@ -126,12 +127,16 @@ async function start(
     closers.push(() => node.changes.stop());
     const platform = await node.loadPlatformTenant();
     const admin = await ensureAdminAccess({ config, db, clock, apiKeys, tenantId: platform.id });
-    const flushUses = () => Promise.all([apiKeys.verifier.flushUses(), identity.sessions.flushUses()]);
-    const uses = setInterval(flushUses, 15_000);
-    closers.push(() => {
-      clearInterval(uses);
-      return flushUses();
+    const uses = createRepeatedTask({
+      async work() {
+        await Promise.all([apiKeys.verifier.flushUses(), identity.sessions.flushUses()]);
+      },
+      maxWaitMs: 15_000,
+      onError: (error) => log.warn({ err: error }, "could not store the last use of credentials"),
+      runsAtStop: true,
     });
+    void uses.start();
+    closers.push(() => uses.stop());
     node.billing.evidence.start();
     closers.push(() => node.billing.evidence.stop());
     routing.live.start();

@@ -68,7 +68,7 @@ export async function startDatabaseClock({ db, log, measureEveryMs = 1000 }: Dep
   }
 
   const task = createRepeatedTask({
-    work: () => measureAgain().then(() => measureEveryMs),
+    work: measureAgain,
     maxWaitMs: measureEveryMs,
     // The monotonic clock continues the time, and readiness reports that the database does not respond.
     onError: () => {},

@@ -3,12 +3,14 @@ import { EventEmitter, once } from "node:events";
 import { test } from "node:test";
 import { createRepeatedTask } from "./repeated-task.ts";
 
-function counted(waits: readonly (number | Error)[], maxWaitMs = 60_000) {
+type Options = Partial<Parameters<typeof createRepeatedTask>[0]>;
+
+function counted(waits: readonly (number | Error)[], options: Options = {}) {
   const runs = new EventEmitter();
   let count = 0;
   const errors: unknown[] = [];
   const task = createRepeatedTask({
-    maxWaitMs,
+    maxWaitMs: 60_000,
     onError: (error) => errors.push(error),
     async work() {
       const wait = waits[count++] ?? 60_000;
@@ -16,6 +18,7 @@ function counted(waits: readonly (number | Error)[], maxWaitMs = 60_000) {
       if (wait instanceof Error) throw wait;
       return wait;
     },
+    ...options,
   });
   return { task, errors, count: () => count, nth: (n: number) => once(runs, String(n)) };
 }
@@ -30,7 +33,7 @@ test("the task runs again after the time that each run returns", async () => {
 
 test("after an error the task runs again within the longest wait", async () => {
   const error = new Error("no connection");
-  const { task, errors, nth } = counted([error, 60_000], 1);
+  const { task, errors, nth } = counted([error, 60_000], { maxWaitMs: 1 });
   task.start();
   await nth(2);
   await task.stop();
@@ -64,4 +67,35 @@ test("a stopped task does not run", async () => {
   task.run();
   await new Promise((resolve) => setTimeout(resolve, 5));
   assert.equal(count(), 1);
+});
+
+test("start resolves after the first run, and a second start does nothing", async () => {
+  const { task, count } = counted([60_000]);
+  await task.start();
+  assert.equal(count(), 1);
+  await task.start();
+  await task.stop();
+  assert.equal(count(), 1);
+});
+
+test("the task runs when its subscription says so, until it is stopped", async () => {
+  const wakes = new EventEmitter();
+  const subscribe = (run: () => void) => {
+    wakes.on("wake", run);
+    return () => wakes.off("wake", run);
+  };
+  const { task, nth } = counted([], { subscribe });
+  await task.start();
+  wakes.emit("wake");
+  await nth(2);
+  await task.stop();
+  assert.equal(wakes.listenerCount("wake"), 0);
+});
+
+test("work that stores what is in memory is done a last time when the task stops", async () => {
+  const error = new Error("no connection");
+  const { task, count, errors } = counted([60_000, error], { runsAtStop: true });
+  await task.start();
+  await task.stop();
+  assert.deepEqual([count(), errors], [2, [error]]);
 });

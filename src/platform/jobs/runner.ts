@@ -3,6 +3,7 @@ import { type Backoff, backoffMs } from "../backoff/backoff.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { Database, Signals } from "../db/index.ts";
 import type { Log } from "../log/log.ts";
+import { createRepeatedTask } from "./repeated-task.ts";
 import {
   completeJob,
   enqueueJobs,
@@ -82,28 +83,27 @@ export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseM
   const kinds = new Map<string, JobKind>();
   const running = new Set<Run>();
   const stopping = new AbortController();
-  const timers: NodeJS.Timeout[] = [];
   const unscheduled = new Set<JobKind>();
-  let scheduling: Promise<void> | undefined;
-  let polling: Promise<void> | undefined;
-  let pollAgain = false;
   let polledAtMs = 0;
-  let stopWaking: (() => void) | undefined;
 
-  function poll(): void {
-    // A poll may miss jobs that become due while it runs.
-    pollAgain = polling !== undefined;
-    if (pollAgain || stopping.signal.aborted || running.size >= concurrencyMax || kinds.size === 0) return;
-    if (clock.isFenced?.()) return;
-    polling = lease()
-      .catch((error) => log.warn({ err: error }, "jobs cannot be leased"))
-      .finally(() => {
-        polling = undefined;
-        if (pollAgain) poll();
-      });
-  }
+  const polls = createRepeatedTask({
+    async work() {
+      await scheduleRecurring().catch((error) => log.warn({ err: error }, "recurring jobs not scheduled"));
+      await lease();
+    },
+    maxWaitMs: pollMs,
+    onError: (error) => log.warn({ err: error }, "jobs cannot be leased"),
+    subscribe: (run) => signals.onWake(topic, run),
+  });
+
+  const renewals = createRepeatedTask({
+    work: renew,
+    maxWaitMs: leaseMs / 3,
+    onError: (error) => log.warn({ err: error }, "job leases cannot be renewed"),
+  });
 
   async function lease(): Promise<void> {
+    if (stopping.signal.aborted || running.size >= concurrencyMax || kinds.size === 0 || clock.isFenced?.()) return;
     const heldUntilMs = performance.now() + leaseMs;
     const limit = concurrencyMax - running.size;
     const jobs = await leaseJobs(db.sql, { kinds: [...kinds.keys()], limit, token: randomUUID(), leaseMs });
@@ -112,7 +112,7 @@ export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseM
       const run: Run = { job, lease: new AbortController(), heldUntilMs, ended: Promise.resolve() };
       run.ended = runJob(run).finally(() => {
         running.delete(run);
-        poll();
+        polls.run();
       });
       running.add(run);
     }
@@ -153,7 +153,7 @@ export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseM
     return { state: isExhausted(job, job.attempts) ? "failed" : "ready", waitMs, attempts: job.attempts, error };
   }
 
-  /** Writes the single row of every recurring kind. The first node wins; a failure is retried at the next tick. */
+  /** Writes the single row of every recurring kind. The first node wins; a failure is retried at the next poll. */
   async function scheduleRecurring(): Promise<void> {
     for (const each of [...unscheduled]) {
       const { kind, every } = each;
@@ -164,15 +164,6 @@ export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseM
     }
   }
 
-  function tick(): void {
-    poll();
-    scheduling ??= scheduleRecurring()
-      .catch((error) => log.warn({ err: error }, "recurring jobs not scheduled"))
-      .finally(() => {
-        scheduling = undefined;
-      });
-  }
-
   async function renew(): Promise<void> {
     const runs = [...running];
     if (runs.length === 0) return;
@@ -181,11 +172,10 @@ export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseM
       const jobs = runs.map((run) => run.job);
       const held = await renewJobs(db.sql, jobs, leaseMs);
       for (const run of runs) run.heldUntilMs = held.has(run.job.id + run.job.leaseToken) ? requestedAtMs + leaseMs : 0;
-    } catch (error) {
-      log.warn({ err: error }, "job leases cannot be renewed");
-    }
-    for (const { heldUntilMs, lease, job } of runs) {
-      if (heldUntilMs < performance.now()) lease.abort(new Error(`The lease of job ${job.id} is lost.`));
+    } finally {
+      for (const { heldUntilMs, lease, job } of runs) {
+        if (heldUntilMs < performance.now()) lease.abort(new Error(`The lease of job ${job.id} is lost.`));
+      }
     }
   }
 
@@ -199,16 +189,13 @@ export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseM
     isAlive: () => running.size >= concurrencyMax || performance.now() - polledAtMs < 10 * pollMs,
     start() {
       for (const kind of kinds.values()) if (kind.every !== undefined) unscheduled.add(kind);
-      stopWaking = signals.onWake(topic, poll);
-      timers.push(setInterval(tick, pollMs), setInterval(renew, leaseMs / 3));
-      tick();
+      void polls.start();
+      void renewals.start();
     },
     async stop() {
       stopping.abort(new Error("The node is stopping."));
-      for (const timer of timers) clearInterval(timer);
-      stopWaking?.();
       // Jobs leased by a poll that is still running are released as well.
-      await Promise.all([polling, scheduling]);
+      await Promise.all([polls.stop(), renewals.stop()]);
       await Promise.all([...running].map((run) => run.ended));
     },
   };

@@ -2,8 +2,8 @@
 export interface SerialTask {
   /** Runs the task now, or once more after the current run. Does nothing before `start` and after `stop`. */
   run(): void;
-  /** Enables the task and runs it for the first time. */
-  start(): void;
+  /** Enables the task and runs it, unless it is enabled; resolves after that run. */
+  start(): Promise<void>;
   /** Disables the task and waits for the current run. */
   stop(): Promise<void>;
 }
@@ -25,9 +25,11 @@ export function createSerialTask(work: () => Promise<void>, onError: (error: unk
   };
   return {
     run,
-    start() {
+    async start() {
+      if (!stopped) return;
       stopped = false;
       run();
+      await running;
     },
     async stop() {
       stopped = true;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../clock/clock.ts";
 import type { Database, Fragment, Signals, Sql } from "../db/index.ts";
-import { createSerialTask } from "../jobs/index.ts";
+import { createRepeatedTask } from "../jobs/index.ts";
 import type { Log } from "../log/log.ts";
 import { fairShare } from "./shares.ts";
 import {
@@ -74,7 +74,6 @@ export function createShards(dependencies: Dependencies): Shards {
   let reported = none;
   let isStopped = true;
   let timer: NodeJS.Timeout | undefined;
-  let stopWaking: (() => void) | undefined;
 
   function owned(): ReadonlyMap<number, number> {
     if (isStopped || membership === undefined || clock.isFenced?.()) return none;
@@ -153,27 +152,27 @@ export function createShards(dependencies: Dependencies): Shards {
     reportChange();
   }
 
-  const task = createSerialTask(maintain, (error) => {
-    log.warn({ err: error, kind }, "shards cannot be maintained");
-    reportChange();
+  const task = createRepeatedTask({
+    work: maintain,
+    maxWaitMs: leaseMs / 3,
+    onError: (error) => {
+      log.warn({ err: error, kind }, "shards cannot be maintained");
+      reportChange();
+    },
+    subscribe: (run) => signals?.onWake(topic, run) ?? (() => {}),
   });
 
   return {
     start() {
       isStopped = false;
-      stopWaking = signals?.onWake(topic, task.run);
-      timer = setInterval(() => {
-        // A statement may hang for longer than the lease.
-        reportChange();
-        task.run();
-      }, leaseMs / 3);
-      task.start();
+      // A statement may hang for longer than the lease.
+      timer = setInterval(reportChange, leaseMs / 3);
+      void task.start();
     },
     async stop() {
       isStopped = true;
       reportChange();
       clearInterval(timer);
-      stopWaking?.();
       await task.stop();
       await leave().catch((error) =>
         log.warn({ err: error, kind }, "shards cannot be given back; their lease will expire"),

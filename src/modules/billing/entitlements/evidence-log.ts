@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Database } from "../../../platform/db/index.ts";
 import { ulidFrom } from "../../../platform/ids/ulid.ts";
+import { createRepeatedTask } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Evidence } from "./domain/snapshot.ts";
 import { entitlementStore } from "./store.ts";
@@ -44,7 +45,6 @@ export function createEvidenceLog({
   // The last row of each operation and tenant. Most calls count in it, without building a key.
   const recent = new Map<string, Map<string, CountedEvidence>>();
   let flushing: Promise<void> = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
 
   async function store(batch: ReadonlyMap<string, Evidence>): Promise<void> {
     if (batch.size === 0) return;
@@ -82,6 +82,13 @@ export function createEvidenceLog({
     return flushing;
   }
 
+  const task = createRepeatedTask({
+    work: flush,
+    maxWaitMs: flushMs,
+    onError: () => {},
+    runsAtStop: true,
+  });
+
   return {
     add(evidence, nowMs) {
       const { tenantId, item, operation, mode, verdict, reason, snapshotVersion } = evidence;
@@ -99,13 +106,8 @@ export function createEvidenceLog({
       recent.set(operation, byTenant.set(tenantId, row));
     },
     flush,
-    start() {
-      timer = setInterval(flush, flushMs);
-    },
-    async stop() {
-      clearInterval(timer);
-      await flush();
-    },
+    start: task.start,
+    stop: task.stop,
   };
 }
 

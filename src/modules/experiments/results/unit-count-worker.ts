@@ -1,7 +1,7 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
 import { type EventLoopScheduler, runInSlices } from "../../../platform/event-loop/index.ts";
-import { createSerialTask } from "../../../platform/jobs/index.ts";
+import { createRepeatedTask } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { UnitValue } from "../analysis/index.ts";
@@ -47,8 +47,6 @@ export function createUnitCountWorker({ db, clock, log, shares, metrics, history
     help: "Units that entered the results of their experiment.",
     labels: [],
   });
-  let timer: NodeJS.Timeout | undefined;
-  let isStopped = true;
 
   /** Counts a batch of units; the marks and the moments are committed together. */
   async function countBatch(tx: Sql, nowMs: number): Promise<number> {
@@ -73,29 +71,12 @@ export function createUnitCountWorker({ db, clock, log, shares, metrics, history
     return counted === batchSize || written;
   }
 
-  async function round(): Promise<void> {
-    let waitMs = everyMs;
-    try {
-      if (await sweep()) waitMs = 0;
-    } finally {
-      if (!isStopped) timer = setTimeout(task.run, waitMs);
-    }
-  }
-
-  const task = createSerialTask(round, (error) => log.warn({ err: error }, "counting units of experiments failed"));
-  return {
-    sweep,
-    start() {
-      isStopped = false;
-      task.start();
-    },
-    async stop() {
-      isStopped = true;
-      clearTimeout(timer);
-      await task.stop();
-      clearTimeout(timer);
-    },
-  };
+  const task = createRepeatedTask({
+    work: async () => ((await sweep()) ? 0 : everyMs),
+    maxWaitMs: everyMs,
+    onError: (error) => log.warn({ err: error }, "counting units of experiments failed"),
+  });
+  return { sweep, start: task.start, stop: task.stop };
 }
 
 /** What a batch of units changes. Units of ended experiments are marked and not counted. Yields after each unit. */

@@ -1,5 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Database, Signals } from "../../../platform/db/index.ts";
+import { createRepeatedTask } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Position } from "./domain/event.ts";
 import type { EventReader } from "./reader.ts";
@@ -44,10 +45,6 @@ export function createLogFollower({ db, signals, reader, log }: Dependencies, co
   const following = new Map<TenantId, Promise<void>>();
   const wakers = new Map<TenantId, () => void>();
   const timers = new Map<TenantId, NodeJS.Timeout>();
-  let polling: Promise<void> | undefined;
-  let pollAgain = false;
-  let pollTimer: NodeJS.Timeout | undefined;
-  let stopWaking: (() => void) | undefined;
   let stopped = true;
 
   /** Queues a tenant to be followed when a slot is free. `attempt` counts the retries for the same wake. */
@@ -110,36 +107,27 @@ export function createLogFollower({ db, signals, reader, log }: Dependencies, co
     }
   }
 
-  function startPoll(): void {
-    pollAgain = polling !== undefined;
-    if (pollAgain || stopped) return;
-    polling = poll()
-      .catch((error) => log.warn({ err: error }, "could not read the event logs to follow"))
-      .finally(() => {
-        polling = undefined;
-        if (pollAgain) startPoll();
-      });
-  }
+  const polls = createRepeatedTask({
+    work: poll,
+    maxWaitMs: pollMs,
+    onError: (error) => log.warn({ err: error }, "could not read the event logs to follow"),
+    subscribe: (run) => signals.onWake(topic, run),
+  });
 
   return {
-    async start() {
+    start() {
       stopped = false;
-      stopWaking = signals.onWake(topic, startPoll);
-      pollTimer = setInterval(startPoll, pollMs);
-      startPoll();
-      await polling;
+      return polls.start();
     },
     async stop() {
       stopped = true;
-      clearInterval(pollTimer);
+      await polls.stop();
       for (const timer of timers.values()) clearTimeout(timer);
-      stopWaking?.();
       for (const stop of wakers.values()) stop();
       wakers.clear();
-      await polling;
       await Promise.all(following.values());
     },
-    refresh: startPoll,
+    refresh: polls.run,
     isStopped: () => stopped,
   };
 }

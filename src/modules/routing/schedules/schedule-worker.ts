@@ -53,10 +53,10 @@ export type ScheduleWorker = ReturnType<typeof createScheduleWorker>;
  */
 export function createScheduleWorker(dependencies: Dependencies) {
   const { db, signals, clock, log, shards, events, router, countRun, topic } = dependencies;
-  let stopWaking: (() => void) | undefined;
   const task = createRepeatedTask({
     work: sweep,
     maxWaitMs: idleMs,
+    subscribe: (run) => signals.onWake(topic, run),
     onError: (error) => log.warn({ err: error }, "schedules could not be handled"),
   });
 
@@ -150,16 +150,8 @@ export function createScheduleWorker(dependencies: Dependencies) {
   return {
     /** Handles everything that is due now. */
     sweep,
-
-    start(): void {
-      stopWaking = signals.onWake(topic, task.run);
-      task.start();
-    },
-
-    async stop(): Promise<void> {
-      stopWaking?.();
-      await task.stop();
-    },
+    start: task.start,
+    stop: task.stop,
   };
 }
 

@@ -35,10 +35,10 @@ export type ScheduleWorker = ReturnType<typeof createScheduleWorker>;
 /** Creates the worker of this node. It handles the schedules of the shards that this node owns. */
 export function createScheduleWorker(dependencies: Dependencies) {
   const { db, signals, clock, log, shards, runs, startFiring, recordResults, topic } = dependencies;
-  let stopWaking: (() => void) | undefined;
   const task = createRepeatedTask({
     work: sweep,
     maxWaitMs: idleMs,
+    subscribe: (run) => signals.onWake(topic, run),
     onError: (error) => log.warn({ err: error }, "workflow schedules could not be handled"),
   });
 
@@ -139,16 +139,8 @@ export function createScheduleWorker(dependencies: Dependencies) {
   return {
     /** Handles everything that is due now. */
     sweep,
-
-    start(): void {
-      stopWaking = signals.onWake(topic, task.run);
-      task.start();
-    },
-
-    async stop(): Promise<void> {
-      stopWaking?.();
-      await task.stop();
-    },
+    start: task.start,
+    stop: task.stop,
   };
 }
 

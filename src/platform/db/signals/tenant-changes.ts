@@ -1,3 +1,4 @@
+import { createRepeatedTask } from "../../jobs/repeated-task.ts";
 import type { Database, Sql } from "../database.ts";
 import type { Signals } from "./signals.ts";
 
@@ -24,10 +25,6 @@ export function createTenantChanges(db: Database, signals: Signals): TenantChang
   const listeners = new Set<(tenantId: string) => void>();
   let followedTo = "0";
   let followedAtMs = Number.NEGATIVE_INFINITY;
-  let polling: Promise<void> | undefined;
-  let again = false;
-  let timer: NodeJS.Timeout | undefined;
-  let stopWaking: (() => void) | undefined;
 
   async function follow(): Promise<void> {
     const startedAtMs = performance.now();
@@ -40,24 +37,13 @@ export function createTenantChanges(db: Database, signals: Signals): TenantChang
     followedAtMs = startedAtMs;
   }
 
-  function poll(): Promise<void> {
-    if (polling !== undefined) {
-      again = true;
-      return polling;
-    }
-    polling = follow()
-      .catch(() => {
-        // Until the next poll succeeds, fresh() is false and snapshots are not trusted.
-      })
-      .finally(() => {
-        polling = undefined;
-        if (again) {
-          again = false;
-          void poll();
-        }
-      });
-    return polling;
-  }
+  const task = createRepeatedTask({
+    work: follow,
+    maxWaitMs: pollMs,
+    // Until the next poll succeeds, fresh() is false and snapshots are not trusted.
+    onError: () => {},
+    subscribe: (run) => signals.onWake(topic, run),
+  });
 
   return {
     async record(sql, tenantId) {
@@ -75,14 +61,8 @@ export function createTenantChanges(db: Database, signals: Signals): TenantChang
       return () => listeners.delete(listener);
     },
     fresh: () => performance.now() - followedAtMs < staleMs,
-    async start() {
-      stopWaking = signals.onWake(topic, () => void poll());
-      await poll();
-      timer = setInterval(poll, pollMs);
-    },
-    stop() {
-      clearInterval(timer);
-      stopWaking?.();
-    },
+    start: task.start,
+    // A poll in flight ends with the connections.
+    stop: () => void task.stop(),
   };
 }

@@ -2,7 +2,7 @@ import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
 import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { createSerialTask } from "../../../../platform/jobs/index.ts";
+import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { Preferences } from "../../preferences/index.ts";
@@ -71,15 +71,15 @@ export interface BroadcastExpander {
 export function createBroadcastExpander(dependencies: Dependencies): BroadcastExpander {
   const { db, signals, clock, log, events, pollMs = 1000 } = dependencies;
   const stopping = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let stopWaking: (() => void) | undefined;
 
-  const scan = createSerialTask(
-    async () => {
+  const scan = createRepeatedTask({
+    async work() {
       while (!stopping.signal.aborted && (await expandNext()));
     },
-    (error) => log.warn({ err: error }, "scanning for broadcasts failed"),
-  );
+    maxWaitMs: pollMs,
+    onError: (error) => log.warn({ err: error }, "scanning for broadcasts failed"),
+    subscribe: (run) => signals.onWake(broadcastTopic, run),
+  });
 
   /** Expands one page of the next broadcast; false when no broadcast has work. */
   async function expandNext(): Promise<boolean> {
@@ -113,15 +113,10 @@ export function createBroadcastExpander(dependencies: Dependencies): BroadcastEx
 
   return {
     start() {
-      if (!dependencies.enabled) return;
-      stopWaking = signals.onWake(broadcastTopic, scan.run);
-      timer = setInterval(scan.run, pollMs);
-      scan.start();
+      if (dependencies.enabled) void scan.start();
     },
     async stop() {
       stopping.abort();
-      clearInterval(timer);
-      stopWaking?.();
       await scan.stop();
     },
   };

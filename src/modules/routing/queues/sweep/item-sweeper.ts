@@ -1,5 +1,6 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Sql } from "../../../../platform/db/index.ts";
+import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { groupKey, groupNamesOf, readGroups, saveGroups, vacateGroup } from "../../admission/index.ts";
@@ -43,6 +44,7 @@ export interface ItemSweeper {
 
 const batchSize = 500;
 const idleMs = 1000;
+const soonestMs = 5;
 const slowEveryMs = 5000;
 
 /** Creates this node's sweeper. */
@@ -50,10 +52,6 @@ export function createItemSweeper(dependencies: Dependencies): ItemSweeper {
   const { db, clock, log, pools, completion, events, wake, onEnded, expireOffers } = dependencies;
   const sweepDependencies = createDependencySweep({ ...dependencies, now: clock.now });
   const endPauses = createPauseEnd({ db, events, now: clock.now });
-  let timer: NodeJS.Timeout | undefined;
-  let wakeAtMs = Number.POSITIVE_INFINITY;
-  let running: Promise<void> | undefined;
-  let stopped = true;
   // Times of `performance.now()`, because the system clock may be set back.
   let slowAtMs = 0;
   let pausesAtMs = 0;
@@ -163,51 +161,25 @@ export function createItemSweeper(dependencies: Dependencies): ItemSweeper {
     return more.includes(true);
   }
 
-  async function round(): Promise<void> {
-    let waitMs = idleMs;
-    try {
-      if (await sweep()) waitMs = 0;
-      else {
-        const inMs = await store.msToNextDeadline(db.sql);
-        if (inMs !== undefined) waitMs = Math.min(idleMs, Math.max(5, inMs));
-      }
-      passedAtMs = performance.now();
-    } catch (error) {
-      log.warn({ err: error }, "queue sweep failed");
-    }
-    running = undefined;
-    // sweepBy may have requested an earlier sweep in the meantime.
-    const atMs = Math.min(clock.now() + waitMs, wakeAtMs);
-    wakeAtMs = Number.POSITIVE_INFINITY;
-    schedule(atMs);
+  /** Sweeps; returns when to sweep again. */
+  async function round(): Promise<number> {
+    const hasMore = await sweep();
+    const inMs = hasMore ? 0 : await store.msToNextDeadline(db.sql);
+    passedAtMs = performance.now();
+    return hasMore ? 0 : Math.max(soonestMs, inMs ?? idleMs);
   }
 
-  function schedule(atMs: number): void {
-    if (stopped || atMs >= wakeAtMs) return;
-    wakeAtMs = atMs;
-    if (running !== undefined) return;
-    clearTimeout(timer);
-    timer = setTimeout(
-      () => {
-        wakeAtMs = Number.POSITIVE_INFINITY;
-        running = round();
-      },
-      Math.max(0, atMs - clock.now()),
-    );
-  }
+  const task = createRepeatedTask({
+    work: round,
+    maxWaitMs: idleMs,
+    onError: (error) => log.warn({ err: error }, "queue sweep failed"),
+  });
 
   return {
-    sweepBy: schedule,
+    sweepBy: (atMs) => task.runWithin(Math.max(0, atMs - clock.now())),
     sweep,
     lastPassMs: () => passedAtMs,
-    start() {
-      stopped = false;
-      schedule(clock.now());
-    },
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await running;
-    },
+    start: task.start,
+    stop: task.stop,
   };
 }

@@ -3,7 +3,7 @@ import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Signals, TenantChanges } from "../../../../platform/db/index.ts";
 import { createTenantQueue, type EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
-import { createSerialTask } from "../../../../platform/jobs/index.ts";
+import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { type PoolId, type PoolReader, type PoolSnapshot, sideOf } from "../../pools/index.ts";
@@ -107,13 +107,13 @@ export function createAssigner(dependencies: Dependencies): Assigner {
   const placeScans = new Map<string, { readonly after: QueuePosition; readonly scanned: number }>();
   const idle = new IdlePools();
   let stopping = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
   let unsubscribe: (() => void)[] = [];
   let isRunning = false;
   let recipientsScannedTo: RecipientQueue | undefined;
   /** The start of the next poll, so that pools whose items no recipient can take do not block the pools behind them. */
   let polledTo: WaitingPool | undefined;
-  let pollIsDue = true;
+  /** A time of `performance.now()`. */
+  let pollAtMs = 0;
   let signalsWereLost = false;
   /** Tenants whose pools or recipients have changed. */
   const changed = new Set<string>();
@@ -283,8 +283,8 @@ export function createAssigner(dependencies: Dependencies): Assigner {
     } while (after !== undefined && !stopping.signal.aborted);
   }
 
-  const search = createSerialTask(
-    async () => {
+  const search = createRepeatedTask({
+    async work() {
       await unassignAbsent();
       if (signalsWereLost) {
         signalsWereLost = false;
@@ -294,23 +294,20 @@ export function createAssigner(dependencies: Dependencies): Assigner {
           throw error;
         });
       }
-      if (pollIsDue) {
-        pollIsDue = false;
+      if (performance.now() >= pollAtMs) {
+        pollAtMs = performance.now() + pollMs;
         await scanNextPools();
       }
       const [tenantId] = changed;
-      if (tenantId === undefined) return;
-      changed.delete(tenantId);
-      await scanAllPools({ ...routine, poolChanged: true }, tenantId);
-      if (changed.size > 0) search.run();
+      if (tenantId !== undefined) {
+        changed.delete(tenantId);
+        await scanAllPools({ ...routine, poolChanged: true }, tenantId);
+      }
+      return changed.size > 0 ? 0 : Math.max(0, pollAtMs - performance.now());
     },
-    (error) => log.warn({ err: error }, "the search for items without a recipient failed"),
-  );
-
-  function poll(): void {
-    pollIsDue = true;
-    search.run();
-  }
+    maxWaitMs: pollMs,
+    onError: (error) => log.warn({ err: error }, "the search for items without a recipient failed"),
+  });
 
   live.onPlaceFreed(placeFreed);
 
@@ -323,7 +320,6 @@ export function createAssigner(dependencies: Dependencies): Assigner {
       // Announcements from before the start are unknown.
       idle.clear();
       placeScans.clear();
-      timer = setInterval(poll, pollMs);
       unsubscribe = [
         onWake(readyPrefix, (tenantId, poolId) => scan(tenantId, poolId, freed)),
         onWake(placePrefix, placeFreed),
@@ -335,12 +331,11 @@ export function createAssigner(dependencies: Dependencies): Assigner {
           search.run();
         }),
       ];
-      search.start();
+      void search.start();
     },
     async stop() {
       isRunning = false;
       stopping.abort();
-      clearInterval(timer);
       for (const each of unsubscribe) each();
       await search.stop();
       await queue.stop();

@@ -2,6 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import { type Database, isDataError } from "../../../../platform/db/index.ts";
+import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventEntry, EventRecorder } from "../../../operations/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
@@ -86,8 +87,6 @@ export function createLivePools({
   const unused = createCompiledPools(entriesMax);
   const ejected: EventEntry[] = [];
   const placeListeners: ((tenantId: TenantId, poolId: string) => void)[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  let saving: Promise<void> = Promise.resolve();
 
   async function refresh(poolId: string, entry: Entry): Promise<void> {
     const { tenantId } = entry;
@@ -218,15 +217,23 @@ export function createLivePools({
         await events.recordMany(tx, fresh, clock.now());
       });
     } catch (error) {
-      log.warn({ err: error }, "the state of recipients could not be saved");
       // Saved with the next changes, unless they would fail for the same reason.
       if (!isDataError(error)) {
         for (const { unsaved, saving } of changed) for (const id of saving) unsaved.add(id);
         ejected.unshift(...fresh);
       }
+      throw error;
+    } finally {
+      for (const entry of changed) entry.saving = none;
     }
-    for (const entry of changed) entry.saving = none;
   }
+
+  const saves = createRepeatedTask({
+    work: saveChanges,
+    maxWaitMs: saveMs,
+    onError: (error) => log.warn({ err: error }, "the state of recipients could not be saved"),
+    runsAtStop: true,
+  });
 
   function recordOutcome(outcome: RecipientOutcome, nowMs: number): void {
     const { tenantId, poolId, recipientId } = outcome;
@@ -283,15 +290,9 @@ export function createLivePools({
     recordOutcomes(outcomes, nowMs) {
       for (const outcome of outcomes) recordOutcome(outcome, nowMs);
     },
-    start() {
-      timer = setInterval(() => {
-        saving = saving.then(saveChanges);
-      }, saveMs);
-    },
+    start: saves.start,
     async stop() {
-      clearInterval(timer);
-      saving = saving.then(saveChanges);
-      await saving;
+      await saves.stop();
       await Promise.allSettled([...entries].map(([, { refreshing }]) => refreshing));
     },
   };

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { Failure } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
-import { createSerialTask } from "../../../../platform/jobs/index.ts";
+import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { Json } from "../../definitions/index.ts";
 import type { Runs } from "../../runs/index.ts";
@@ -38,8 +38,6 @@ export type InputDelivery = ReturnType<typeof createInputDelivery>;
 export function createInputDelivery({ db, log, lookup, sendMail, metrics, region }: Dependencies) {
   const store = deliveryStore(db.sql);
   const running = new Map<string, { again: boolean; done: Promise<void> }>();
-  let timer: NodeJS.Timeout | undefined;
-  let isStopped = true;
 
   /** Delivers the records of a stream, the earliest first. Nothing is delivered before what precedes it. */
   async function deliverAll(key: StreamKey): Promise<void> {
@@ -109,17 +107,13 @@ export function createInputDelivery({ db, log, lookup, sendMail, metrics, region
     running.set(name, entry);
   }
 
-  async function round(): Promise<void> {
-    try {
+  const task = createRepeatedTask({
+    async work() {
       for (const key of await store.claimDue(pageSize, againMs)) deliver(key);
-    } finally {
-      if (!isStopped) timer = setTimeout(task.run, sweepMs);
-    }
-  }
-
-  const task = createSerialTask(round, (error) =>
-    log.warn({ err: error }, "the sweep of workflow stream deliveries failed"),
-  );
+    },
+    maxWaitMs: sweepMs,
+    onError: (error) => log.warn({ err: error }, "the sweep of workflow stream deliveries failed"),
+  });
   const idle = async () => {
     while (running.size > 0) await Promise.all([...running.values()].map(({ done }) => done));
   };
@@ -127,15 +121,9 @@ export function createInputDelivery({ db, log, lookup, sendMail, metrics, region
     deliver,
     /** Resolves when nothing is being delivered. */
     idle,
-    start() {
-      isStopped = false;
-      task.start();
-    },
+    start: task.start,
     async stop() {
-      isStopped = true;
-      clearTimeout(timer);
       await task.stop();
-      clearTimeout(timer);
       await idle();
     },
   };

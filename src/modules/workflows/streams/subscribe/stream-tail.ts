@@ -5,7 +5,7 @@ import {
 } from "../../../../../gen/service/api/workflow_stream_pb.ts";
 import { shareMessage } from "../../../../chain/stream.ts";
 import type { Database, Signals } from "../../../../platform/db/index.ts";
-import { createSerialTask } from "../../../../platform/jobs/index.ts";
+import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { mayLog } from "../domain/region.ts";
 import { nameOfKey, type StreamDefinition } from "../domain/stream.ts";
@@ -130,14 +130,16 @@ function openTail({ db, signals, log, metrics, region }: Dependencies, stream: S
     if (dropped > 0) ring = ring.slice(dropped);
   }
 
-  // Without the payload: the error of a read does not contain it.
-  const task = createSerialTask(read, (error) => {
-    if (mayLog(stream.pins, region)) log.warn({ err: error }, "the tail of a workflow stream could not be read");
+  const task = createRepeatedTask({
+    work: read,
+    maxWaitMs: pollMs,
+    // Without the payload: the error of a read does not contain it.
+    onError: (error) => {
+      if (mayLog(stream.pins, region)) log.warn({ err: error }, "the tail of a workflow stream could not be read");
+    },
+    subscribe: (run) => signals.onWake(recordTopic(stream), run),
   });
-  // Listen before the first read, so that a commit in between wakes the tail.
-  const stopListening = signals.onWake(recordTopic(stream), task.run);
-  const timer = setInterval(task.run, pollMs);
-  task.start();
+  void task.start();
 
   return {
     after(sequence) {
@@ -163,8 +165,6 @@ function openTail({ db, signals, log, metrics, region }: Dependencies, stream: S
       });
     },
     stop() {
-      clearInterval(timer);
-      stopListening();
       void task.stop();
       release();
     },
