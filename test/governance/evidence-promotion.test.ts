@@ -83,7 +83,7 @@ test("a promotion is approved and promoted only while its gate is open, on the e
   assert.equal(await activeContent(party, pool.id), content);
 
   // The gate is open again, but on other evidence than was approved.
-  await pack.receipt("scenario", [subject], { ttl_s: 2 });
+  await pack.receipt("scenario", [subject], { ttl_s: 6 });
   assert.equal((await pack.gate()).state, "open");
   assert.equal((await promote()).body.errorCode, "FAILED_PRECONDITION");
   assert.equal(await activeContent(party, pool.id), content);

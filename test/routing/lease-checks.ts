@@ -81,6 +81,23 @@ export function checkWindows(passedAtMs: readonly number[], limit: number, perio
   }
 }
 
+/** The time of a call. */
+export interface Span {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/**
+ * Fails when more items than a throttle allows certainly passed it in some period. A call decides on its items after it has
+ * waited for others, so the time at which it arrived is not the one at which they pass.
+ */
+export function checkSpans(spans: readonly Span[], limit: number, periodMs: number): void {
+  for (const { fromMs } of spans) {
+    const within = spans.filter((span) => span.fromMs >= fromMs && span.untilMs < fromMs + periodMs);
+    assert.ok(within.length <= limit, `${within.length} items in ${periodMs} ms`);
+  }
+}
+
 /** A pseudo-random generator with a fixed seed. */
 export function createRandom(seed: number): () => number {
   let state = seed;

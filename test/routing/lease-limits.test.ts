@@ -141,7 +141,7 @@ test("a waiting worker gets an item as soon as a slot or token is available", as
 test("an expired lease releases its slot, and the first item in order gets it", async () => {
   const pool = await own.pool({ config: { admission: { concurrency: { key: "'all'", limit: 1 } } } });
   await own.route(pool);
-  const lost = await own.leaseOne(pool, { lease_s: 1 });
+  const lost = await own.leaseOne(pool, { lease_s: 5 });
   const urgent = await own.route(pool, { priority: 100 });
   assert.deepEqual(await own.lease(pool), []);
   const next = await own.leaseOne(pool, { wait_s: 20 });

@@ -29,6 +29,8 @@ after(async () => {
 });
 
 const long = { timeout_s: 3600, reoffer_after_s: 3600 };
+/** An offer that expires within a test, after the calls that come before. */
+const short = { timeout_s: 5, reoffer_after_s: 3600 };
 
 /** A pool that offers its items to recipients in the order of their priority. */
 function offeringPool(reservation: object = long, more: object = {}): Promise<string> {
@@ -134,7 +136,7 @@ test("a declined offer goes to the next recipient, uses up no attempt, and is vi
 });
 
 test("an offer without an answer expires and goes to the next recipient, and cannot be accepted any more", async () => {
-  const pool = await offeringPool({ timeout_s: 1, reoffer_after_s: 3600 });
+  const pool = await offeringPool(short);
   const [ada, bob] = await recipientsOf(pool, 2);
   const { queue_item_id: id } = await own.route(pool);
   const first = { pool_id: pool, queue_item_id: id, recipient_id: ada, offer_number: 1 };
@@ -228,7 +230,7 @@ test("of many answers to one offer on two nodes exactly one counts", async () =>
 });
 
 test("a paused queue accepts no offer, and an offer that expires meanwhile is no refusal", async () => {
-  const pool = await offeringPool({ timeout_s: 3, reoffer_after_s: 3600 });
+  const pool = await offeringPool(short);
   const [ada] = await recipientsOf(pool, 1);
   const { queue_item_id: id } = await own.route(pool);
   await own.ok("POST", `/api/queues/${pool}/pause`, {});
@@ -382,7 +384,7 @@ test("a list of offers that waits returns the next one, on every node and howeve
 
 // The last test: it ends the other node.
 test("offers of a node that is killed stay open, can be accepted elsewhere, and expire once", async () => {
-  const pool = await offeringPool({ timeout_s: 3, reoffer_after_s: 3600 });
+  const pool = await offeringPool(short);
   const [ada, bob] = await recipientsOf(pool, 2);
   const routed = await elsewhere.routeAll(Array.from({ length: 40 }, () => ({ pool_id: pool, type: "t" })));
   await other.kill();
@@ -391,8 +393,13 @@ test("offers of a node that is killed stay open, can be accepted elsewhere, and 
   assert.equal(offers.length, 20);
   const taken = new Set((await Promise.all(offers.map((offer) => accept(offer)))).map((item) => item.queue_item_id));
   assert.equal(taken.size, 20);
-  for (const id of ids.filter((each) => !taken.has(each))) {
-    assert.deepEqual(statesOf({ offers: (await offerOf(pool, id, bob)) && (await own.item(pool, id)).offers }), [
+  await until(
+    () => listOffers(pool, bob),
+    ({ length }) => length === 20,
+  );
+  const left = await Promise.all(ids.filter((each) => !taken.has(each)).map((id) => own.item(pool, id)));
+  for (const item of left) {
+    assert.deepEqual(statesOf(item), [
       [ada, "expired"],
       [bob, "open"],
     ]);

@@ -149,7 +149,7 @@ test("a decision-only item counts against its recipient's capacity until its out
 
 test("a decision-only item without an outcome releases its slot when its time is over", async () => {
   const pool = await own.pool({
-    config: { lease: { duration_s: 2, heartbeat_s: 1 }, fallback: { on_no_match: "reject" } },
+    config: { lease: { duration_s: 5, heartbeat_s: 1 }, fallback: { on_no_match: "reject" } },
   });
   await own.recipient(pool, { ...decisionOnly, capacity: 1 });
   await own.route(pool);

@@ -121,9 +121,9 @@ test("a redirected item keeps the priority that a rule set, unless a rule of the
 test("hold: the item is not leased before its time, and is then assigned to a recipient", async () => {
   const pool = await own.pool();
   const recipient = await own.recipient(pool);
-  await own.rule(pool, { type: "hold", hold_s: 1 });
+  await own.rule(pool, { type: "hold", hold_s: 5 });
   const { queue_item_id, decided_at, due_at } = await own.route(pool);
-  assert.equal(Date.parse(due_at), Date.parse(decided_at) + 1000);
+  assert.equal(Date.parse(due_at), Date.parse(decided_at) + 5000);
   assert.deepEqual(await own.lease(pool), []);
   const leased = await own.leaseOne(pool, { recipient_id: recipient });
   assert.equal(leased.queue_item_id, queue_item_id);

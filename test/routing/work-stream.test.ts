@@ -143,10 +143,10 @@ for (const [what, end] of Object.entries(endings)) {
 test("the credit of an item is free when its lease expires, and heartbeats keep it used", async (t) => {
   const pool = await own.pool();
   const [first, second] = await routeTo(pool, 2);
-  const work = await opened(t, pool, { max_in_flight: 1, lease_s: 1 });
+  const work = await opened(t, pool, { max_in_flight: 1, lease_s: 5 });
   const [item] = await work.next();
   assert.equal(item.queue_item_id, first);
-  const beat = await own.ok("POST", `/api/queues/${pool}/items/${first}/heartbeat`, { ...ref(item), lease_s: 3 });
+  const beat = await own.ok("POST", `/api/queues/${pool}/items/${first}/heartbeat`, { ...ref(item), lease_s: 7 });
   const [next] = await work.next();
   const { leased_at } = await own.item(pool, next.queue_item_id);
   assert.ok(Date.parse(leased_at) >= Date.parse(beat.data.lease_expires_at), `${leased_at} is too soon`);
