@@ -3,7 +3,7 @@ import type { Operation } from "../definitions/index.ts";
 import type { Failure } from "../errors/index.ts";
 import type { Principal, TenantId } from "../platform/access/index.ts";
 import type { Sql } from "../platform/db/index.ts";
-import type { Claim, IdempotencyRecord } from "../platform/idempotency/index.ts";
+import type { KeyedCall } from "../platform/idempotency/index.ts";
 import type { ReturnedFields } from "./returned-fields.ts";
 import type { TenantState } from "./tenant-state.ts";
 
@@ -120,12 +120,6 @@ export interface Context {
  */
 // biome-ignore lint/suspicious/noExplicitAny: each handler takes its own request type; the handler table is untyped.
 export type Handler = (context: Context, request: any) => Promise<CallResponse>;
-
-/** A call's claim on its idempotency key, and the record of its response under that key. */
-export interface KeyedCall {
-  readonly claim: Claim;
-  record(response: Message): IdempotencyRecord;
-}
 
 /**
  * Runs a frequent mutating operation. It gets no transaction; a batcher commits it together with other calls and stores

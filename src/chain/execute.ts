@@ -5,13 +5,7 @@ import { fail, invalid } from "../errors/index.ts";
 import type { TenantId } from "../platform/access/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import { type Database, runAfterCommit, type Sql } from "../platform/db/index.ts";
-import {
-  type Claim,
-  claimKey,
-  completeRecord,
-  readStoredResponse,
-  readUsedKeys,
-} from "../platform/idempotency/index.ts";
+import { isRecorded, type KeyedCall, readStoredResponse, withIdempotency } from "../platform/idempotency/index.ts";
 import { createJsonEncoder } from "../platform/protojson/index.ts";
 import {
   type AfterCommit,
@@ -84,9 +78,9 @@ function executorOf(
   if (typeof handler === "function") {
     return (call) => {
       const context = contextOf(call, dependencies);
-      const claimed = claimOf(call, context.nowMs, dependencies.fingerprintSecret);
+      const keyed = keyedCallOf(call, context.nowMs, codec, dependencies.fingerprintSecret);
       const run = checked(check, call, context, () => handler(context, call.message) as Promise<Message>);
-      return executeInTransaction({ call, context, claimed, codec, dependencies }, run);
+      return executeInTransaction({ call, context, keyed, codec, dependencies }, run);
     };
   }
   if ("prepare" in handler) return (call) => executePrepared(call, handler, check, codec, dependencies);
@@ -109,28 +103,27 @@ function checked(
 interface MutatingCall {
   readonly call: Call;
   readonly context: CallContext;
-  readonly claimed: Claim | undefined;
+  readonly keyed: KeyedCall | undefined;
   readonly codec: StoredResponseCodec;
   readonly dependencies: Dependencies;
 }
 
 async function executeInTransaction(
-  { call, context, claimed, codec, dependencies }: MutatingCall,
+  { call, context, keyed, codec, dependencies }: MutatingCall,
   run: () => Promise<Message>,
 ): Promise<Message> {
   const done = await dependencies.db.transaction(async (tx) => {
-    if (claimed !== undefined && !(await claimKey(tx, claimed))) {
-      return { replayed: codec.decode(await readStoredResponse(tx, claimed)) };
-    }
-    context.sql = tx;
-    const response = await run();
-    if (claimed !== undefined) await completeRecord(tx, { ...claimed, response: codec.encode(response) });
+    const done = await withIdempotency(tx, keyed, async () => {
+      context.sql = tx;
+      return { response: await run() };
+    });
+    if (done === "duplicate") return { replayed: codec.decode(await readStoredResponse(tx, keyed!.claim)) };
     // A call that was cancelled or timed out is rolled back, so that the error the caller saw is true.
     call.signal.throwIfAborted();
     if (performance.now() - call.startedAtMs - call.waitedMs > dependencies.timeoutMs) throw fail("TIMEOUT");
-    return { response };
+    return done;
   }, call);
-  if (done.replayed !== undefined) return replayed(call, done.replayed);
+  if ("replayed" in done) return replayed(call, done.replayed);
   const settled = context.committed();
   if (settled !== undefined) await settled;
   return done.response;
@@ -145,20 +138,18 @@ async function executePrepared(
 ): Promise<Message> {
   if (call.invalid !== undefined) throw call.invalid;
   const context = contextOf(call, dependencies);
-  const claimed = claimOf(call, context.nowMs, dependencies.fingerprintSecret);
+  const keyed = keyedCallOf(call, context.nowMs, codec, dependencies.fingerprintSecret);
   // Leaves the queue for a connection when the caller does.
   const { sql } = context;
   // Nothing is prepared for a repeat.
-  if (claimed !== undefined && (await readUsedKeys(sql, [claimed])).size > 0) {
-    return replayed(call, codec.decode(await readStoredResponse(sql, claimed)));
-  }
+  if (await isRecorded(sql, keyed)) return replayed(call, codec.decode(await readStoredResponse(sql, keyed!.claim)));
   for (let from: unknown; ; ) {
     call.signal.throwIfAborted();
     context.sql = sql;
     const prepared = await handler.prepare(context, call.message, from);
     try {
       const run = checked(check, call, context, () => handler.run(context, call.message, prepared));
-      return await executeInTransaction({ call, context, claimed, codec, dependencies }, run);
+      return await executeInTransaction({ call, context, keyed, codec, dependencies }, run);
     } catch (error) {
       if (!(error instanceof PrepareAgain)) throw error;
       from = error.from;
@@ -173,18 +164,14 @@ async function executeGrouped(
   dependencies: Dependencies,
 ): Promise<Message> {
   const context = contextOf(call, dependencies);
-  const claimed = claimOf(call, context.nowMs, dependencies.fingerprintSecret);
-  const keyed = claimed && {
-    claim: claimed,
-    record: (response: Message) => ({ ...claimed, response: codec.encode(response) }),
-  };
+  const keyed = keyedCallOf(call, context.nowMs, codec, dependencies.fingerprintSecret);
   const response = await handler.grouped(context, call.message, keyed);
   if (response !== "duplicate") {
     const settled = context.committed();
     if (settled !== undefined) await settled;
     return response;
   }
-  const recorded = codec.decode(await readStoredResponse(dependencies.db.sql, claimed!));
+  const recorded = codec.decode(await readStoredResponse(dependencies.db.sql, keyed!.claim));
   return replayed(call, handler.replay === undefined ? recorded : await handler.replay(context, recorded));
 }
 
@@ -284,7 +271,7 @@ class CallContext implements Context {
 
 const acceptableKey = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
-function claimOf(call: Call, nowMs: number, secret: string): Claim | undefined {
+function keyedCallOf(call: Call, nowMs: number, codec: StoredResponseCodec, secret: string): KeyedCall | undefined {
   const key = call.header("idempotency-key");
   if (key === undefined) {
     if (call.tenantState?.settings["idempotency.required"] === true) {
@@ -303,7 +290,7 @@ function claimOf(call: Call, nowMs: number, secret: string): Claim | undefined {
       "must be 1 to 255 printable ASCII characters without leading or trailing spaces (for example: order-4711)",
     );
   }
-  return {
+  const claim = {
     tenantId: call.tenantId!,
     // Prefixed with the kind, because a token's subject may equal the id of an API key.
     principal: `${call.principal!.kind}:${call.principal!.subject}`,
@@ -317,6 +304,7 @@ function claimOf(call: Call, nowMs: number, secret: string): Claim | undefined {
     ),
     createdAt: new Date(nowMs),
   };
+  return { claim, record: (response) => ({ ...claim, response: codec.encode(response) }) };
 }
 
 /** The request without raw bytes, which the handler verifies: REST has not read them yet. */

@@ -1,5 +1,6 @@
 import { createAreas } from "../../src/app/areas.ts";
-import type { Context, Handler, KeyedCall, ServiceHandlers } from "../../src/chain/call.ts";
+import type { Context, Handler, ServiceHandlers } from "../../src/chain/call.ts";
+import type { KeyedCall } from "../../src/platform/idempotency/index.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: faults change messages of every type.
 export type AnyMessage = any;

@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Message } from "@bufbuild/protobuf";
 import { failsWith, freshTenant, testDatabase } from "../../../test/harness/context.ts";
-import { type Claim, claimBatch, claimKey, completeRecord, deleteExpiredRecords, readStoredResponse } from "./index.ts";
+import {
+  type Claim,
+  claimBatch,
+  deleteExpiredRecords,
+  type KeyedCall,
+  readStoredResponse,
+  recordResponse,
+  unlessRepeated,
+  withIdempotency,
+} from "./index.ts";
 
 const db = await testDatabase();
 
@@ -17,13 +27,20 @@ function newClaim(choice: Partial<Claim> = {}): Claim {
   };
 }
 
-/** Claims a key and completes it, as the middleware does; undefined when the key was taken. */
-function carryOut(claimed: Claim, response: string): Promise<string | undefined> {
-  return db.transaction(async (tx) => {
-    if (!(await claimKey(tx, claimed))) return undefined;
-    await completeRecord(tx, { ...claimed, response });
-    return response;
-  });
+/** The name of a message's type stands for its contents. */
+function messageOf(text: string): Message {
+  return { $typeName: text };
+}
+
+function keyedOf(claim: Claim): KeyedCall {
+  return { claim, record: ({ $typeName }) => ({ ...claim, response: $typeName }) };
+}
+
+/** Runs a call without an effect; undefined when the key was taken. */
+async function carryOut(claimed: Claim, text: string): Promise<string | undefined> {
+  const response = messageOf(text);
+  const done = await db.transaction((tx) => withIdempotency(tx, keyedOf(claimed), async () => ({ response })));
+  return done === "duplicate" ? undefined : done.response.$typeName;
 }
 
 test("a key is claimed once, and its response is returned to repeated requests", async () => {
@@ -45,15 +62,18 @@ test("one of many concurrent requests gets the claim, and the others fail immedi
   const claimed = newClaim();
   const proceed = Promise.withResolvers<void>();
   const holding = Promise.withResolvers<void>();
-  const first = db.transaction(async (tx) => {
-    assert.equal(await claimKey(tx, claimed), true);
-    holding.resolve();
-    await proceed.promise;
-    await completeRecord(tx, { ...claimed, response: "first" });
-  });
+  const first = db.transaction((tx) =>
+    withIdempotency(tx, keyedOf(claimed), async () => {
+      holding.resolve();
+      await proceed.promise;
+      return { response: messageOf("first") };
+    }),
+  );
   await holding.promise;
   const others = await Promise.all(Array.from({ length: 5 }, () => carryOut(claimed, "other")));
   assert.deepEqual(new Set(others), new Set([undefined]));
+  const record = () => recordResponse(db.sql, keyedOf(claimed), messageOf("other"));
+  await assert.rejects(unlessRepeated(db.sql, keyedOf(claimed), record), failsWith("IDEMPOTENCY_IN_PROGRESS"));
   await assert.rejects(readStoredResponse(db.sql, claimed), failsWith("IDEMPOTENCY_IN_PROGRESS"));
   proceed.resolve();
   await first;
@@ -63,13 +83,35 @@ test("one of many concurrent requests gets the claim, and the others fail immedi
 test("a key whose transaction was rolled back can be claimed again", async () => {
   const claimed = newClaim();
   await assert.rejects(
-    db.transaction(async (tx) => {
-      await claimKey(tx, claimed);
-      throw new Error("no effect");
-    }),
+    db.transaction((tx) => withIdempotency(tx, keyedOf(claimed), () => Promise.reject(new Error("no effect")))),
     /no effect/,
   );
   assert.equal(await carryOut(claimed, "second"), "second");
+});
+
+test("the loser of two concurrent calls rolls its effect back and is a repeat of the winner", async () => {
+  const claimed = newClaim();
+  const keyed = keyedOf(claimed);
+  const effect = newClaim();
+  const done = await unlessRepeated(db.sql, keyed, async () => {
+    // The other call starts and commits after this one has looked for its record.
+    await carryOut(claimed, "first");
+    return db.transaction(async (tx) => {
+      await recordResponse(tx, keyedOf(effect), messageOf("effect"));
+      await recordResponse(tx, keyed, messageOf("second"));
+    });
+  });
+  assert.equal(done, "duplicate");
+  assert.equal(await readStoredResponse(db.sql, claimed), "first");
+  await assert.rejects(readStoredResponse(db.sql, effect), failsWith("IDEMPOTENCY_IN_PROGRESS"));
+});
+
+test("a recorded call is not run again", async () => {
+  const keyed = keyedOf(newClaim());
+  const record = () => recordResponse(db.sql, keyed, messageOf("first"));
+  assert.equal(await unlessRepeated(db.sql, keyed, record), undefined);
+  assert.equal(await unlessRepeated(db.sql, keyed, () => assert.fail("ran again")), "duplicate");
+  assert.equal(await readStoredResponse(db.sql, keyed.claim), "first");
 });
 
 test("the same key with a different request is rejected", async () => {

@@ -4,6 +4,7 @@
  * claim: the reservation of a key, scoped to a tenant, principal and operation.
  * record: a claim with the stored response that every repeated request receives.
  */
+import type { Message } from "@bufbuild/protobuf";
 import { type Failure, fail } from "../../errors/index.ts";
 import type { TenantId } from "../access/index.ts";
 import { type Fragment, lines, type Sql, tryLockFor } from "../db/index.ts";
@@ -24,32 +25,79 @@ export interface IdempotencyRecord extends Claim {
   readonly response: string;
 }
 
-/**
- * Claims a key in the transaction of the effect; returns false when the key is taken.
- * A crash rolls back both, so no claim is ever orphaned. With the advisory lock a concurrent repeat fails immediately instead
- * of waiting on the unique index.
- */
-export async function claimKey(
-  tx: Sql,
-  { tenantId, principal, operation, key, fingerprint, createdAt }: Claim,
-): Promise<boolean> {
-  const rows = await tx`
-    insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, created_at)
-    select ${tenantId}, ${principal}, ${operation}, ${key}, ${fingerprint}, 'pending', ${createdAt}
-    where ${tryLockFor(tx, "idempotency_key", tenantId, operation, principal, key)}
-    on conflict do nothing
-    returning 1`;
-  return rows.length === 1;
+/** A call's claim on its idempotency key, and the record of its response under that key. */
+export interface KeyedCall {
+  readonly claim: Claim;
+  record(response: Message): IdempotencyRecord;
 }
 
-/** Completes a pending record, in the transaction that claimed its key. */
-export async function completeRecord(
+/**
+ * Runs the effect of a call once per idempotency key: claims the key, runs the work and stores its response in the caller's
+ * transaction. A crash rolls back all three, so no claim is ever orphaned. Returns "duplicate" without any effect when the key is
+ * taken. A call without a key only runs.
+ */
+export async function withIdempotency<T extends { readonly response: Message }>(
   tx: Sql,
-  { tenantId, principal, operation, key, response }: IdempotencyRecord,
-): Promise<void> {
+  keyed: KeyedCall | undefined,
+  work: () => Promise<T>,
+): Promise<T | "duplicate"> {
+  if (keyed === undefined) return work();
+  if (!(await insertRecord(tx, keyed.claim, null))) return "duplicate";
+  const done = await work();
+  const { tenantId, principal, operation, key, response } = keyed.record(done.response);
   await tx`
     update idempotency_records set state = 'completed', response = ${response}
     where tenant_id = ${tenantId} and principal = ${principal} and operation = ${operation} and key = ${key}`;
+  return done;
+}
+
+/**
+ * Runs a call whose effect is committed elsewhere, unless its key is recorded. The work stores its response with
+ * `recordResponse`. A call that fails because the same call has just succeeded is a repeat of that call.
+ */
+export async function unlessRepeated<T>(
+  sql: Sql,
+  keyed: KeyedCall | undefined,
+  work: () => Promise<T>,
+): Promise<T | "duplicate"> {
+  if (await isRecorded(sql, keyed)) return "duplicate";
+  try {
+    return await work();
+  } catch (error) {
+    if (await isRecorded(sql, keyed)) return "duplicate";
+    throw error;
+  }
+}
+
+/** Stores the response of a call that `unlessRepeated` runs; throws when the key is taken, so that the effect is rolled back. */
+export async function recordResponse(sql: Sql, keyed: KeyedCall | undefined, response: Message): Promise<void> {
+  if (keyed === undefined) return;
+  const record = keyed.record(response);
+  if (!(await insertRecord(sql, record, record.response))) throw inProgressFailure();
+}
+
+/** Whether the key of a call is recorded: the call is a repeat. */
+export async function isRecorded(sql: Sql, keyed: KeyedCall | undefined): Promise<boolean> {
+  return keyed !== undefined && (await readUsedKeys(sql, [keyed.claim])).size > 0;
+}
+
+/**
+ * Inserts a record, pending if it has no response yet; returns false when the key is taken. With the advisory lock a
+ * concurrent repeat fails immediately instead of waiting on the unique index.
+ */
+async function insertRecord(
+  sql: Sql,
+  { tenantId, principal, operation, key, fingerprint, createdAt }: Claim,
+  response: string | null,
+): Promise<boolean> {
+  const state = response === null ? "pending" : "completed";
+  const rows = await sql`
+    insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, response, created_at)
+    select ${tenantId}, ${principal}, ${operation}, ${key}, ${fingerprint}, ${state}, ${response}, ${createdAt}
+    where ${tryLockFor(sql, "idempotency_key", tenantId, operation, principal, key)}
+    on conflict do nothing
+    returning 1`;
+  return rows.length === 1;
 }
 
 /** Reads the stored response of a key; throws when the first request is still running or was a different request. */

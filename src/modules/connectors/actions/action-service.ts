@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
-import type { Context, KeyedCall } from "../../../chain/call.ts";
+import type { Context } from "../../../chain/call.ts";
 import { Failure, fail, invalid } from "../../../errors/index.ts";
 import { requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import { type Database, notFound } from "../../../platform/db/index.ts";
 import type { Json, JsonObject } from "../../../platform/document/index.ts";
-import { inProgressFailure, keyName } from "../../../platform/idempotency/index.ts";
+import { inProgressFailure, type KeyedCall, keyName } from "../../../platform/idempotency/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
 import type { Connection, Connections, OpenConnection } from "../connections/index.ts";
@@ -186,7 +186,7 @@ export function createActionService(dependencies: Dependencies) {
     const idempotencyKey = call.idempotencyKey || (keyed === undefined ? id : derivedKey(keyed));
     const ready = await prepare(context, call, idempotencyKey).catch(async (error) => {
       // A repeat gets the first response, also if the connection is unusable by now.
-      if (error instanceof Failure && (await writer.isRepeat(keyed))) return "duplicate" as const;
+      if (error instanceof Failure && (await writer.isRecorded(keyed))) return "duplicate" as const;
       throw error;
     });
     if (ready === "duplicate") return ready;
@@ -202,7 +202,7 @@ export function createActionService(dependencies: Dependencies) {
     const deadlineMs = clock.now() + execution.leaseMs - leaseMarginMs;
     const blockedMs = rateLimits.blockedUntilMs(tenantId, execution.limitScope);
     if (blockedMs > deadlineMs) {
-      if (await writer.isRepeat(keyed)) return "duplicate";
+      if (await writer.isRecorded(keyed)) return "duplicate";
       metrics.limited("refused");
       throw rateLimitedFailure(blockedMs, clock.now());
     }

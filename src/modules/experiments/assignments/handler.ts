@@ -12,9 +12,10 @@ import {
   type ExperimentService as Rpc,
   VerifyExposureReceiptResponseSchema,
 } from "../../../../gen/service/api/experiment_pb.ts";
-import type { Context, KeyedCall } from "../../../chain/call.ts";
+import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { Json } from "../../../platform/document/index.ts";
+import type { KeyedCall } from "../../../platform/idempotency/index.ts";
 import { jsonToValue } from "../../../platform/protojson/index.ts";
 import { receiptVersion } from "./domain/receipt.ts";
 import type { Receipts, SignedReceipt } from "./receipts.ts";

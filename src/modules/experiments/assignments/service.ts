@@ -1,11 +1,12 @@
-import type { Context, KeyedCall } from "../../../chain/call.ts";
+import type { Message } from "@bufbuild/protobuf";
+import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { productionKey, requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
 import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import type { Json } from "../../../platform/document/index.ts";
 import { type EventLoopScheduler, runAtOnce, runInSlices } from "../../../platform/event-loop/index.ts";
-import { claimKey, completeRecord } from "../../../platform/idempotency/index.ts";
+import { type KeyedCall, withIdempotency } from "../../../platform/idempotency/index.ts";
 import { isUlid } from "../../../platform/ids/ulid.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import { nearestName } from "../../../platform/text/index.ts";
@@ -264,31 +265,30 @@ export function createAssignmentService(dependencies: Dependencies) {
     unitHash: ({ experiment }: CompiledExperiment, unit: string): string => unitHashOf(experiment.salts.unit, unit),
 
     /** Assigns units, and stores the response under an idempotency key in the same transaction. */
-    async assignKeyed<R>(
+    async assignKeyed<R extends Message>(
       context: AssignContext,
       compiled: CompiledExperiment,
       units: readonly UnitInput[],
       keyed: KeyedCall,
-      respond: (all: readonly Assignment[]) => R & Parameters<KeyedCall["record"]>[0],
+      respond: (all: readonly Assignment[]) => R,
     ): Promise<R | "duplicate"> {
       const { tenantId, nowMs } = context;
       // Before the transaction, which holds a connection.
       const { known, pending } = await runForUnits(tenantId, units, assignFromMemory(compiled, units, nowMs));
-      const done = await db.transaction(async (tx) => {
-        if (!(await claimKey(tx, keyed.claim))) return "duplicate" as const;
-        nextStatus(compiled.experiment.status, "assign");
-        checkCovariates(compiled, units);
-        const { entering, others } = divide(pending);
-        const quota = context.quotaOf(assignQuota);
-        const written = entering.length === 0 ? undefined : await writer.writeIn(tx, { exposures: entering, quota });
-        const result = written && granted(quota, written.result);
-        const read = others.length === 0 ? undefined : await writer.read(others);
-        const stored = [result?.stored, read];
-        const all = await runForUnits(tenantId, units, complete(compiled, units, known, pending, stored));
-        const response = respond(all);
-        await completeRecord(tx, keyed.record(response));
-        return { response, all, pending, added: result?.added ?? 0, rememberQuota: written?.remember };
-      });
+      const done = await db.transaction((tx) =>
+        withIdempotency(tx, keyed, async () => {
+          nextStatus(compiled.experiment.status, "assign");
+          checkCovariates(compiled, units);
+          const { entering, others } = divide(pending);
+          const quota = context.quotaOf(assignQuota);
+          const written = entering.length === 0 ? undefined : await writer.writeIn(tx, { exposures: entering, quota });
+          const result = written && granted(quota, written.result);
+          const read = others.length === 0 ? undefined : await writer.read(others);
+          const stored = [result?.stored, read];
+          const all = await runForUnits(tenantId, units, complete(compiled, units, known, pending, stored));
+          return { response: respond(all), all, pending, added: result?.added ?? 0, rememberQuota: written?.remember };
+        }),
+      );
       if (done === "duplicate") return done;
       done.rememberQuota?.();
       remember(context.tenantId, done.all, done.pending, done.added);

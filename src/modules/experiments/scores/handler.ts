@@ -9,8 +9,9 @@ import {
   type ExperimentService as Rpc,
   type ScoreResult as ScoreResultMessage,
 } from "../../../../gen/service/api/experiment_pb.ts";
-import type { Context, KeyedCall } from "../../../chain/call.ts";
+import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import type { KeyedCall } from "../../../platform/idempotency/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
 import type { ScoreInput } from "./score-check.ts";
 import type { ScoreResult, ScoreService } from "./service.ts";
@@ -24,9 +25,7 @@ export function scoreHandlers(service: ScoreService): Pick<Handlers<typeof Rpc>,
           if ("failure" in result!) throw result.failure;
           return create(RecordScoreResponseSchema, { score: fromScore(result!) });
         };
-        const scores = [toInput(request)];
-        if (keyed !== undefined) return service.recordKeyed(context, request, scores, keyed, respond);
-        return respond(await service.record(context, request, scores));
+        return service.record(context, request, [toInput(request)], keyed, respond);
       },
     },
 
@@ -37,9 +36,7 @@ export function scoreHandlers(service: ScoreService): Pick<Handlers<typeof Rpc>,
             results: results.map(fromResult),
             refused: results.filter((result) => "failure" in result).length,
           });
-        const scores = request.scores.map(toInput);
-        if (keyed !== undefined) return service.recordKeyed(context, request, scores, keyed, respond);
-        return respond(await service.record(context, request, scores));
+        return service.record(context, request, request.scores.map(toInput), keyed, respond);
       },
     },
   };

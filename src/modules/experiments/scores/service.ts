@@ -1,9 +1,10 @@
-import type { Context, KeyedCall } from "../../../chain/call.ts";
+import type { Message } from "@bufbuild/protobuf";
+import type { Context } from "../../../chain/call.ts";
 import { type Failure, fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createBatcher, type Database, type Sql } from "../../../platform/db/index.ts";
 import { type EventLoopScheduler, runAtOnce, runInSlices } from "../../../platform/event-loop/index.ts";
-import { claimKey, completeRecord } from "../../../platform/idempotency/index.ts";
+import { type KeyedCall, withIdempotency } from "../../../platform/idempotency/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type {
   AssignContext,
@@ -128,18 +129,32 @@ export function createScoreService({ db, assignments, receipts, shares, metrics 
   }
 
   return {
-    /** Records scores; each has its own result. */
-    async record(
+    /** Records scores; each has its own result. A call with an idempotency key stores its response in the same transaction. */
+    async record<R extends Message>(
       context: ScoreContext,
       reference: ExperimentReference,
       inputs: readonly ScoreInput[],
-    ): Promise<ScoreResult[]> {
+      keyed: KeyedCall | undefined,
+      respond: (results: readonly ScoreResult[]) => R,
+    ): Promise<R | "duplicate"> {
       const compiled = await assignments.requireExperiment(context, reference);
       nextStatus(compiled.experiment.status, "score");
       const { failures, valid } = await checkInSlices(context.tenantId, compiled, inputs, context.nowMs);
-      const outcomes = await metered(context, valid, () => writes.run(valid));
+      let done: { readonly response: R } | "duplicate" | undefined;
+      const outcomes = await metered(context, valid, async () => {
+        if (keyed === undefined) return writes.run(valid);
+        let stored: readonly ScoreOutcome[] = [];
+        done = await db.transaction((tx) =>
+          withIdempotency(tx, keyed, async () => {
+            stored = await insertScores(tx, valid);
+            return { response: respond(toResults(compiled, inputs, failures, stored)) };
+          }),
+        );
+        return stored;
+      });
+      if (done === "duplicate") return done;
       count(context.tenantId, outcomes, inputs.length - valid.length);
-      return toResults(compiled, inputs, failures, outcomes);
+      return done?.response ?? respond(toResults(compiled, inputs, failures, outcomes));
     },
 
     /** Records scores that the service observed itself in a transaction, without a quota. Invalid ones are left out. */
@@ -159,35 +174,6 @@ export function createScoreService({ db, assignments, receipts, shares, metrics 
           own.map(([, outcome]) => outcome),
           0,
         );
-    },
-
-    /** Records scores, and stores the response under an idempotency key in the same transaction. */
-    async recordKeyed<R>(
-      context: ScoreContext,
-      reference: ExperimentReference,
-      inputs: readonly ScoreInput[],
-      keyed: KeyedCall,
-      respond: (results: readonly ScoreResult[]) => R & Parameters<KeyedCall["record"]>[0],
-    ): Promise<R | "duplicate"> {
-      const compiled = await assignments.requireExperiment(context, reference);
-      nextStatus(compiled.experiment.status, "score");
-      const { failures, valid } = await checkInSlices(context.tenantId, compiled, inputs, context.nowMs);
-      const taken = { isDuplicate: false, response: undefined as R | undefined };
-      const outcomes = await metered(context, valid, () =>
-        db.transaction(async (tx) => {
-          if (!(await claimKey(tx, keyed.claim))) {
-            taken.isDuplicate = true;
-            return [];
-          }
-          const stored = await insertScores(tx, valid);
-          taken.response = respond(toResults(compiled, inputs, failures, stored));
-          await completeRecord(tx, keyed.record(taken.response as Parameters<KeyedCall["record"]>[0]));
-          return stored;
-        }),
-      );
-      if (taken.isDuplicate) return "duplicate";
-      count(context.tenantId, outcomes, inputs.length - valid.length);
-      return taken.response ?? respond(toResults(compiled, inputs, failures, outcomes));
     },
 
     /** Resolves when nothing is being stored. */

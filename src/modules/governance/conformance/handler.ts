@@ -13,13 +13,13 @@ import {
   type RunConformanceSuiteResponse,
   RunConformanceSuiteResponseSchema,
 } from "../../../../gen/service/api/conformance_pb.ts";
-import type { Context, KeyedCall } from "../../../chain/call.ts";
+import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
-import { claimKey, completeRecord, reviseResponses } from "../../../platform/idempotency/index.ts";
+import { type KeyedCall, reviseResponses, withIdempotency } from "../../../platform/idempotency/index.ts";
 import { pageOf, readPage } from "../../../platform/paging/index.ts";
 import { inTenant } from "../../tenant-work.ts";
 import type { ConformanceReport } from "./domain/report.ts";
@@ -68,14 +68,14 @@ export function conformanceHandlers(dependencies: Dependencies): Handlers<typeof
     // A transaction of its own, because the wait begins after the commit.
     runConformanceSuite: {
       async grouped(context: Context, request: RunConformanceSuiteRequest, keyed: KeyedCall | undefined) {
-        const run = await inTenant(dependencies, context.tenantId, async (within) => {
-          if (keyed !== undefined && !(await claimKey(within.sql, keyed.claim))) return "duplicate";
-          const requested = await service.requestRun({ ...within, principal: context.principal }, request);
-          const first = create(RunConformanceSuiteResponseSchema, { run: fromRun(requested) });
-          if (keyed !== undefined) await completeRecord(within.sql, keyed.record(first));
-          return requested;
-        });
-        if (run === "duplicate") return run;
+        const requested = await inTenant(dependencies, context.tenantId, (within) =>
+          withIdempotency(within.sql, keyed, async () => {
+            const run = await service.requestRun({ ...within, principal: context.principal }, request);
+            return { run, response: create(RunConformanceSuiteResponseSchema, { run: fromRun(run) }) };
+          }),
+        );
+        if (requested === "duplicate") return requested;
+        const { run } = requested;
         if (request.waitS === 0) return responseFor(context, run);
         const response = await responseFor(context, await service.waitForEnd(context, run, request.waitS * 1000));
         // A repeated request gets the same response.

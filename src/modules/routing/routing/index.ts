@@ -10,7 +10,7 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals, TenantChanges } from "../../../platform/db/index.ts";
 import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
-import { readUsedKeys } from "../../../platform/idempotency/index.ts";
+import { isRecorded } from "../../../platform/idempotency/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Admission } from "../admission/index.ts";
@@ -97,7 +97,7 @@ export function createRouter(dependencies: Dependencies) {
     saveSnapshot: archive.save,
     assignExperiments: dependencies.assignExperiments,
     reservePlace: createQueueReservations(db.sql),
-    isRecorded: async (claim) => (await readUsedKeys(db.sql, [claim])).size > 0,
+    isRecorded: (keyed) => isRecorded(db.sql, keyed),
     admissionOf: ({ pool }: PoolSnapshot, item: RoutableItem) => dependencies.admissionOf(pool, item),
   });
   return {

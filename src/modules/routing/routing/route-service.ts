@@ -1,6 +1,7 @@
-import type { Context, KeyedCall } from "../../../chain/call.ts";
+import type { Context } from "../../../chain/call.ts";
 import { Failure } from "../../../errors/index.ts";
 import { mayBeCommitted } from "../../../platform/db/index.ts";
+import type { KeyedCall } from "../../../platform/idempotency/index.ts";
 import type { AcceptedBatch, Acceptor, AcceptRequest, DependencyCheck, Offeree } from "../queues/index.ts";
 import { rejectionOf } from "./rejection.ts";
 import {
@@ -28,7 +29,7 @@ interface Dependencies extends PreparationParts {
   /** Counts a stored decision. */
   readonly countDecision: (tenantId: string, outcome: RouteOutcome) => void;
   /** Whether a call with this idempotency key has a recorded response. */
-  readonly isRecorded: (claim: KeyedCall["claim"]) => Promise<boolean>;
+  readonly isRecorded: (keyed: KeyedCall | undefined) => Promise<boolean>;
 }
 
 /** A response that can be recorded under an idempotency key. */
@@ -141,7 +142,7 @@ export function createRouteService(dependencies: Dependencies) {
       return await run();
     } catch (error) {
       // Checked only after a failure, because most calls are not repeats.
-      if (keyed === undefined || !(error instanceof Failure) || !(await isRecorded(keyed.claim))) throw error;
+      if (!(error instanceof Failure && (await isRecorded(keyed)))) throw error;
       return "duplicate";
     }
   }

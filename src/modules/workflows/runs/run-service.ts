@@ -1,8 +1,9 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Context, KeyedCall } from "../../../chain/call.ts";
+import type { Context } from "../../../chain/call.ts";
 import { type Failure, fail, invalid, unreachable } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { type Database, nextWake, notFound, type Signals } from "../../../platform/db/index.ts";
+import type { KeyedCall } from "../../../platform/idempotency/index.ts";
 import type { Json } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
 import { type Decision, decisionsOf, type RunEvent } from "./domain/engine/state.ts";

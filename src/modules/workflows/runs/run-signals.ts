@@ -1,8 +1,8 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Context, KeyedCall } from "../../../chain/call.ts";
+import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { type Database, notFound } from "../../../platform/db/index.ts";
-import { readUsedKeys } from "../../../platform/idempotency/index.ts";
+import { isRecorded, type KeyedCall } from "../../../platform/idempotency/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Definitions, Json } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
@@ -113,7 +113,7 @@ export function createRunSignals({ db, definitions, environments, runs }: Depend
         throw fail("NOT_FOUND", { public: `No run with the run key "${name.runKey}" is in progress.` });
       } catch (error) {
         // A repeated call gets its response even if the run has ended meanwhile.
-        if (keyed !== undefined && (await readUsedKeys(db.sql, [keyed.claim])).size > 0) return "duplicate";
+        if (await isRecorded(db.sql, keyed)) return "duplicate";
         throw error;
       }
     },

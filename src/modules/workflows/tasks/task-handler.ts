@@ -21,18 +21,18 @@ import {
   WorkflowTaskHeartbeatSchema,
   WorkflowTaskLeaseSchema,
 } from "../../../../gen/service/api/workflow_task_pb.ts";
-import type { Context, KeyedCall } from "../../../chain/call.ts";
+import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { Failure, fail, invalid } from "../../../errors/index.ts";
 import { environmentIdOf, modeAllows } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { classifyDatabaseError, type Database } from "../../../platform/db/index.ts";
 import {
-  claimKey,
-  completeRecord,
   inProgressFailure,
+  type KeyedCall,
   keyName,
-  readUsedKeys,
+  recordResponse,
+  unlessRepeated,
 } from "../../../platform/idempotency/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import { pageOf, readPage } from "../../../platform/paging/index.ts";
@@ -101,30 +101,18 @@ export function taskHandlers({
     if (inProgress.has(name)) throw inProgressFailure();
     inProgress.add(name);
     try {
-      return await runKeyed(keyed, run);
+      return await unlessRepeated(db.sql, keyed, async () => {
+        const { response, tasks } = await run();
+        try {
+          await recordResponse(db.sql, keyed, response);
+        } catch (error) {
+          await leases.giveBack(tasks);
+          throw error;
+        }
+        return response;
+      });
     } finally {
       inProgress.delete(name);
-    }
-  }
-
-  async function runKeyed<T extends Message>(
-    keyed: KeyedCall,
-    run: () => Promise<{ response: T; tasks: readonly LeasedTask[] }>,
-  ): Promise<T | "duplicate"> {
-    if ((await readUsedKeys(db.sql, [keyed.claim])).size > 0) return "duplicate";
-    const { response, tasks } = await run();
-    try {
-      const isFirst = await db.transaction(async (tx) => {
-        if (!(await claimKey(tx, keyed.claim))) return false;
-        await completeRecord(tx, keyed.record(response));
-        return true;
-      });
-      if (isFirst) return response;
-      await leases.giveBack(tasks);
-      return "duplicate";
-    } catch (error) {
-      await leases.giveBack(tasks);
-      throw error;
     }
   }
 

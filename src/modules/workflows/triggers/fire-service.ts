@@ -1,8 +1,9 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Context, KeyedCall } from "../../../chain/call.ts";
+import type { Context } from "../../../chain/call.ts";
 import { invalid } from "../../../errors/index.ts";
 import { CelError } from "../../../platform/cel/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
+import type { KeyedCall } from "../../../platform/idempotency/index.ts";
 import type { Runs } from "../runs/index.ts";
 import type { TriggerEvent } from "./domain/event-match.ts";
 import type { Trigger } from "./domain/trigger.ts";

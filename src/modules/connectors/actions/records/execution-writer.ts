@@ -1,6 +1,5 @@
-import type { KeyedCall } from "../../../../chain/call.ts";
 import { createBatcher, type Database, type Sql, writePersistently } from "../../../../platform/db/index.ts";
-import { keyName, readUsedKeys } from "../../../../platform/idempotency/index.ts";
+import { isRecorded, type KeyedCall } from "../../../../platform/idempotency/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { QuotaRequest, Quotas } from "../../../tenancy/index.ts";
@@ -71,16 +70,12 @@ export function createExecutionWriter({ db, log, events, quotas }: Dependencies)
 
   /** Refuses an execution that exceeds the quota, unless its key was already used: a repeat gets the first response. */
   async function refuse(quota: number, keyed: KeyedCall | undefined): Promise<"duplicate"> {
-    if (await isRepeat(keyed)) return "duplicate";
+    if (await isRecorded(db.sql, keyed)) return "duplicate";
     throw quotas().exceeded({ operation: executeQuota, limit: quota });
   }
 
-  async function isRepeat(keyed: KeyedCall | undefined): Promise<boolean> {
-    return keyed !== undefined && (await readUsedKeys(db.sql, [keyed.claim])).has(keyName(keyed.claim));
-  }
-
   return {
-    isRepeat,
+    isRecorded: (keyed: KeyedCall | undefined) => isRecorded(db.sql, keyed),
 
     /** Refuses an execution early when its quota is known to be used up; "duplicate" for a repeat. */
     async check(

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
-import type { Context, KeyedCall } from "../../../../chain/call.ts";
+import type { Context } from "../../../../chain/call.ts";
 import { fail } from "../../../../errors/index.ts";
 import { type Database, notFound } from "../../../../platform/db/index.ts";
-import { completeRecord } from "../../../../platform/idempotency/index.ts";
+import type { KeyedCall } from "../../../../platform/idempotency/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { longestRunMs, type Preferences } from "../../preferences/index.ts";
@@ -63,26 +63,25 @@ export function createBroadcastService({
       const workflow = await preferences.findWorkflow(db.sql, context, trigger.workflowKey);
       preferences.checkContents("overrides", overriddenContents(workflow, trigger.overrides));
       const transactionId = ulid(nowMs);
-      const accepted = await db.transaction(async (tx) => {
-        if ((await writer.admitIn(tx, tenantId, context.quotaOf(triggerQuota), keyed)) === "duplicate") {
-          return "duplicate";
-        }
-        const topic = await topics.find(tx, tenantId, trigger.audience.name);
-        if (topic === undefined) throw notFound("topic");
-        const where = { tenantId, transactionId, topicKey: topic.key, cutoff: await topics.cutoff(tx) };
-        const broadcast = newBroadcast(where, trigger, hash("sha256", text, "hex"), nowMs);
-        const expiresAt = new Date(nowMs + longestRunMs(workflow?.steps ?? []) + payloadRetentionMs);
-        await broadcastStore(tx).insert([{ broadcast, payload: body }], expiresAt);
-        const { workflowKey, topicKey } = broadcast;
-        const data = { workflow_key: workflowKey, topic_key: topicKey };
-        const within = { tenantId, nowMs, afterCommit, sql: tx };
-        await events.record(within, "notification.broadcast.accepted", transactionId, data);
-        const response = toResponse(broadcast);
-        if (keyed !== undefined) await completeRecord(tx, keyed.record(response));
-        return response;
-      });
-      if (accepted !== "duplicate") wakeExpander();
-      return accepted;
+      const admission = { tenantId, quota: context.quotaOf(triggerQuota), count: 1, keyed };
+      const accepted = await db.transaction((tx) =>
+        writer.admitIn(tx, admission, async () => {
+          const topic = await topics.find(tx, tenantId, trigger.audience.name);
+          if (topic === undefined) throw notFound("topic");
+          const where = { tenantId, transactionId, topicKey: topic.key, cutoff: await topics.cutoff(tx) };
+          const broadcast = newBroadcast(where, trigger, hash("sha256", text, "hex"), nowMs);
+          const expiresAt = new Date(nowMs + longestRunMs(workflow?.steps ?? []) + payloadRetentionMs);
+          await broadcastStore(tx).insert([{ broadcast, payload: body }], expiresAt);
+          const { workflowKey, topicKey } = broadcast;
+          const data = { workflow_key: workflowKey, topic_key: topicKey };
+          const within = { tenantId, nowMs, afterCommit, sql: tx };
+          await events.record(within, "notification.broadcast.accepted", transactionId, data);
+          return { response: toResponse(broadcast) };
+        }),
+      );
+      if (accepted === "duplicate") return accepted;
+      wakeExpander();
+      return accepted.response;
     },
 
     async getBroadcast(

@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
-import type { Context, KeyedCall } from "../../../../chain/call.ts";
+import type { Context } from "../../../../chain/call.ts";
 import { Failure } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database, Sql } from "../../../../platform/db/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
-import { completeRecord } from "../../../../platform/idempotency/index.ts";
+import type { KeyedCall } from "../../../../platform/idempotency/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { longestRunMs, type NotificationWorkflow, type Preferences } from "../../preferences/index.ts";
@@ -173,34 +173,32 @@ export function createTriggerBatchService(dependencies: Dependencies) {
     return db.transaction(async (tx) => {
       const drafts = await refuseUnknownTopics(tx, tenantId, checked, drafted);
       const count = drafts.filter(({ kind }) => kind !== "refused").length;
-      if ((await writer.admitIn(tx, tenantId, context.quotaOf(triggerQuota), keyed, count)) === "duplicate") {
-        return "duplicate" as const;
-      }
-      await storeProfiles(context, tx, profiles);
-      const broadcasts = await storeBroadcasts(
-        context,
-        tx,
-        drafts.map(({ kind }, at) => (kind === "topic" ? (checked[at] as CheckedTrigger) : undefined)),
-      );
-      const results = drafts.map((each, at) => (each.kind === "topic" ? broadcasts[at]! : each));
-      const batches = results.flatMap((result, at) => {
-        if (result.kind !== "accepted") return [];
-        const { trigger, serialized, workflow } = checked[at] as CheckedTrigger;
-        const { transactionId, initial, run } = result;
-        const about = { ...trigger, tenantId, transactionId, topicKey: "", workflow, nowMs: context.nowMs };
-        const batch = deliveryBatchOf(
-          { ...about, leaseToken: undefined },
-          initial,
-          run,
-          serialized,
-          payloadRetentionMs,
+      const quota = context.quotaOf(triggerQuota);
+      return writer.admitIn(tx, { tenantId, quota, count, keyed }, async () => {
+        await storeProfiles(context, tx, profiles);
+        const broadcasts = await storeBroadcasts(
+          context,
+          tx,
+          drafts.map(({ kind }, at) => (kind === "topic" ? (checked[at] as CheckedTrigger) : undefined)),
         );
-        return [{ ...batch, record: undefined }];
+        const results = drafts.map((each, at) => (each.kind === "topic" ? broadcasts[at]! : each));
+        const batches = results.flatMap((result, at) => {
+          if (result.kind !== "accepted") return [];
+          const { trigger, serialized, workflow } = checked[at] as CheckedTrigger;
+          const { transactionId, initial, run } = result;
+          const about = { ...trigger, tenantId, transactionId, topicKey: "", workflow, nowMs: context.nowMs };
+          const batch = deliveryBatchOf(
+            { ...about, leaseToken: undefined },
+            initial,
+            run,
+            serialized,
+            payloadRetentionMs,
+          );
+          return [{ ...batch, record: undefined }];
+        });
+        await writer.writeUncountedIn(tx, batches);
+        return { response: toResponse(results), results };
       });
-      await writer.writeUncountedIn(tx, batches);
-      const response = toResponse(results);
-      if (keyed !== undefined) await completeRecord(tx, keyed.record(response));
-      return { response, results };
     });
   }
 

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
-import type { Context, KeyedCall } from "../../../../chain/call.ts";
+import type { Context } from "../../../../chain/call.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
-import { completeRecord, inProgressFailure } from "../../../../platform/idempotency/index.ts";
+import { inProgressFailure, type KeyedCall } from "../../../../platform/idempotency/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { Preferences } from "../../preferences/index.ts";
 import type { Subscribers, SubscriberUpsert } from "../../subscribers/index.ts";
@@ -158,19 +158,18 @@ export function createTriggerService(dependencies: Dependencies) {
     });
     const recipient = await readRecipient(dependencies, db.sql, triggerContext, preview);
     const drafted = await draft(triggerContext, recipient, serialized, toResponse);
+    const admission = { tenantId, quota: context.quotaOf(triggerQuota), count: 1, keyed };
     const stored = await db
-      .transaction(async (tx) => {
-        if ((await writer.admitIn(tx, tenantId, context.quotaOf(triggerQuota), keyed)) === "duplicate") {
-          return "duplicate";
-        }
-        const writing = { tenantId, nowMs, sql: tx };
-        const options = { newId: preview.id, keepDeleted: true };
-        const subscriber = preview.active ? await subscribers.upsert(writing, profile, options) : preview;
-        if (subscriber.id !== preview.id) throw new OtherSubscriber();
-        await writer.writeUncountedIn(tx, [{ ...drafted.batch, record: undefined }]);
-        if (keyed !== undefined) await completeRecord(tx, keyed.record(drafted.first));
-        return "stored";
-      })
+      .transaction((tx) =>
+        writer.admitIn(tx, admission, async () => {
+          const writing = { tenantId, nowMs, sql: tx };
+          const options = { newId: preview.id, keepDeleted: true };
+          const subscriber = preview.active ? await subscribers.upsert(writing, profile, options) : preview;
+          if (subscriber.id !== preview.id) throw new OtherSubscriber();
+          await writer.writeUncountedIn(tx, [{ ...drafted.batch, record: undefined }]);
+          return { response: drafted.first };
+        }),
+      )
       .catch((error: unknown) => {
         if (error instanceof OtherSubscriber) return "other_subscriber" as const;
         throw error;

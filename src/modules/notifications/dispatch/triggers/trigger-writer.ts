@@ -1,6 +1,6 @@
-import type { KeyedCall } from "../../../../chain/call.ts";
+import type { Message } from "@bufbuild/protobuf";
 import { createBatcher, type Database, type Sql } from "../../../../platform/db/index.ts";
-import { claimKey, keyName, readUsedKeys } from "../../../../platform/idempotency/index.ts";
+import { isRecorded, type KeyedCall, withIdempotency } from "../../../../platform/idempotency/index.ts";
 import type { QuotaRequest, Quotas } from "../../../tenancy/index.ts";
 import { type DeliveryReporter, toReports } from "../delivery/delivery-report.ts";
 import { type DeliveryBatch, insertDeliveries } from "../delivery/delivery-store.ts";
@@ -12,6 +12,13 @@ export const triggerQuota = "notification.trigger";
 export interface MeteredBatch {
   readonly batch: DeliveryBatch;
   readonly quota: number | undefined;
+}
+
+/** A call that triggers, with its tenant's daily quota of triggers; undefined for no limit. */
+interface Admission extends Pick<DeliveryBatch, "tenantId"> {
+  readonly quota: number | undefined;
+  readonly count: number;
+  readonly keyed: KeyedCall | undefined;
 }
 
 /** The result of a write. duplicate: the key was already used. over_quota: the daily quota is used up. */
@@ -67,7 +74,7 @@ export function createTriggerWriter({ db, reporter, quotas }: Dependencies) {
 
   /** Refuses a trigger that exceeds the quota, unless its key was already used: a repeat gets the first response. */
   async function refuse(sql: Sql, quota: number, keyed: KeyedCall | undefined): Promise<"duplicate"> {
-    if (keyed !== undefined && (await readUsedKeys(sql, [keyed.claim])).has(keyName(keyed.claim))) return "duplicate";
+    if (await isRecorded(sql, keyed)) return "duplicate";
     throw quotas.exceeded({ operation: triggerQuota, limit: quota });
   }
 
@@ -89,23 +96,21 @@ export function createTriggerWriter({ db, reporter, quotas }: Dependencies) {
     },
 
     /**
-     * Charges the quota for a number of triggers and claims the idempotency key in the caller's transaction. Throws
-     * QUOTA_EXCEEDED when the quota is used up; a duplicate is not charged.
+     * Charges the quota for a number of triggers and runs the work that stores them, once per idempotency key, in the caller's
+     * transaction. Throws QUOTA_EXCEEDED when the quota is used up; a duplicate is not charged.
      */
-    async admitIn(
+    async admitIn<T extends { readonly response: Message }>(
       tx: Sql,
-      tenantId: DeliveryBatch["tenantId"],
-      quota: number | undefined,
-      keyed: KeyedCall | undefined,
-      count = 1,
-    ): Promise<"admitted" | "duplicate"> {
+      { tenantId, quota, count, keyed }: Admission,
+      work: () => Promise<T>,
+    ): Promise<T | "duplicate"> {
       const takes: QuotaRequest[] =
         quota === undefined || count === 0 ? [] : [{ tenantId, operation: triggerQuota, limit: quota, count }];
       const { granted, refund } = await quotas.takeIn(tx, takes);
       if (granted.includes(false)) return refuse(tx, quota!, keyed);
-      if (keyed === undefined || (await claimKey(tx, keyed.claim))) return "admitted";
-      await refund(takes);
-      return "duplicate";
+      const done = await withIdempotency(tx, keyed, work);
+      if (done === "duplicate") await refund(takes);
+      return done;
     },
 
     /** Stores triggers in a transaction without charging a quota. */

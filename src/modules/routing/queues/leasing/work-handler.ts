@@ -20,11 +20,16 @@ import {
   type WorkRequest,
   type WorkResult,
 } from "../../../../../gen/service/api/work_pb.ts";
-import type { Context, KeyedCall } from "../../../../chain/call.ts";
+import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { Failure } from "../../../../errors/index.ts";
 import type { Database, Sql } from "../../../../platform/db/index.ts";
-import { claimKey, completeRecord, readUsedKeys } from "../../../../platform/idempotency/index.ts";
+import {
+  type KeyedCall,
+  recordResponse,
+  unlessRepeated,
+  withIdempotency,
+} from "../../../../platform/idempotency/index.ts";
 import type { PoolReader, PoolSnapshot } from "../../pools/index.ts";
 import type { CompletionService, ReportResult, WorkReport } from "../completion/completion-service.ts";
 import type { ProgressReporter } from "../completion/item-progress.ts";
@@ -82,12 +87,8 @@ export function workHandlers({
 
   /** Runs a call in its own transaction with its idempotency key; "duplicate" when the key was used before. */
   async function once<T extends Message>(keyed: KeyedCall, run: (tx: Sql) => Promise<T>): Promise<T | "duplicate"> {
-    return db.transaction(async (tx) => {
-      if (!(await claimKey(tx, keyed.claim))) return "duplicate";
-      const response = await run(tx);
-      await completeRecord(tx, keyed.record(response));
-      return response;
-    });
+    const done = await db.transaction((tx) => withIdempotency(tx, keyed, async () => ({ response: await run(tx) })));
+    return done === "duplicate" ? done : done.response;
   }
 
   /**
@@ -102,23 +103,19 @@ export function workHandlers({
     lease: (beforeCommit: BeforeCommit) => Promise<readonly LeasedRow[]>,
     respond: LeaseResponder,
   ): Promise<LeaseItemsResponse | "duplicate"> {
-    if ((await readUsedKeys(db.sql, [keyed.claim])).size > 0) return "duplicate";
-    const results = reports.toResults(await completion.finishItems(reports.valid));
-    const keyUsed = new Error("a concurrent call used this idempotency key");
-    try {
+    return unlessRepeated(db.sql, keyed, async () => {
+      const results = reports.toResults(await completion.finishItems(reports.valid));
       const rows = await lease(async (tx, leased) => {
-        if (!(await claimKey(tx, keyed.claim))) throw keyUsed;
-        await completeRecord(tx, keyed.record(respond(leased, results)));
+        await recordResponse(tx, keyed, respond(leased, results));
         // A disconnected caller leases nothing, so that it can retry with the same key.
         signal.throwIfAborted();
       });
-      if (rows.length > 0) return respond(rows, results);
-    } catch (error) {
-      if (error === keyUsed) return "duplicate";
-      throw error;
-    }
-    signal.throwIfAborted();
-    return once(keyed, async () => respond([], results));
+      const response = respond(rows, results);
+      if (rows.length > 0) return response;
+      signal.throwIfAborted();
+      await recordResponse(db.sql, keyed, response);
+      return response;
+    });
   }
 
   /**

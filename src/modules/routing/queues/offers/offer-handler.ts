@@ -10,7 +10,7 @@ import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import type { Cursors } from "../../../../platform/cursor/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
-import { claimKey, completeRecord, readUsedKeys } from "../../../../platform/idempotency/index.ts";
+import { recordResponse, unlessRepeated } from "../../../../platform/idempotency/index.ts";
 import { readPage } from "../../../../platform/paging/index.ts";
 import type { PoolReader } from "../../pools/index.ts";
 import { fromRow } from "../leasing/lease-message.ts";
@@ -61,22 +61,13 @@ export function offerHandlers({ db, pools, cursors, service, waits }: Dependenci
       async grouped(context: Context, request: AcceptOfferRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
         const respond = (row: LeasedRow) => create(AcceptOfferResponseSchema, { item: fromRow(row, snapshot) });
-        if (keyed !== undefined && (await readUsedKeys(db.sql, [keyed.claim])).size > 0) return "duplicate";
-        const keyUsed = new Error("a concurrent call used this idempotency key");
-        const recordKey: BeforeCommit = async (tx, [row]) => {
-          if (keyed === undefined) return;
-          if (!(await claimKey(tx, keyed.claim))) throw keyUsed;
-          await completeRecord(tx, keyed.record(respond(row!)));
-        };
-        try {
+        const recordKey: BeforeCommit = (tx, [row]) => recordResponse(tx, keyed, respond(row!));
+        return unlessRepeated(db.sql, keyed, async () => {
           const { row, isNew } = await service.acceptOffer(context, snapshot, request, recordKey);
           // The call that accepted the offer may have had the same key.
-          if (keyed !== undefined && !isNew) await db.transaction((tx) => recordKey(tx, [row]));
+          if (!isNew) await recordKey(db.sql, [row]);
           return respond(row);
-        } catch (error) {
-          if (error === keyUsed) return "duplicate";
-          throw error;
-        }
+        });
       },
     },
 

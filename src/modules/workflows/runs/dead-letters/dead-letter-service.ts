@@ -1,16 +1,20 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Context, KeyedCall } from "../../../../chain/call.ts";
+import type { Context } from "../../../../chain/call.ts";
 import { Failure, fail, invalid } from "../../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../../platform/access/index.ts";
 import { type Database, notFound } from "../../../../platform/db/index.ts";
-import { claimBatch, type IdempotencyRecord, readUsedKeys } from "../../../../platform/idempotency/index.ts";
+import {
+  type IdempotencyRecord,
+  type KeyedCall,
+  recordResponse,
+  unlessRepeated,
+} from "../../../../platform/idempotency/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { Page, PageRows } from "../../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { Definitions } from "../../definitions/index.ts";
 import type { Environments } from "../../environments/index.ts";
 import type { Run } from "../domain/run.ts";
-import { unlessRepeated } from "../replay/repeated-call.ts";
 import { type PlannedReplay, type ReplayInput, type ReplayService, runKeyTaken } from "../replay/replay-service.ts";
 import { runStore } from "../storage/run-store.ts";
 import type { RunEventWrite } from "../storage/run-write.ts";
@@ -202,40 +206,40 @@ export function createDeadLetterService({ db, events, definitions, environments,
       if (version !== 0 && input.definitionId === "") {
         throw invalid("version", "needs_definition", "needs definition_id, because versions belong to a definition");
       }
-      if (keyed !== undefined && (await readUsedKeys(db.sql, [keyed.claim])).size > 0) return "duplicate";
-      const known = await requireKnown(context, input);
-      const limit = input.maxItems || itemsDefault;
-      const filter = { ...known, errorCode, mode: principal.environmentMode };
-      const found = await deadLetterStore(db.sql).findReplayable(tenantId, filter, after, limit + 1);
-      const letters = found.slice(0, limit);
-      const each: ReplayInput = {
-        ...{ version, reason, input: undefined, values: {} },
-        fromStep: from === "start" ? "" : undefined,
-      };
-      const skipped: SkippedLetter[] = [];
-      let replayed = 0;
-      let next = found.length > limit ? letters.at(-1)!.runId : "";
-      for (let at = 0; at < letters.length; at += concurrency) {
-        const group = letters.slice(at, at + concurrency);
-        const isStopped = context.signal.aborted;
-        const results = isStopped ? [] : await Promise.all(group.map((letter) => replayOrSkip(context, letter, each)));
-        skipped.push(...results.filter((result) => result !== undefined));
-        replayed += results.filter((result) => result === undefined).length;
-        const overQuota = results.findIndex((result) => result?.reason === "quota_exceeded");
-        if (!isStopped && overQuota < 0) continue;
-        if (overQuota >= 0 && replayed === 0) throw fail("QUOTA_EXCEEDED", { public: results[overQuota]!.message });
-        // "0" sorts before every id.
-        next = letters[at + Math.max(overQuota, 0) - 1]?.runId ?? (after || "0");
-        break;
-      }
-      metrics.changed("skipped", skipped.length);
-      const response = toResponse({ replayed, skipped, next });
-      if (keyed === undefined) return response;
-      // A repeat before this record finds the letters replayed, so it replays none of them twice.
-      const { sql } = db;
-      const refused = await sql`
-        with ${claimBatch(sql, [{ batchIndex: 0, record: keyed.record(response) }])} select 1 from refused`;
-      return refused.length === 0 ? response : "duplicate";
+      return unlessRepeated(db.sql, keyed, async () => {
+        const known = await requireKnown(context, input);
+        const limit = input.maxItems || itemsDefault;
+        const filter = { ...known, errorCode, mode: principal.environmentMode };
+        const found = await deadLetterStore(db.sql).findReplayable(tenantId, filter, after, limit + 1);
+        const letters = found.slice(0, limit);
+        const each: ReplayInput = {
+          ...{ version, reason, input: undefined, values: {} },
+          fromStep: from === "start" ? "" : undefined,
+        };
+        const skipped: SkippedLetter[] = [];
+        let replayed = 0;
+        let next = found.length > limit ? letters.at(-1)!.runId : "";
+        for (let at = 0; at < letters.length; at += concurrency) {
+          const group = letters.slice(at, at + concurrency);
+          const isStopped = context.signal.aborted;
+          const results = isStopped
+            ? []
+            : await Promise.all(group.map((letter) => replayOrSkip(context, letter, each)));
+          skipped.push(...results.filter((result) => result !== undefined));
+          replayed += results.filter((result) => result === undefined).length;
+          const overQuota = results.findIndex((result) => result?.reason === "quota_exceeded");
+          if (!isStopped && overQuota < 0) continue;
+          if (overQuota >= 0 && replayed === 0) throw fail("QUOTA_EXCEEDED", { public: results[overQuota]!.message });
+          // "0" sorts before every id.
+          next = letters[at + Math.max(overQuota, 0) - 1]?.runId ?? (after || "0");
+          break;
+        }
+        metrics.changed("skipped", skipped.length);
+        const response = toResponse({ replayed, skipped, next });
+        // A repeat before this record finds the letters replayed, so it replays none of them twice.
+        await recordResponse(db.sql, keyed, response);
+        return response;
+      });
     },
 
     /** Quarantines, releases or discards a letter in the transaction of the call. */

@@ -1,12 +1,12 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Context, KeyedCall } from "../../../../chain/call.ts";
+import type { Context } from "../../../../chain/call.ts";
 import { fail } from "../../../../errors/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
+import { type KeyedCall, unlessRepeated } from "../../../../platform/idempotency/index.ts";
 import { deadLetterStore } from "../dead-letters/dead-letter-store.ts";
 import type { Run } from "../domain/run.ts";
 import type { RunService } from "../run-service.ts";
 import { letterOf } from "../run-write-builder.ts";
-import { unlessRepeated } from "./repeated-call.ts";
 import { type PlannedReplay, type ReplayInput, type ReplayService, runKeyTaken } from "./replay-service.ts";
 
 interface Dependencies {

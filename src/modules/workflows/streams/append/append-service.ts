@@ -1,8 +1,8 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Context, KeyedCall } from "../../../../chain/call.ts";
+import type { Context } from "../../../../chain/call.ts";
 import { Failure, fail, invalid } from "../../../../errors/index.ts";
 import { type Database, nextWake, notFound, type Signals, type Sql } from "../../../../platform/db/index.ts";
-import { claimKey, completeRecord, readUsedKeys } from "../../../../platform/idempotency/index.ts";
+import { isRecorded, type KeyedCall, withIdempotency } from "../../../../platform/idempotency/index.ts";
 import { toViolationFailure } from "../../../../platform/protojson/index.ts";
 import type { Json } from "../../definitions/index.ts";
 import type { Runs } from "../../runs/index.ts";
@@ -119,15 +119,15 @@ export function createAppendService({ db, lookup, appender, findInProgress, sign
   ): Promise<readonly AppendOutcome[]> {
     let refused: readonly AppendOutcome[] = [];
     try {
-      const done = await db.transaction(async (tx) => {
-        if (!(await claimKey(tx, keyed.claim))) return "duplicate";
-        const prefix = await appender.appendPrefixIn(tx, appends);
-        refused = prefix.outcomes;
-        // Roll back, so that the key of a call that fails can be used again.
-        if (refused[0]!.kind !== "appended") throw nothingAppended;
-        await completeRecord(tx, keyed.record(toResponse(prefix.outcomes)));
-        return prefix;
-      });
+      const done = await db.transaction((tx) =>
+        withIdempotency(tx, keyed, async () => {
+          const prefix = await appender.appendPrefixIn(tx, appends);
+          refused = prefix.outcomes;
+          // Roll back, so that the key of a call that fails can be used again.
+          if (refused[0]!.kind !== "appended") throw nothingAppended;
+          return { ...prefix, response: toResponse(prefix.outcomes) };
+        }),
+      );
       if (done === "duplicate") return [{ kind: done }];
       done.announce();
       return done.outcomes;
@@ -146,7 +146,7 @@ export function createAppendService({ db, lookup, appender, findInProgress, sign
     if (!records.some(({ direction }) => direction === "input")) return;
     if ((await findInProgress(tenantId, [runId])).length > 0) return;
     // A repeated call gets its response even if the run has ended meanwhile.
-    if (keyed !== undefined && (await readUsedKeys(db.sql, [keyed.claim])).size > 0) return;
+    if (await isRecorded(db.sql, keyed)) return;
     throw fail("FAILED_PRECONDITION", { public: "The run has ended, so it receives no input records." });
   }
 

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import type { Message } from "@bufbuild/protobuf";
 import { testDatabase } from "../../../../../test/harness/context.ts";
 import { until } from "../../../../../test/harness/until.ts";
-import type { KeyedCall } from "../../../../chain/call.ts";
 import { fail } from "../../../../errors/index.ts";
+import type { KeyedCall } from "../../../../platform/idempotency/index.ts";
 import { jsonToValue, valueToJson } from "../../../../platform/protojson/index.ts";
 import {
   addTask,

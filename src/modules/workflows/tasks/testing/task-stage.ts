@@ -16,10 +16,11 @@ import {
 import { afterFile } from "../../../../../test/harness/after-file.ts";
 import { announcedChanges } from "../../../../../test/harness/changes.ts";
 import { type ContextChoice, contextFor, freshTenant } from "../../../../../test/harness/context.ts";
-import type { GroupedHandler, KeyedCall } from "../../../../chain/call.ts";
+import type { GroupedHandler } from "../../../../chain/call.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { createCursors } from "../../../../platform/cursor/index.ts";
 import { createSignals, type Database } from "../../../../platform/db/index.ts";
+import type { KeyedCall } from "../../../../platform/idempotency/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createMetrics } from "../../../../platform/telemetry/index.ts";
 import { createEnvironments } from "../../environments/index.ts";

@@ -1,0 +1,76 @@
+import type { Clock } from "../clock/clock.ts";
+import type { Signals } from "../db/index.ts";
+import { createRepeatedTask } from "../jobs/index.ts";
+import type { Log } from "../log/log.ts";
+import type { Shards } from "../shards/index.ts";
+
+/** A kind of schedule: its statements and its action. */
+interface ScheduleKind<Due extends { readonly shard: number }> {
+  /** The singular of what the log calls these schedules. */
+  readonly name: string;
+  /** Signal topic for changes of schedules. */
+  readonly topic: string;
+  /** Schedules of these shards that need attention, in the order of their times, after one of them. */
+  findDue(shards: readonly number[], nowMs: number, after: Due | undefined, limit: number): Promise<readonly Due[]>;
+  /** When the next schedule of these shards needs attention. */
+  readNextDue(shards: readonly number[], afterMs: number): Promise<number | undefined>;
+  /** Fires for the times that have come. `epoch` is that of this node's ownership of the shard. */
+  handle(schedule: Due, epoch: number): Promise<void>;
+}
+
+interface Dependencies {
+  readonly signals: Signals;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly shards: Shards;
+}
+
+const batchSize = 100;
+/** How long the worker sleeps at most. */
+const idleMs = 500;
+
+/** Creates the worker of this node for a kind of schedule. It handles the schedules of the shards that this node owns. */
+export function createScheduleWorker<Due extends { readonly shard: number }>(
+  { signals, clock, log, shards }: Dependencies,
+  { name, topic, findDue, readNextDue, handle }: ScheduleKind<Due>,
+) {
+  let stopWaking: (() => void) | undefined;
+  const task = createRepeatedTask({
+    work: sweep,
+    maxWaitMs: idleMs,
+    onError: (error) => log.warn({ err: error }, `${name}s could not be handled`),
+  });
+
+  /** Handles the schedules that are due; returns when to do so again. */
+  async function sweep(): Promise<number> {
+    const owned = shards.owned();
+    const shardIds = [...owned.keys()];
+    if (shardIds.length === 0) return idleMs;
+    const nowMs = clock.now();
+    for (let after: Due | undefined; ; ) {
+      const due = await findDue(shardIds, nowMs, after, batchSize);
+      const results = await Promise.allSettled(due.map((schedule) => handle(schedule, owned.get(schedule.shard)!)));
+      const failure = results.find((result) => result.status === "rejected");
+      if (failure !== undefined) log.warn({ err: failure.reason }, `a ${name} could not be handled`);
+      after = due.at(-1);
+      if (due.length < batchSize) break;
+    }
+    const nextMs = await readNextDue(shardIds, nowMs);
+    return nextMs === undefined ? idleMs : Math.max(nextMs - clock.now(), 1);
+  }
+
+  return {
+    /** Handles everything that is due now. */
+    sweep,
+
+    start(): void {
+      stopWaking = signals.onWake(topic, task.run);
+      task.start();
+    },
+
+    async stop(): Promise<void> {
+      stopWaking?.();
+      await task.stop();
+    },
+  };
+}
