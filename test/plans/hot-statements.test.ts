@@ -4,8 +4,8 @@ import { eventStore } from "../../src/modules/operations/events/store.ts";
 import { groupsOfHolders, lockHolders, readGroups } from "../../src/modules/routing/admission/group-store.ts";
 import { completePlainItems } from "../../src/modules/routing/queues/completion/completion-store.ts";
 import { insertAcceptedBatches } from "../../src/modules/routing/queues/intake/accept-store.ts";
-import { findHeldLeases } from "../../src/modules/routing/queues/leasing/held-lease-store.ts";
 import {
+  findHeldLeases,
   giveBackLeases,
   hasReadyItem,
   type LeaseParams,

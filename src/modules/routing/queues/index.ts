@@ -36,7 +36,8 @@ import { createAcceptor } from "./intake/acceptor.ts";
 import { createConstrainedAcceptor } from "./intake/constrained-acceptor.ts";
 import { createReadmission } from "./intake/dead-letter-readmission.ts";
 import { createLeaseService, queueTopic } from "./leasing/lease-service.ts";
-import { type AcceptanceFilter, workHandlers } from "./leasing/work-handler.ts";
+import { workHandlers } from "./leasing/work-handler.ts";
+import { type AcceptanceFilter, createWorkService } from "./leasing/work-service.ts";
 import { createWorkStreams } from "./leasing/work-streams.ts";
 import { createOfferExpiry, type OfferEndListener } from "./offers/offer-expiry.ts";
 import { offerHandlers } from "./offers/offer-handler.ts";
@@ -205,10 +206,9 @@ export function createQueues(dependencies: Dependencies) {
         db,
         pools,
         leaseService,
-        completion,
+        service: createWorkService({ db, pools, leaseService, completion, filterAcceptable }),
         streams: workStreams,
         reportProgress: createProgressReporter(events, clock.now),
-        filterAcceptable,
       }),
       offers: offerHandlers({ db, pools, cursors, service: offers, waits: offerWaits }),
       explanations: explanationHandlers(pools),

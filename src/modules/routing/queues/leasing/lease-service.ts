@@ -4,7 +4,6 @@ import type { Log } from "../../../../platform/log/log.ts";
 import type { LeaseLimits } from "../../admission/index.ts";
 import type { Recipient } from "../../pools/index.ts";
 import { parseLeaseToken } from "../completion/completion-service.ts";
-import type { LeaseRef } from "./held-lease-store.ts";
 import { createItemScans } from "./item-scans.ts";
 import { createLeaseAhead } from "./lease-ahead.ts";
 import { createLeaseBatchGroups, noItems, queueTopic } from "./lease-batch-groups.ts";
@@ -14,6 +13,7 @@ import {
   endLeases,
   type LeasedRow,
   type LeaseParams,
+  type LeaseRef,
   type OfferedItem,
   readOfferedItems,
   readQueueActive,

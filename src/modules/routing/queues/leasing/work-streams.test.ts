@@ -7,8 +7,8 @@ import { createSignals } from "../../../../platform/db/index.ts";
 import type { FinishedItem } from "../completion/completion-service.ts";
 import { admissionStage, type StagedPool } from "../testing/admission-stage.ts";
 import { leaseParts, leaseRequestOf } from "../testing/lease-parts.ts";
-import { findHeldLeases } from "./held-lease-store.ts";
 import { createLeaseService } from "./lease-service.ts";
+import { findHeldLeases } from "./lease-store.ts";
 import { createWorkStreams, type WorkStreamRequest } from "./work-streams.ts";
 
 const db = await testDatabase();

@@ -5,7 +5,7 @@ import { fail } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { FinishedItem } from "../completion/completion-service.ts";
-import { findHeldLeases, type LeaseRef } from "./held-lease-store.ts";
+import { findHeldLeases, type LeaseRef } from "./lease-store.ts";
 
 /** A worker's request for a stream of leased items. */
 export interface WorkStreamRequest {
