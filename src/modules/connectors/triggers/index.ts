@@ -8,7 +8,6 @@
  * commit with its delivery. Delivery: the work to pass an event to its target. Claim: a node's right to a piece of work for a time.
  * Dead: an event that could not be delivered. Replay: delivering an ended event again, as a new effect.
  */
-import { randomUUID } from "node:crypto";
 import type { TriggerSubscriptionService as Rpc } from "../../../../gen/service/api/trigger_subscription_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
@@ -18,14 +17,18 @@ import type { Keyring, Reencryptable } from "../../../platform/crypto/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
 import { createTenantConcurrencyLimiter, type EventLoopScheduler } from "../../../platform/event-loop/index.ts";
-import type { JobKind } from "../../../platform/jobs/index.ts";
+import {
+  createLeasedWorkLoop,
+  type JobKind,
+  type LeasedWorkLoop,
+  type LeaseRequest,
+} from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import { createShards } from "../../../platform/shards/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { FindUses } from "../../pack-records.ts";
 import type { Catalogue, GuardedHttp } from "../manifests/index.ts";
-import { createClaimLoop } from "./claim-loop.ts";
 import { createDispatcher } from "./delivery/dispatcher.ts";
 import { createTargetCaller, type FindPoolId } from "./delivery/target-calls.ts";
 import type { CompileTemplate } from "./delivery/target-templates.ts";
@@ -33,7 +36,7 @@ import { shardCount } from "./domain/subscription.ts";
 import { createEventService } from "./events/event-service.ts";
 import { triggerHandlers } from "./handler.ts";
 import { createWebhookIntake, type ReceiveWebhook } from "./intake/webhook-intake.ts";
-import { type Poll, pollStore } from "./polling/poll-store.ts";
+import { pollStore } from "./polling/poll-store.ts";
 import { createPoller } from "./polling/poller.ts";
 import { type ConnectionAccess, createProviderClient } from "./provider-client.ts";
 import { createRegistrar } from "./registration/registrar.ts";
@@ -132,22 +135,34 @@ export function createTriggers(parts: TriggerParts): Triggers {
   const register = createRegistrar(common);
   const poll = createPoller(common);
   const owned = () => shards.currentSql(db.sql, shards.owned());
-  const registrations = createClaimLoop({
-    ...{ signals, log, pollMs, concurrency, perTenant, topic: intakeTopic, name: "the registration of webhooks" },
-    claim: async (limit, busy) =>
-      shards.owned().size === 0 ? [] : registrationStore(db.sql).claimDue(owned(), busy, randomUUID(), limit, claimMs),
-    perform: (registration, signal) =>
-      limiter.run(registration.tenantId, registration.connectionId, () => register(registration, signal)),
-  });
-  const polls = createClaimLoop<Poll>({
-    ...{ signals, log, pollMs, concurrency, perTenant, topic: intakeTopic, name: "the polls of providers" },
-    claim: async (limit, busy) => {
-      if (shards.owned().size === 0) return [];
-      return pollStore(db.sql).claimDue(owned(), { busy, perTenant }, `${randomUUID()}:`, limit, claimMs);
-    },
-    // One poll per connection at a time: all of them belong to one shard, and so to one node.
-    perform: (each, signal) => limiter.run(each.tenantId, each.connectionId, () => poll(each, signal)),
-  });
+
+  /** The loop of work on connections, one piece per connection at a time: all of it belongs to one shard, and so to one node. */
+  function loopOf<Item extends { readonly tenantId: TenantId; readonly connectionId: string }>(
+    name: string,
+    claim: (request: LeaseRequest) => Promise<readonly Item[]>,
+    perform: (item: Item, signal: AbortSignal) => Promise<void>,
+  ): LeasedWorkLoop {
+    return createLeasedWorkLoop<Item>({
+      ...{ signals, pollMs, concurrency, busyAt: perTenant, topic: intakeTopic },
+      lease: async (request) => ({ items: shards.owned().size === 0 ? [] : await claim(request), scannedTo: "" }),
+      onLeaseError: (error) => log.warn({ err: error }, `${name} cannot be claimed`),
+      handle: () => (item, signal) => limiter.run(item.tenantId, item.connectionId, () => perform(item, signal)),
+      onItemError(error, _item, { aborted }) {
+        if (!aborted) log.warn({ err: error }, `${name} failed`);
+      },
+    });
+  }
+
+  const registrations = loopOf(
+    "the registration of webhooks",
+    (request) => registrationStore(db.sql).claimDue(owned(), request, claimMs),
+    register,
+  );
+  const polls = loopOf(
+    "the polls of providers",
+    (request) => pollStore(db.sql).claimDue(owned(), request, claimMs),
+    poll,
+  );
   const dispatcher = createDispatcher({
     ...common,
     callTarget: createTargetCaller(parts),
@@ -169,8 +184,8 @@ export function createTriggers(parts: TriggerParts): Triggers {
     worker: {
       start() {
         stopListening = shards.onChange(() => {
-          registrations.wake();
-          polls.wake();
+          registrations.run();
+          polls.run();
         });
         shards.start();
         for (const loop of loops) loop.start();

@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import type { Json, JsonObject } from "../../../../platform/document/index.ts";
+import { type Leased, type LeaseRequest, leaseInTurns } from "../../../../platform/jobs/index.ts";
 import type { EventStatus } from "../domain/event.ts";
 import type { SubscriptionId, Target } from "../domain/subscription.ts";
 
@@ -27,16 +28,6 @@ export interface ClaimedDelivery {
     | undefined;
 }
 
-/** Which tenants' deliveries are claimed. */
-export interface ClaimScope {
-  /** Tenants with higher ids. */
-  readonly after: string;
-  /** Tenants to leave out. */
-  readonly busy: readonly string[];
-  readonly tenantsMax: number;
-  readonly perTenant: number;
-}
-
 /** The end of a delivery. */
 export interface DeliveryEnd {
   readonly delivery: ClaimedDelivery;
@@ -57,54 +48,33 @@ type Row = Omit<ClaimedDelivery, "subscription"> & {
 export function deliveryStore(sql: Sql) {
   return {
     /**
-     * Claims due deliveries of at most `tenantsMax` tenants after one, a few of each and none of busy ones, so that a tenant with
-     * many events does not delay the others. Every claim counts as an attempt, so that an event which ends its node does not do so forever.
+     * Claims due deliveries, a few of each tenant in turn and none of busy ones, so that a tenant with many events does not delay
+     * the others. Every claim counts as an attempt, so that an event which ends its node does not do so forever.
      */
-    async claimDue(
-      { after, busy, tenantsMax, perTenant }: ClaimScope,
-      claim: string,
-      limit: number,
-      claimMs: number,
-    ): Promise<ClaimedDelivery[]> {
-      const rows = await sql<Row[]>`
-        with recursive tenant as (
-          (select tenant_id, 1 as nth from connector_trigger_deliveries
-            where tenant_id > ${after} and due_at <= now() order by tenant_id limit 1)
-          union all
-          select next.tenant_id, tenant.nth + 1 from tenant cross join lateral (
-            select tenant_id from connector_trigger_deliveries
-            where tenant_id > tenant.tenant_id and due_at <= now() order by tenant_id limit 1) next
-          where tenant.nth < ${tenantsMax}
-        ),
-        due as (
-          select picked.* from tenant cross join lateral (
-            select tenant_id, event_id from connector_trigger_deliveries delivery
-            where delivery.tenant_id = tenant.tenant_id and due_at <= now()
-            order by due_at limit ${perTenant} for update skip locked) picked
-          where tenant.tenant_id <> all(${busy as string[]})
-          limit ${limit}
-        ),
-        claimed as (
-          update connector_trigger_deliveries delivery set claim = ${claim} || delivery.event_id, attempts = attempts + 1,
+    async claimDue(request: LeaseRequest, claimMs: number): Promise<Leased<ClaimedDelivery>> {
+      const { items, scannedTo } = await leaseInTurns<Row>(sql, request, {
+        table: sql`connector_trigger_deliveries`,
+        waiting: sql`due_at <= now()`,
+        due: sql`true`,
+        order: sql`due_at`,
+        activeOnly: false,
+        leased: sql`claimed as (
+          update connector_trigger_deliveries set claim = ${request.token} || ':' || event_id, attempts = attempts + 1,
             first_claimed_at = coalesce(first_claimed_at, now()), due_at = ${fromNow(sql, claimMs)}
-          from due where delivery.tenant_id = due.tenant_id and delivery.event_id = due.event_id
-          returning delivery.*
-        )
-        select claimed.tenant_id, claimed.event_id, claimed.subscription_id, claimed.received_at, claimed.replay, claimed.claim,
-          claimed.attempts, claimed.first_claimed_at, event.type, event.payload, subscription.environment_id,
-          subscription.condition, subscription.target, subscription.delivery_error
-        from claimed
-        join connector_trigger_events event on event.tenant_id = claimed.tenant_id and event.id = claimed.event_id
-          and event.received_at = claimed.received_at
-        left join connector_trigger_subscriptions subscription on subscription.tenant_id = claimed.tenant_id
-          and subscription.id = claimed.subscription_id`;
-      return rows.map(({ environmentId, condition, target, deliveryError, ...row }) => ({
-        ...row,
-        subscription:
-          target === null
-            ? undefined
-            : { environmentId: environmentId!, condition: condition!, target, deliveryError: deliveryError! },
-      }));
+          where ctid = any(array(select place from due))
+          returning *
+        ),
+        leased as (
+          select claimed.tenant_id, claimed.event_id, claimed.subscription_id, claimed.received_at, claimed.replay, claimed.claim,
+            claimed.attempts, claimed.first_claimed_at, event.type, event.payload, subscription.environment_id,
+            subscription.condition, subscription.target, subscription.delivery_error
+          from claimed
+          join connector_trigger_events event on event.tenant_id = claimed.tenant_id and event.id = claimed.event_id
+            and event.received_at = claimed.received_at
+          left join connector_trigger_subscriptions subscription on subscription.tenant_id = claimed.tenant_id
+            and subscription.id = claimed.subscription_id)`,
+      });
+      return { items: items.map(toClaimed), scannedTo };
     },
 
     /** Stores the ends of deliveries whose claims are still held, in one statement; returns the claims of these. */
@@ -161,6 +131,14 @@ export function deliveryStore(sql: Sql) {
         where tenant_id = ${tenantId} and id = ${eventId} and received_at = ${receivedAt} and exists (select from retried)`;
     },
   };
+}
+
+function toClaimed({ environmentId, condition, target, deliveryError, ...row }: Row): ClaimedDelivery {
+  const subscription =
+    target === null
+      ? undefined
+      : { environmentId: environmentId!, condition: condition!, target, deliveryError: deliveryError! };
+  return { ...row, subscription };
 }
 
 function fromNow(sql: Sql, ms: number): Fragment {

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { Failure } from "../../../../errors/index.ts";
 import { type Backoff, backoffMs } from "../../../../platform/backoff/backoff.ts";
 import { CelError } from "../../../../platform/cel/index.ts";
@@ -11,9 +10,9 @@ import {
   type Signals,
 } from "../../../../platform/db/index.ts";
 import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
+import { createLeasedWorkLoop, type LeasedWorkLoop } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventEntry, EventRecorder } from "../../../operations/index.ts";
-import { type ClaimLoop, createClaimLoop } from "../claim-loop.ts";
 import { shortMessage } from "../domain/failure.ts";
 import type { StoreStatus } from "../status-store.ts";
 import type { TriggerMetrics } from "../trigger-metrics.ts";
@@ -41,13 +40,12 @@ interface Dependencies {
 }
 
 /** Delivers events to the targets of their subscriptions. */
-export interface Dispatcher extends ClaimLoop {
+export interface Dispatcher extends LeasedWorkLoop {
   /** Resolves when no result is being written. */
   idle(): Promise<void>;
 }
 
 const concurrency = 64;
-const tenantsMax = 50;
 const perTenant = 16;
 const retries: Backoff = { firstMs: 1000, maxMs: 60 * 60_000, spread: [1, 1.2] };
 /** With the back-off, attempts end after about nine hours. */
@@ -62,7 +60,6 @@ type Outcome =
 export function createDispatcher(dependencies: Dependencies): Dispatcher {
   const { db, signals, clock, log, shares, events, metrics, callTarget, storeStatus, topic, keyLifeMs } = dependencies;
   const store = deliveryStore(db.sql);
-  const claim = `${randomUUID()}:`;
   const ends = createBatcher<DeliveryEnd, void>({
     flush: async (batch) => {
       if (batch.some(({ status }) => status === "dead")) await endAndReport(batch);
@@ -70,17 +67,6 @@ export function createDispatcher(dependencies: Dependencies): Dispatcher {
       return batch.map(() => undefined);
     },
   });
-  let after = "";
-
-  async function claimDue(limit: number, busy: readonly string[]): Promise<readonly ClaimedDelivery[]> {
-    const from = (start: string, count: number) =>
-      store.claimDue({ after: start, busy, tenantsMax, perTenant }, claim, count, dependencies.claimMs);
-    const claimed = await from(after, limit);
-    if (after !== "" && claimed.length < limit) claimed.push(...(await from("", limit - claimed.length)));
-    // The next claim starts after the last tenant of this one.
-    after = claimed.length < limit ? "" : claimed.at(-1)!.tenantId;
-    return claimed;
-  }
 
   async function outcomeOf(delivery: ClaimedDelivery): Promise<Outcome> {
     const { tenantId, eventId, subscriptionId, subscription, type, payload, receivedAt, replay } = delivery;
@@ -137,10 +123,14 @@ export function createDispatcher(dependencies: Dependencies): Dispatcher {
     });
   }
 
-  const loop = createClaimLoop({
-    ...{ signals, log, topic, concurrency, perTenant, perform, pollMs: dependencies.pollMs },
-    claim: claimDue,
-    name: "the delivery of trigger events",
+  const loop = createLeasedWorkLoop<ClaimedDelivery>({
+    ...{ signals, topic, concurrency, busyAt: perTenant, pollMs: dependencies.pollMs },
+    lease: (request) => store.claimDue(request, dependencies.claimMs),
+    onLeaseError: (error) => log.warn({ err: error }, "the delivery of trigger events cannot be claimed"),
+    handle: () => perform,
+    onItemError(error, _delivery, { aborted }) {
+      if (!aborted) log.warn({ err: error }, "the delivery of trigger events failed");
+    },
   });
   return { ...loop, idle: ends.idle };
 }

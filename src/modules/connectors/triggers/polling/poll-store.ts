@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
+import type { LeaseRequest } from "../../../../platform/jobs/index.ts";
 import type { PageState } from "../../manifests/index.ts";
 import type { SubscriptionId } from "../domain/subscription.ts";
 
@@ -43,29 +44,27 @@ export function pollStore(sql: Sql) {
      */
     async claimDue(
       current: Fragment,
-      { busy, perTenant }: { readonly busy: readonly string[]; readonly perTenant: number },
-      claim: string,
-      limit: number,
+      { busyTenants, each, limit, token }: LeaseRequest,
       claimMs: number,
     ): Promise<Poll[]> {
       return sql<Poll[]>`
         with current as (${current}),
         oldest as (
           select tenant_id, id, poll_due_at from connector_trigger_subscriptions
-          where shard in (select shard from current) and poll_due_at <= now() and tenant_id <> all(${busy as string[]})
+          where shard in (select shard from current) and poll_due_at <= now() and tenant_id <> all(${busyTenants as string[]})
           order by poll_due_at limit ${scannedMax}
         ),
         chosen as (
           select tenant_id, id from (
             select tenant_id, id, poll_due_at, row_number() over (partition by tenant_id order by poll_due_at) as nth
             from oldest) ranked
-          where nth <= ${perTenant} order by poll_due_at limit ${limit}
+          where nth <= ${each} order by poll_due_at limit ${limit}
         ),
         due as (
           select tenant_id, id from connector_trigger_subscriptions
           where (tenant_id, id) in (select tenant_id, id from chosen) and poll_due_at <= now() for update skip locked)
         update connector_trigger_subscriptions subscription
-        set poll_claim = ${claim} || subscription.id, poll_due_at = ${fromNow(sql, claimMs)}
+        set poll_claim = ${token} || ':' || subscription.id, poll_due_at = ${fromNow(sql, claimMs)}
         from due where subscription.tenant_id = due.tenant_id and subscription.id = due.id
         returning subscription.tenant_id, subscription.id, environment_key, trigger_key, connection_id, input, scanned_at,
           scan, poll_failures, ready_at, intake_error, poll_claim`;

@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
+import type { LeaseRequest } from "../../../../platform/jobs/index.ts";
 
 /** A webhook at a provider that this node registers, renews or removes. */
 export interface Registration {
@@ -62,23 +63,21 @@ export function registrationStore(sql: Sql) {
     /** Claims due registrations of shards for a time, none of busy tenants. Rows with an expired claim are due as well. */
     async claimDue(
       current: Fragment,
-      busy: readonly string[],
-      claim: string,
-      limit: number,
+      { busyTenants, limit, token }: LeaseRequest,
       claimMs: number,
     ): Promise<Registration[]> {
       return sql<Registration[]>`
         with current as (${current}),
         due as (
           select tenant_id, id from connector_trigger_registrations candidate
-          where shard in (select shard from current) and due_at <= now() and tenant_id <> all(${busy as string[]})
+          where shard in (select shard from current) and due_at <= now() and tenant_id <> all(${busyTenants as string[]})
             -- Providers refuse a second webhook with the same URL, so the previous one is removed first.
             and not (state = 'pending' and exists (
               select from connector_trigger_registrations other
               where other.tenant_id = candidate.tenant_id and other.subscription_id = candidate.subscription_id
                 and other.state = 'removing' and other.failures < ${removalFailuresMax}))
           order by due_at limit ${limit} for update skip locked)
-        update connector_trigger_registrations registration set claim = ${claim}, due_at = ${fromNow(sql, claimMs)}
+        update connector_trigger_registrations registration set claim = ${token}, due_at = ${fromNow(sql, claimMs)}
         from due where registration.tenant_id = due.tenant_id and registration.id = due.id
         returning registration.tenant_id, registration.id, subscription_id, trigger_key, connection_id, input, state,
           external_id, ciphertext, expires_at, failures, claim`;

@@ -1,9 +1,8 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
+import { type Leased, type LeaseRequest, leaseInTurns } from "../../../../platform/jobs/index.ts";
 import { type Delivery, type DeliveryStatus, type Lane, leaseS } from "../domain/delivery.ts";
 import type { SerializedPayload } from "../domain/trigger.ts";
-import type { LaneLease, Leased } from "../lane.ts";
-import { type ScannedRow, selectScanned, toLeased, turnsOf } from "../tenant-turns.ts";
 import { deliveryColumns } from "./delivery-store.ts";
 
 /** A delivery that this node may send until its lease expires. */
@@ -71,39 +70,25 @@ export interface HandOver {
   readonly connectionId: string;
 }
 
-/** Parameters of a lease. */
-export interface LeaseRequest extends LaneLease {
-  readonly lane: Lane;
-}
-
 /** SQL queries for sending. All nodes use the database's clock. */
 export function dispatchStore(sql: Sql) {
   const columns = deliveryColumns(sql);
   return {
-    /**
-     * Leases due deliveries of a lane, round-robin over tenants starting after `afterTenant`. Each tenant gets up to
-     * `each` of its longest-waiting deliveries. Inactive and busy tenants are skipped.
-     */
-    async lease({ lane, limit, each, afterTenant, busyTenants, token }: LeaseRequest): Promise<Leased<LeasedDelivery>> {
-      const queued = sql`lane = ${lane} and status = 'queued'`;
-      const rows = await sql<ScannedRow<LeasedDelivery>[]>`
-        with recursive ${turnsOf(sql, sql`notification_deliveries`, queued, afterTenant)}, due as (
-          select due.place from turn join tenants on tenants.id = turn.tenant_id and tenants.status = 'active'
-          cross join lateral (
-            select ctid as place from notification_deliveries
-            where ${queued} and tenant_id = turn.tenant_id and next_attempt_at <= now()
-            order by next_attempt_at, id limit ${each} for update skip locked) due
-          where turn.tenant_id <> all(${busyTenants as string[]}::text[])
-          limit ${limit}
-        ), leased as (
-          update notification_deliveries set status = 'running', lease_token = ${token},
+    /** Leases the longest-waiting due deliveries of a lane, in turn over the active tenants. */
+    async lease(lane: Lane, request: LeaseRequest): Promise<Leased<LeasedDelivery>> {
+      return leaseInTurns(sql, request, {
+        table: sql`notification_deliveries`,
+        waiting: sql`lane = ${lane} and status = 'queued'`,
+        due: sql`next_attempt_at <= now()`,
+        order: sql`next_attempt_at, id`,
+        activeOnly: true,
+        leased: sql`leased as (
+          update notification_deliveries set status = 'running', lease_token = ${request.token},
             lease_until = now() + make_interval(secs => ${leaseS}), execution_attempt = execution_attempt + 1,
             handed_over = false, next_attempt_at = null, retryable = false, started_at = coalesce(started_at, now())
           where ctid = any(array(select place from due))
-          returning ${columns}, lease_token
-        )
-        ${selectScanned(sql)}`;
-      return toLeased(rows);
+          returning ${columns}, lease_token)`,
+      });
     },
 
     /**

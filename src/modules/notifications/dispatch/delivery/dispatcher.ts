@@ -1,15 +1,13 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Signals } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { createSerialTask } from "../../../../platform/jobs/index.ts";
+import { createLeasedWorkLoop, createRepeatedTask, type LeasedWorkLoop } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { Preferences } from "../../preferences/index.ts";
 import type { Providers } from "../../providers/index.ts";
 import type { DeliveryFailure, Lane } from "../domain/delivery.ts";
 import { targetOf } from "../domain/plan.ts";
 import type { DigestValues } from "../domain/run.ts";
-import { createLane, type WorkLane } from "../lane.ts";
 import { type BatchContext, readBatchContext } from "../message/batch-context.ts";
 import { internalFailure, type MessagePreparer } from "../message/message-preparation.ts";
 import type { Recipient, RecipientParts } from "../message/recipients.ts";
@@ -56,26 +54,23 @@ export interface Dispatcher {
 export function createDispatcher(dependencies: Dependencies): Dispatcher {
   const { db, signals, clock, log, resultWriter, reporter, enabled, pollMs = 1000 } = dependencies;
   const store = dispatchStore(db.sql);
-  const lanes = enabled ? [laneOf("single"), laneOf("broadcast")] : [];
-  let shutdown = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let stopWaking: (() => void) | undefined;
+  const loops = enabled ? [loopOf("single"), loopOf("broadcast")] : [];
 
-  function laneOf(lane: Lane): WorkLane {
-    return createLane<LeasedDelivery>({
-      concurrency: concurrencyOf[lane],
-      lease: (request) => store.lease({ lane, ...request }),
+  function loopOf(lane: Lane): LeasedWorkLoop {
+    return createLeasedWorkLoop<LeasedDelivery>({
+      ...{ signals, topic: dispatchTopic, pollMs, graceMs, concurrency: concurrencyOf[lane] },
+      lease: (request) => store.lease(lane, request),
+      onLeaseError: (error) => log.warn({ err: error }, "leasing due notifications failed"),
       handle(leased) {
         const context = contextOf(leased);
-        return (delivery) => attemptAndSettle(delivery, context);
+        return async (delivery, signal) => {
+          await resultWriter.settle([await attempt(delivery, context, signal)]);
+        };
       },
-      onError: (error) => log.warn({ err: error }, "leasing due notifications failed"),
+      // The sweep recovers it after its lease expires.
+      onItemError: (error, { id }) => log.error({ err: error, delivery_id: id }, "settling a notification failed"),
     });
   }
-
-  const scanAll = () => {
-    for (const lane of lanes) lane.scan();
-  };
 
   async function contextOf(leased: readonly LeasedDelivery[]): Promise<DispatchContext> {
     const ofRuns = leased.filter(({ runId }) => runId !== "");
@@ -87,18 +82,14 @@ export function createDispatcher(dependencies: Dependencies): Dispatcher {
     return { ...context, digestOf: ({ tenantId, runId }) => byRun.get(tenantId + runId) };
   }
 
-  async function attemptAndSettle(delivery: LeasedDelivery, context: Promise<DispatchContext>): Promise<void> {
-    const settlement = await attempt(delivery, context);
-    await resultWriter.settle([settlement]).catch((error) => {
-      // The sweep recovers it after its lease expires.
-      log.error({ err: error, delivery_id: delivery.id }, "settling a notification failed");
-    });
-  }
-
-  async function attempt(delivery: LeasedDelivery, context: Promise<DispatchContext>): Promise<DeliverySettlement> {
+  async function attempt(
+    delivery: LeasedDelivery,
+    context: Promise<DispatchContext>,
+    signal: AbortSignal,
+  ): Promise<DeliverySettlement> {
     try {
       const { recipientOf, payloadOf, digestOf } = await context;
-      return await execute(delivery, recipientOf(delivery), payloadOf(delivery), digestOf(delivery));
+      return await execute(delivery, recipientOf(delivery), payloadOf(delivery), digestOf(delivery), signal);
     } catch (error) {
       // Nothing was sent, because sending itself never throws.
       log.error({ err: error, delivery_id: delivery.id }, "loading a notification failed");
@@ -112,6 +103,7 @@ export function createDispatcher(dependencies: Dependencies): Dispatcher {
     recipient: Recipient | undefined,
     stored: StoredPayload | undefined,
     digest: DigestValues | undefined,
+    signal: AbortSignal,
   ): Promise<DeliverySettlement> {
     const { tenantId, channel, workflowKey, userId, topicKey, contextKeys } = delivery;
     if (recipient === undefined) return resultWriter.skippedSettlement(delivery, undefined, subscriberDeleted);
@@ -137,7 +129,7 @@ export function createDispatcher(dependencies: Dependencies): Dispatcher {
     const request = { delivery, target, subscriber, workflow, overrides, payload, digest, onlyIntegrationId };
     const prepared = await dependencies.prepare(request);
     const result = await dependencies.send(request, prepared, {
-      signal: shutdown.signal,
+      signal,
       handedOverTo: "",
       handOver: (route) => resultWriter.handOver(delivery, route),
     });
@@ -159,35 +151,20 @@ export function createDispatcher(dependencies: Dependencies): Dispatcher {
     if (ended.length === 0) return;
     reporter.count(ended);
     log.warn({ count: ended.length }, "notifications abandoned by a dead node were recovered");
-    if (ended.some(({ status }) => status === "queued")) scanAll();
+    if (ended.some(({ status }) => status === "queued")) for (const loop of loops) loop.run();
   }
 
-  const sweeps = createSerialTask(sweep, (error) =>
-    log.warn({ err: error }, "sweeping abandoned notifications failed"),
-  );
-  const poll = () => {
-    scanAll();
-    sweeps.run();
-  };
-
+  const sweeps = createRepeatedTask({
+    work: () => sweep().then(() => pollMs),
+    maxWaitMs: pollMs,
+    onError: (error) => log.warn({ err: error }, "sweeping abandoned notifications failed"),
+  });
   return {
     start() {
-      shutdown = new AbortController();
-      stopWaking = signals.onWake(dispatchTopic, scanAll);
-      timer = setInterval(poll, pollMs);
-      for (const lane of lanes) lane.start();
-      sweeps.start();
+      for (const task of [...loops, sweeps]) task.start();
     },
     async stop() {
-      clearInterval(timer);
-      stopWaking?.();
-      const graceOver = new AbortController();
-      const drained = Promise.all([sweeps.stop(), ...lanes.map((lane) => lane.stop())]).finally(() =>
-        graceOver.abort(),
-      );
-      await delay(graceMs, undefined, { signal: graceOver.signal }).catch(() => {});
-      shutdown.abort();
-      await drained;
+      await Promise.all([...loops, sweeps].map((task) => task.stop()));
     },
   };
 }

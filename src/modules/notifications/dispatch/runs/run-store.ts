@@ -1,5 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../../platform/db/index.ts";
+import { type Leased, type LeaseRequest, leaseInTurns } from "../../../../platform/jobs/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import type { InboxState } from "../../preferences/index.ts";
 import { type Lane, leaseS } from "../domain/delivery.ts";
@@ -10,8 +11,6 @@ import {
   type RunStatus,
   runFailuresMax,
 } from "../domain/run.ts";
-import type { LaneLease, Leased } from "../lane.ts";
-import { type ScannedRow, selectScanned, toLeased, turnsOf } from "../tenant-turns.ts";
 
 /** A new run; the other fields come from the batch of its trigger. */
 export interface RunRow {
@@ -70,25 +69,19 @@ export function runStore(sql: Sql) {
   const columns = runColumns(sql);
   return {
     /** Leases due runs of a lane, in turn over the active tenants. */
-    async lease(lane: Lane, { limit, each, afterTenant, busyTenants, token }: LaneLease): Promise<Leased<LeasedRun>> {
-      const waiting = sql`lane = ${lane} and status = 'waiting'`;
-      const rows = await sql<ScannedRow<LeasedRun>[]>`
-        with recursive ${turnsOf(sql, sql`notification_runs`, waiting, afterTenant)}, due as (
-          select due.place from turn join tenants on tenants.id = turn.tenant_id and tenants.status = 'active'
-          cross join lateral (
-            select ctid as place from notification_runs
-            where ${waiting} and tenant_id = turn.tenant_id and wake_at <= now()
-            order by wake_at, id limit ${each} for update skip locked) due
-          where turn.tenant_id <> all(${busyTenants as string[]}::text[])
-          limit ${limit}
-        ), leased as (
-          update notification_runs set status = 'running', lease_token = ${token},
+    async lease(lane: Lane, request: LeaseRequest): Promise<Leased<LeasedRun>> {
+      return leaseInTurns(sql, request, {
+        table: sql`notification_runs`,
+        waiting: sql`lane = ${lane} and status = 'waiting'`,
+        due: sql`wake_at <= now()`,
+        order: sql`wake_at, id`,
+        activeOnly: true,
+        leased: sql`leased as (
+          update notification_runs set status = 'running', lease_token = ${request.token},
             lease_until = now() + make_interval(secs => ${leaseS})
           where ctid = any(array(select place from due))
-          returning ${columns}, lease_token
-        )
-        ${selectScanned(sql)}`;
-      return toLeased(rows);
+          returning ${columns}, lease_token)`,
+      });
     },
 
     /**

@@ -1,7 +1,7 @@
 import { backoffMs } from "../../../../platform/backoff/backoff.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
-import { createSerialTask } from "../../../../platform/jobs/index.ts";
+import { createLeasedWorkLoop, createRepeatedTask, type LeasedWorkLoop } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { NotificationWorkflow, Preferences } from "../../preferences/index.ts";
@@ -9,7 +9,6 @@ import { type DeliveryReporter, toReports } from "../delivery/delivery-report.ts
 import { type DeliveryRow, insertDeliveries, limitPayload } from "../delivery/delivery-store.ts";
 import type { Lane } from "../domain/delivery.ts";
 import { runBackoff } from "../domain/run.ts";
-import { createLane, type WorkLane } from "../lane.ts";
 import { type BatchContext, readBatchContext } from "../message/batch-context.ts";
 import type { RecipientParts } from "../message/recipients.ts";
 import { digestStore } from "./digest-store.ts";
@@ -55,32 +54,26 @@ export interface RunWorker {
  */
 export function createRunWorker(dependencies: Dependencies): RunWorker {
   const { db, signals, clock, log, events, reporter, enabled, pollMs = 1000 } = dependencies;
-  const lanes = enabled ? [laneOf("single"), laneOf("broadcast")] : [];
-  let timer: NodeJS.Timeout | undefined;
-  let stopWaking: (() => void) | undefined;
 
-  function laneOf(lane: Lane): WorkLane {
-    return createLane<LeasedRun>({
-      concurrency: concurrencyOf[lane],
+  function loopOf(lane: Lane): LeasedWorkLoop {
+    return createLeasedWorkLoop<LeasedRun>({
+      ...{ signals, topic: runTopic, pollMs, concurrency: concurrencyOf[lane] },
       lease: (request) => runStore(db.sql).lease(lane, request),
+      onLeaseError: (error) => log.warn({ err: error }, "leasing due runs of notifications failed"),
       handle(leased) {
         const context = readBatchContext(dependencies, db.sql, leased);
         return (run) => advanceAndSave(run, context);
       },
-      onError: (error) => log.warn({ err: error }, "leasing due runs of notifications failed"),
+      onItemError: (error, { id }) => log.error({ err: error, run_id: id }, "releasing a run failed"),
     });
   }
-
-  const scanAll = () => {
-    for (const lane of lanes) lane.scan();
-  };
 
   async function advanceAndSave(run: LeasedRun, context: Promise<BatchContext>): Promise<void> {
     try {
       await commitAdvance(run, await context);
     } catch (error) {
       log.error({ err: error, run_id: run.id }, "advancing a run of a notification failed");
-      await release(run).catch((cause) => log.error({ err: cause, run_id: run.id }, "releasing a run failed"));
+      await release(run);
     }
   }
 
@@ -155,26 +148,18 @@ export function createRunWorker(dependencies: Dependencies): RunWorker {
     });
   }
 
-  const recoveries = createSerialTask(recover, (error) =>
-    log.warn({ err: error }, "recovering abandoned runs of notifications failed"),
-  );
-  const poll = () => {
-    scanAll();
-    recoveries.run();
-  };
-
+  const recoveries = createRepeatedTask({
+    work: () => recover().then(() => pollMs),
+    maxWaitMs: pollMs,
+    onError: (error) => log.warn({ err: error }, "recovering abandoned runs of notifications failed"),
+  });
+  const tasks = enabled ? [loopOf("single"), loopOf("broadcast"), recoveries] : [];
   return {
     start() {
-      if (!enabled) return;
-      stopWaking = signals.onWake(runTopic, scanAll);
-      timer = setInterval(poll, pollMs);
-      for (const lane of lanes) lane.start();
-      recoveries.start();
+      for (const task of tasks) task.start();
     },
     async stop() {
-      clearInterval(timer);
-      stopWaking?.();
-      await Promise.all([recoveries.stop(), ...lanes.map((lane) => lane.stop())]);
+      await Promise.all(tasks.map((task) => task.stop()));
     },
   };
 }

@@ -146,25 +146,27 @@ export function deliveryStore(sql: Sql) {
     },
 
     /**
-     * Leases up to `each` due deliveries per endpoint, and only the first pending one of an ordered endpoint. A delivery becomes due
+     * Leases up to `count` due deliveries per endpoint, and only the first pending one of an ordered endpoint. A delivery becomes due
      * again when its lease expires.
      */
     async lease(
-      endpoints: readonly EndpointRef[],
-      { each, token, leaseMs }: { each: number; token: string; leaseMs: number },
+      endpoints: readonly (EndpointRef & { readonly count: number })[],
+      token: string,
+      leaseMs: number,
     ): Promise<LeasedDelivery[]> {
       return sql<LeasedDelivery[]>`
         with endpoints as (
-          select asked.tenant_id, asked.id, coalesce(ordered, false) as ordered
+          select asked.tenant_id, asked.id, asked.count, coalesce(ordered, false) as ordered
           from unnest(${endpoints.map(({ tenantId }) => tenantId)}::text[],
-            ${endpoints.map(({ endpointId }) => endpointId)}::text[]) as asked(tenant_id, id)
+            ${endpoints.map(({ endpointId }) => endpointId)}::text[],
+            ${endpoints.map(({ count }) => count)}::int[]) as asked(tenant_id, id, count)
           left join webhook_endpoints endpoint on endpoint.tenant_id = asked.tenant_id and endpoint.id = asked.id),
         unordered as (
           select delivery.* from endpoints endpoint cross join lateral (
             select tenant_id, endpoint_id, event_id from webhook_deliveries
             where tenant_id = endpoint.tenant_id and endpoint_id = endpoint.id and status = 'pending'
               and next_attempt_at <= now()
-            order by next_attempt_at limit ${each} for update skip locked) delivery
+            order by next_attempt_at limit endpoint.count for update skip locked) delivery
           where not endpoint.ordered),
         first as (
           select delivery.tenant_id, delivery.endpoint_id, delivery.event_id

@@ -43,10 +43,10 @@ test("another node sends the delivery of a crashed node after its lease expires,
   // A node leases the delivery and crashes.
   const store = deliveryStore(rig.db.sql);
   await store.insert(tenantId, [{ endpointId: id, eventId, eventType: "order.paid" }]);
-  const lease = { each: 1, token: "dead", leaseMs: 60_000 };
-  const [leased] = await store.lease([{ tenantId, endpointId: id }], lease);
+  const endpoint = { tenantId, endpointId: id, count: 1 };
+  const [leased] = await store.lease([endpoint], "dead", 60_000);
   assert.equal(leased!.eventId, eventId);
-  assert.deepEqual([...(await store.lease([{ tenantId, endpointId: id }], { ...lease, token: "other" }))], []);
+  assert.deepEqual([...(await store.lease([endpoint], "other", 60_000))], []);
 
   const node = rig.node();
   await node.start();

@@ -1,8 +1,6 @@
-import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Database, Signals } from "../../../../platform/db/index.ts";
-import { createSerialTask } from "../../../../platform/jobs/index.ts";
+import { createLeasedWorkLoop, createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { Event, EventReader } from "../../events/index.ts";
 import type { AttemptResult } from "../domain/delivery.ts";
@@ -41,6 +39,14 @@ interface Dependencies extends AttemptParts {
   readonly leaseMs?: number;
 }
 
+/** A leased delivery with what its attempt needs. */
+interface Send {
+  readonly tenantId: string;
+  readonly delivery: LeasedDelivery;
+  readonly destination: Destination | undefined;
+  readonly event: Event | undefined;
+}
+
 /** Creates this node's sender. Leases prevent two nodes from sending the same delivery. */
 export function createSender(dependencies: Dependencies): Sender {
   const { db, signals, reader, resultWriter, clock, log, pollMs = 1000, leaseMs = leaseMsDefault } = dependencies;
@@ -48,137 +54,111 @@ export function createSender(dependencies: Dependencies): Sender {
   const slots = createSendSlots();
   /** Endpoints that may have due deliveries, longest unserved first. */
   const ready = new Map<string, EndpointRef>();
-  const sends = new Set<Promise<void>>();
-  const stopping = new AbortController();
   let scannedTo: EndpointRef | undefined;
   let stopWaking: (() => void) | undefined;
-  let timer: NodeJS.Timeout | undefined;
 
-  const logWarning = (message: string) => (error: unknown) => log.warn({ err: error }, message);
+  const scan = createRepeatedTask({
+    async work() {
+      const found = await store.dueEndpoints(scannedTo, endpointBatchSize);
+      scannedTo = found.length < endpointBatchSize ? undefined : found.at(-1);
+      for (const endpoint of found) ready.set(keyOf(endpoint), endpoint);
+      sends.run();
+      return pollMs;
+    },
+    maxWaitMs: pollMs,
+    onError: (error) => log.warn({ err: error }, "could not find due webhook deliveries"),
+  });
 
-  const scan = createSerialTask(async () => {
-    const found = await store.dueEndpoints(scannedTo, endpointBatchSize);
-    scannedTo = found.length < endpointBatchSize ? undefined : found.at(-1);
-    for (const endpoint of found) ready.set(keyOf(endpoint), endpoint);
-    leaseReady.run();
-  }, logWarning("could not find due webhook deliveries"));
+  const sends = createLeasedWorkLoop<Send>({
+    // The slots bound the sends of endpoints, of tenants and in all.
+    ...{ signals, pollMs, graceMs, concurrency: Number.POSITIVE_INFINITY },
+    lease: async ({ token }) => ({ items: await leaseReady(token), scannedTo: "" }),
+    onLeaseError: (error) => log.warn({ err: error }, "could not lease webhook deliveries"),
+    handle: () => (each, signal) =>
+      send(each, signal).finally(() => {
+        slots.release(each.delivery, 1);
+        // The next delivery of an ordered endpoint was waiting for this one.
+        if (each.destination?.ordered) ready.set(keyOf(each.delivery), each.delivery);
+      }),
+    // A delivery without a stored result is sent again when its lease expires.
+    onItemError: (error, { delivery: { endpointId } }) =>
+      log.warn({ err: error, endpoint_id: endpointId }, "could not store the result of a webhook delivery"),
+  });
 
-  const leaseReady = createSerialTask(async () => {
-    // Wait for all, so that each releases its unused slots even if another fails.
-    const taken = await Promise.allSettled(
-      [...reserveSlots()].map(([each, endpoints]) => leaseAndSend(endpoints, each)),
-    );
-    for (const result of taken) if (result.status === "rejected") throw result.reason;
-  }, logWarning("could not lease webhook deliveries"));
-
-  /** Leases up to `each` deliveries per endpoint, whose slots are already reserved, and sends them. */
-  async function leaseAndSend(endpoints: readonly EndpointRef[], each: number): Promise<void> {
-    let leased: LeasedDelivery[] = [];
+  /** Leases deliveries of the endpoints that have waited longest, as many as they have slots. */
+  async function leaseReady(token: string): Promise<readonly Send[]> {
+    const reserved = [...ready.values()]
+      .map((endpoint) => ({ ...endpoint, count: slots.reserve(endpoint) }))
+      .filter(({ count }) => count > 0);
+    for (const endpoint of reserved) ready.delete(keyOf(endpoint));
+    if (reserved.length === 0) return [];
+    let leased: readonly Send[] = [];
     try {
-      leased = await store.lease(endpoints, { each, token: randomUUID(), leaseMs });
+      leased = await withDetails(await store.lease(reserved, token, leaseMs));
+      return leased;
     } finally {
-      const counts = Map.groupBy(leased, keyOf);
-      for (const endpoint of endpoints) {
+      // The deliveries of a failed lease become due again when their leases expire.
+      const counts = Map.groupBy(leased, ({ delivery }) => keyOf(delivery));
+      for (const endpoint of reserved) {
         const got = counts.get(keyOf(endpoint))?.length ?? 0;
-        slots.release(endpoint, each - got);
+        slots.release(endpoint, endpoint.count - got);
         // A full batch: there are probably more.
-        if (got === each) ready.set(keyOf(endpoint), endpoint);
+        if (got === endpoint.count) ready.set(keyOf(endpoint), endpoint);
       }
-    }
-    if (leased.length > 0) await dispatch(leased);
-  }
-
-  /** Reserves slots for the endpoints that have waited longest; returns the endpoints by their number of slots. */
-  function reserveSlots(): Map<number, EndpointRef[]> {
-    const chosen = new Map<number, EndpointRef[]>();
-    for (const [key, endpoint] of ready) {
-      const count = slots.reserve(endpoint);
-      if (count === 0) continue;
-      ready.delete(key);
-      const same = chosen.get(count);
-      if (same === undefined) chosen.set(count, [endpoint]);
-      else same.push(endpoint);
-    }
-    return chosen;
-  }
-
-  /** Reads destinations and events and starts the sends, without waiting for their responses. */
-  async function dispatch(leased: readonly LeasedDelivery[]): Promise<void> {
-    try {
-      const endpoints = [...new Map(leased.map((each) => [keyOf(each), each])).values()];
-      const eventIds = leased.map(({ tenantId, eventId }) => ({ tenantId, id: eventId }));
-      const [found, read] = await Promise.all([
-        endpointStore(db.sql).destinations(endpoints),
-        reader.findMany(db.sql, eventIds),
-      ]);
-      const destinations = new Map(found.map((each) => [keyOf(each), each]));
-      const events = new Map(read.map((each) => [each.tenantId + each.id, each]));
-      for (const delivery of leased) {
-        const event = events.get(delivery.tenantId + delivery.eventId);
-        const destination = destinations.get(keyOf(delivery));
-        const sending = send(delivery, destination, event).finally(() => {
-          sends.delete(sending);
-          slots.release(delivery, 1);
-          // The next delivery of an ordered endpoint was waiting for this one.
-          if (destination?.ordered) ready.set(keyOf(delivery), delivery);
-          leaseReady.run();
-        });
-        sends.add(sending);
-      }
-    } catch (error) {
-      // The deliveries become due again when their leases expire.
-      for (const delivery of leased) slots.release(delivery, 1);
-      throw error;
     }
   }
 
-  async function send(
-    delivery: LeasedDelivery,
-    destination: Destination | undefined,
-    event: Event | undefined,
-  ): Promise<void> {
-    try {
-      if (!destination?.open) return await resultWriter.cancel(delivery);
-      const at = new Date(clock.now());
-      const startedAtMs = performance.now();
-      let result: AttemptResult = { responseStatus: undefined, failure: "event_forgotten" };
-      if (event !== undefined) {
-        try {
-          result = await attempt(dependencies, destination, event, at.getTime(), stopping.signal);
-        } catch (error) {
-          if (stopping.signal.aborted) return await resultWriter.release(delivery);
-          throw error;
-        }
+  /** Reads the destinations and events of deliveries. */
+  async function withDetails(leased: readonly LeasedDelivery[]): Promise<readonly Send[]> {
+    if (leased.length === 0) return [];
+    const endpoints = [...new Map(leased.map((each) => [keyOf(each), each])).values()];
+    const eventIds = leased.map(({ tenantId, eventId }) => ({ tenantId, id: eventId }));
+    const [found, read] = await Promise.all([
+      endpointStore(db.sql).destinations(endpoints),
+      reader.findMany(db.sql, eventIds),
+    ]);
+    const destinations = new Map(found.map((each) => [keyOf(each), each]));
+    const events = new Map(read.map((each) => [each.tenantId + each.id, each]));
+    return leased.map((delivery) => ({
+      tenantId: delivery.tenantId,
+      delivery,
+      destination: destinations.get(keyOf(delivery)),
+      event: events.get(delivery.tenantId + delivery.eventId),
+    }));
+  }
+
+  async function send({ delivery, destination, event }: Send, signal: AbortSignal): Promise<void> {
+    if (!destination?.open) return resultWriter.cancel(delivery);
+    const at = new Date(clock.now());
+    const startedAtMs = performance.now();
+    let result: AttemptResult = { responseStatus: undefined, failure: "event_forgotten" };
+    if (event !== undefined) {
+      try {
+        result = await attempt(dependencies, destination, event, at.getTime(), signal);
+      } catch (error) {
+        if (signal.aborted) return resultWriter.release(delivery);
+        throw error;
       }
-      const tookMs = performance.now() - startedAtMs;
-      slots.recordResult(delivery, tookMs, result.failure === undefined);
-      await resultWriter.settle(delivery, { at, tookMs, result, retryDelaysS: destination.retryDelaysS });
-    } catch (error) {
-      // A delivery without a stored result is sent again when its lease expires.
-      log.warn({ err: error, endpoint_id: delivery.endpointId }, "could not store the result of a webhook delivery");
     }
+    const tookMs = performance.now() - startedAtMs;
+    slots.recordResult(delivery, tookMs, result.failure === undefined);
+    await resultWriter.settle(delivery, { at, tookMs, result, retryDelaysS: destination.retryDelaysS });
   }
 
   return {
     onDue(endpoint) {
       ready.set(keyOf(endpoint), endpoint);
-      leaseReady.run();
+      sends.run();
     },
     start() {
       stopWaking = signals.onWake(dueTopic, scan.run);
-      timer = setInterval(scan.run, pollMs);
-      leaseReady.start();
+      sends.start();
       scan.start();
     },
     async stop() {
-      clearInterval(timer);
       stopWaking?.();
-      await Promise.all([scan.stop(), leaseReady.stop()]);
-      const timeUp = new AbortController();
-      const finished = Promise.all(sends).finally(() => timeUp.abort());
-      await delay(graceMs, undefined, { signal: timeUp.signal }).catch(() => {});
-      stopping.abort();
-      await finished;
+      await scan.stop();
+      await sends.stop();
     },
   };
 }

@@ -5,6 +5,7 @@ import { webhookHeaders } from "../../../../platform/crypto/index.ts";
 import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
 import { type Egress, EgressError } from "../../../../platform/egress/index.ts";
 import { createTenantQueue } from "../../../../platform/event-loop/index.ts";
+import { createRepeatedTask, InFlightWork } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { toLeaseLimits } from "../../admission/index.ts";
 import { type PoolReader, type PoolSnapshot, priorityWorthS, type Recipient } from "../../pools/index.ts";
@@ -66,8 +67,8 @@ const leaseS = 60;
 export function createPushDispatcher(dependencies: Dependencies): PushDispatcher {
   const { db, clock, log, signals, pools, leaseService, completion, egress, secret, pushAction } = dependencies;
   const { monotonicMs = () => performance.now() } = dependencies;
-  const inFlight = new Map<string, number>();
-  const sending = new Set<Promise<void>>();
+  /** The sends, by recipient. */
+  const inFlight = new InFlightWork();
   const stopping = new AbortController();
   const backoff = new PushBackoff();
   /** Pools with a lease request in progress, and whether they have changed since it began. */
@@ -82,10 +83,6 @@ export function createPushDispatcher(dependencies: Dependencies): PushDispatcher
   let wasCutShort = false;
   /** Items requested from the lease service but not returned yet. */
   let requested = 0;
-  let loop: Promise<void> = Promise.resolve();
-  let woken = Promise.withResolvers<void>();
-  let scanTimer: NodeJS.Timeout | undefined;
-  let scanAtMs = Number.POSITIVE_INFINITY;
   let unsubscribes: (() => void)[] = [];
 
   const queue = createTenantQueue<TenantTargets>({
@@ -95,22 +92,19 @@ export function createPushDispatcher(dependencies: Dependencies): PushDispatcher
     onError: (error) => log.warn({ err: error }, "leasing items for push failed"),
   });
 
-  /** Starts the next scan after at most this long. */
-  function scanWithin(ms: number): void {
-    const atMs = performance.now() + ms;
-    if (atMs >= scanAtMs) return;
-    clearTimeout(scanTimer);
-    scanAtMs = atMs;
-    scanTimer = setTimeout(() => {
-      scanAtMs = Number.POSITIVE_INFINITY;
-      woken.resolve();
-    }, ms);
-  }
+  const scans = createRepeatedTask({
+    async work() {
+      if (capacityLeft() > 0 && (await scan())) scans.run();
+      return idleMs;
+    },
+    maxWaitMs: idleMs,
+    onError: (error) => log.warn({ err: error }, "scanning for push targets failed"),
+  });
 
   async function serveTenant({ tenantId, targets, last }: TenantTargets): Promise<void> {
     let count = 0;
     for (const target of targets) {
-      // The next scan resumes here. A delivery that ends frees capacity and wakes the loop.
+      // The next scan resumes here. A delivery that ends frees capacity and starts one.
       if (stopping.signal.aborted || capacityLeft() <= 0) {
         cutShort.add(tenantId);
         wasCutShort = true;
@@ -125,7 +119,7 @@ export function createPushDispatcher(dependencies: Dependencies): PushDispatcher
     else afterTargets.set(tenantId, last);
     // A scan that resumed in the middle has not tried the targets before its start.
     const beganLate = last === undefined && cutShort.delete(tenantId);
-    if (count > 0 || last !== undefined || beganLate) woken.resolve();
+    if (count > 0 || last !== undefined || beganLate) scans.run();
   }
 
   /** Leases items for one recipient and sends them; returns their number. */
@@ -134,7 +128,7 @@ export function createPushDispatcher(dependencies: Dependencies): PushDispatcher
     const nowMs = monotonicMs();
     const untilMs = backoff.untilMs(target, nowMs);
     if (untilMs !== undefined) {
-      scanWithin(untilMs - nowMs);
+      scans.runWithin(untilMs - nowMs);
       return 0;
     }
     const snapshot = await pools.snapshot(tenantId, poolId);
@@ -142,7 +136,7 @@ export function createPushDispatcher(dependencies: Dependencies): PushDispatcher
     if (snapshot === undefined || recipient === undefined || !canReceiveWork(recipient)) return 0;
     const { capacity } = recipient;
     const most = capacity === 0 ? perRecipientMax : Math.min(perRecipientMax, capacity);
-    const max = Math.min(most - (inFlight.get(recipientId) ?? 0), capacityLeft());
+    const max = Math.min(most - inFlight.countOf(recipientId), capacityLeft());
     if (max <= 0) return 0;
     requested += max;
     const pool = { hasChanged: false };
@@ -168,19 +162,26 @@ export function createPushDispatcher(dependencies: Dependencies): PushDispatcher
         leasingPools.delete(`${tenantId}:${poolId}`);
         requested -= max;
         // Tenants that were cut short because of this request may continue now.
-        if (wasCutShort) woken.resolve();
+        if (wasCutShort) scans.run();
       });
-    for (const row of rows) track(target, send(row, snapshot, recipient));
+    for (const row of rows) {
+      const sent = () =>
+        send(row, snapshot, recipient).catch((error) => log.warn({ err: error }, "pushing an item failed"));
+      inFlight.start(recipientId, sent, () => {
+        poolChanged(tenantId, poolId);
+        scans.run();
+      });
+    }
     // Bounded by idleMs: another item of the target may have a token sooner, and limits may change.
     const retryMs = Math.min(retryInMs ?? idleMs, idleMs);
     if (rows.length === 0 && !pool.hasChanged) backoff.add(target, monotonicMs() + retryMs);
-    if (retryInMs !== undefined && rows.length < max) scanWithin(retryMs);
+    if (retryInMs !== undefined && rows.length < max) scans.runWithin(retryMs);
     return rows.length;
   }
 
   /** The number of items that may still be put in flight. */
   function capacityLeft(): number {
-    return inFlightMax - sending.size - requested;
+    return inFlightMax - inFlight.size - requested;
   }
 
   function poolChanged(tenantId: string, poolId: string): void {
@@ -193,22 +194,7 @@ export function createPushDispatcher(dependencies: Dependencies): PushDispatcher
   function anyPoolChanged(): void {
     for (const leasing of leasingPools.values()) leasing.hasChanged = true;
     backoff.clear();
-    woken.resolve();
-  }
-
-  function track({ tenantId, poolId, recipientId }: PushTarget, sent: Promise<void>): void {
-    inFlight.set(recipientId, (inFlight.get(recipientId) ?? 0) + 1);
-    const done = sent
-      .catch((error) => log.warn({ err: error }, "pushing an item failed"))
-      .finally(() => {
-        sending.delete(done);
-        const left = inFlight.get(recipientId)! - 1;
-        if (left === 0) inFlight.delete(recipientId);
-        else inFlight.set(recipientId, left);
-        poolChanged(tenantId, poolId);
-        woken.resolve();
-      });
-    sending.add(done);
+    scans.run();
   }
 
   async function send(row: LeasedRow, { pool, environmentKey }: PoolSnapshot, recipient: Recipient): Promise<void> {
@@ -282,25 +268,10 @@ export function createPushDispatcher(dependencies: Dependencies): PushDispatcher
     return lastTenantId !== undefined || hasSkipped;
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      let hasMore = false;
-      try {
-        if (capacityLeft() > 0) hasMore = await scan();
-      } catch (error) {
-        log.warn({ err: error }, "scanning for push targets failed");
-      }
-      if (hasMore) continue;
-      scanWithin(idleMs);
-      await woken.promise;
-      woken = Promise.withResolvers();
-    }
-  }
-
   return {
     start() {
       unsubscribes = [
-        signals.onWake(pushTopic, () => woken.resolve()),
+        signals.onWake(pushTopic, scans.run),
         signals.onWakeUnder(
           queueTopicPrefix,
           (name) => {
@@ -310,16 +281,14 @@ export function createPushDispatcher(dependencies: Dependencies): PushDispatcher
           anyPoolChanged,
         ),
       ];
-      loop = run();
+      scans.start();
     },
     async stop() {
       stopping.abort();
-      woken.resolve();
       for (const stop of unsubscribes) stop();
-      await loop;
+      await scans.stop();
       await queue.stop();
-      clearTimeout(scanTimer);
-      await Promise.all(sending);
+      await inFlight.drain(0);
     },
   };
 }

@@ -1,0 +1,111 @@
+import { randomUUID } from "node:crypto";
+import type { Signals } from "../db/index.ts";
+import { InFlightWork } from "./in-flight-work.ts";
+import { createRepeatedTask } from "./repeated-task.ts";
+
+/** Share of the concurrency that must be free before more is leased; leasing a few costs hardly more than leasing one. */
+const freeShare = 0.25;
+
+/** Parameters of one lease. */
+export interface LeaseRequest {
+  readonly limit: number;
+  /** How many items one tenant gets. */
+  readonly each: number;
+  /** "" to start with the first tenant. */
+  readonly afterTenant: string;
+  readonly busyTenants: readonly string[];
+  /** New for every lease. */
+  readonly token: string;
+}
+
+/** The result of one lease. */
+export interface Leased<Item> {
+  readonly items: readonly Item[];
+  /** The last tenant that was looked at; "" when there is no further one. */
+  readonly scannedTo: string;
+}
+
+interface Options<Item> {
+  readonly signals: Signals;
+  /** Signal topic for new work; without it the owner calls `run`. */
+  readonly topic?: string;
+  /** The interval of leases without a signal. */
+  readonly pollMs: number;
+  readonly concurrency: number;
+  /** A tenant with this many items in progress gets no more, so that a slow tenant does not block the others. */
+  readonly busyAt?: number;
+  /** How long items may go on when the loop stops; then their signal aborts. */
+  readonly graceMs?: number;
+  lease(request: LeaseRequest): Promise<Leased<Item>>;
+  onLeaseError(error: unknown): void;
+  /** Returns the handler of the items of one lease. */
+  handle(items: readonly Item[]): (item: Item, signal: AbortSignal) => Promise<void>;
+  /** Reports a failed item, which can be leased again after its lease expires. */
+  onItemError(error: unknown, item: Item, signal: AbortSignal): void;
+}
+
+/** Leases and handles the due items of all tenants in the background. */
+export interface LeasedWorkLoop {
+  /** Leases due items now. */
+  run(): void;
+  start(): void;
+  /** Leases no further items and waits for those in progress. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Creates this node's loop. Tenants take turns. It leases no more than can be handled immediately: items of a dead node
+ * wait until their lease expires.
+ */
+export function createLeasedWorkLoop<Item extends { readonly tenantId: string }>(
+  options: Options<Item>,
+): LeasedWorkLoop {
+  const { signals, topic, pollMs, concurrency, busyAt = concurrency / 2, graceMs = 0 } = options;
+  const each = concurrency * freeShare;
+  const inFlight = new InFlightWork();
+  let stopWaking: (() => void) | undefined;
+  let afterTenant = "";
+  /** Whether there may be due items of tenants that were already looked at. */
+  let isStale = false;
+
+  async function leaseDue(): Promise<void> {
+    const limit = concurrency - inFlight.size;
+    if (limit < each) return;
+    if (afterTenant === "") isStale = false;
+    const busyTenants = inFlight.busyOwners(busyAt);
+    const { items, scannedTo } = await options.lease({ limit, each, afterTenant, busyTenants, token: randomUUID() });
+    const byTenant = Map.groupBy(items, ({ tenantId }) => tenantId);
+    isStale ||= byTenant.values().some(({ length }) => length >= each);
+    afterTenant = items.length < limit ? scannedTo : [...byTenant.keys()].sort().at(-1)!;
+    if (items.length > 0) startAll(items);
+    if (afterTenant !== "" || isStale) leases.run();
+  }
+
+  function startAll(items: readonly Item[]): void {
+    const handle = options.handle(items);
+    for (const item of items) {
+      const work = (signal: AbortSignal) =>
+        handle(item, signal).catch((error) => options.onItemError(error, item, signal));
+      inFlight.start(item.tenantId, work, run);
+    }
+  }
+
+  const work = () => leaseDue().then(() => pollMs);
+  const leases = createRepeatedTask({ work, maxWaitMs: pollMs, onError: options.onLeaseError });
+  const run = () => {
+    isStale = true;
+    leases.run();
+  };
+  return {
+    run,
+    start() {
+      if (topic !== undefined) stopWaking = signals.onWake(topic, run);
+      leases.start();
+    },
+    async stop() {
+      stopWaking?.();
+      await leases.stop();
+      await inFlight.drain(graceMs);
+    },
+  };
+}
