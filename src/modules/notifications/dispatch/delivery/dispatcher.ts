@@ -155,7 +155,7 @@ export function createDispatcher(dependencies: Dependencies): Dispatcher {
   }
 
   const sweeps = createRepeatedTask({
-    work: () => sweep().then(() => pollMs),
+    work: sweep,
     maxWaitMs: pollMs,
     onError: (error) => log.warn({ err: error }, "sweeping abandoned notifications failed"),
   });

@@ -149,7 +149,7 @@ export function createRunWorker(dependencies: Dependencies): RunWorker {
   }
 
   const recoveries = createRepeatedTask({
-    work: () => recover().then(() => pollMs),
+    work: recover,
     maxWaitMs: pollMs,
     onError: (error) => log.warn({ err: error }, "recovering abandoned runs of notifications failed"),
   });
