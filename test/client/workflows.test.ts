@@ -163,7 +163,7 @@ describe("workflows of the client", () => {
         "read",
         { queue: "documents", type: "document.read", with: { url: input.url }, errors: ["unreadable"] },
         {
-          timeout: { attempt: "1m", heartbeat: "1s" },
+          timeout: { attempt: "1m", heartbeat: "5s" },
           retry: { max_attempts: 3, initial: "1ms" },
           catch: [{ on: ["unreadable"], steps: (inner) => inner.transform("none", { words: -1 }) }],
         },
@@ -182,7 +182,7 @@ describe("workflows of the client", () => {
           if (task.attempt > 1) return { words: 120 * task.attempt };
           report({ page: 3 });
           // Longer than the time between heartbeats, so only heartbeats keep the task.
-          await new Promise((resolve) => setTimeout(resolve, 1_500));
+          await new Promise((resolve) => setTimeout(resolve, 5_500));
           throw new Error("the disk was busy");
         },
       },

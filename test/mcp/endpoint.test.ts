@@ -192,7 +192,9 @@ test("an unknown method and an unknown tool have the codes and statuses of their
   }
 });
 
-test("requests are limited like calls, before their body is read", async () => {
+test("requests are limited like calls, before their body is read", async (t) => {
+  const nowMs = Date.now();
+  t.mock.method(Date, "now", () => nowMs);
   const limited = await startService({ "mcp.enabled": "true", "ratelimit.tenant_rps": "1", "ratelimit.burst_s": "1" });
   const headers = { "x-api-key": limited.adminKey };
   const statuses = new Set<number>();

@@ -71,7 +71,7 @@ async function leasedIn(pool: string): Promise<string[]> {
 }
 
 test("three nodes drain one pool, and each item is handed out once", async () => {
-  const pool = await own.pool();
+  const pool = await own.pool({ config: { lease: { duration_s: 3600 } } });
   const total = 3000;
   await fill(pool, total);
   const workers = startWorkers(parties, pool, 4);

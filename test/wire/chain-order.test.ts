@@ -114,7 +114,9 @@ test("an invalid message still gets the deprecation header; an unauthenticated c
   assert.equal(unknown.headers.get("deprecation"), null);
 });
 
-test("an invalid message takes no token, and a valid one takes it before the operation runs", async () => {
+test("an invalid message takes no token, and a valid one takes it before the operation runs", async (t) => {
+  const nowMs = Date.now();
+  t.mock.method(Date, "now", () => nowMs);
   const limited = await startService({ "ratelimit.tenant_rps": "5", "ratelimit.burst_s": "1" });
   const rest = restClient(limited.baseUrl, limited.adminKey);
   for (let i = 0; i < 20; i++) {
