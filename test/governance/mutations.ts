@@ -159,6 +159,7 @@ export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation
     garbled('"op":"remove","path":"active"', () => '"op":"add","path":"active","value":true'),
   "access.evidence-gate": () => misread("result", "passed"),
   "access.evidence-verifiable": () => rewritten('"valid":false', '"valid":true'),
+  "access.health-report": ({ keys }) => mistaken(keys.neighbour, keys.admin),
   "access.no-escalation": () => request("ApiKeyService/createApiKey", (given) => (given.environmentMode = "any")),
   "access.pack-atomic": ({ admin }) => ({
     edge: async (given, original) => {
@@ -258,9 +259,13 @@ export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation
     edge: ({ headers, ...given }, original) =>
       original({ ...given, headers: { ...headers, ...(headers["last-event-id"] && { "last-event-id": ulid(0) }) } }),
   }),
+  "delivery.inbox-stream": () => rewritten('"body":"second"', '"body":"third"'),
+  "delivery.layout": () => request("LayoutService/createLayout", (given) => (given.body = "{{content}}")),
   "delivery.notification-once": () => forgetful,
   "delivery.preferences-respected": () => misread("enabled", "true"),
+  "delivery.quiet-hours": () => misread("timezone", "UTC"),
   "delivery.read-in-inbox": () => garbled("!steps.inbox.read", () => "true"),
+  "delivery.throttle": () => misread("limit", "9"),
   "delivery.values-escaped": () => rewritten("&lt;b&gt;", "<b>"),
   "delivery.webhook-guarded": () =>
     request("WebhookService/createWebhookEndpoint", (given) => (given.url = "https://127.0.0.1:1")),
@@ -322,6 +327,7 @@ export const mutations: Readonly<Record<string, (build: BuildAccess) => Mutation
   "worker.complete-once": () => lenient("WorkService/failItem", workResult("service.api.FailItemResponse")),
   "worker.dead-letter": () => request("WorkService/failItem", (given) => (given.retryable = true)),
   "worker.dependency-order": () => request("RoutingService/route", (given) => (given.after = [])),
+  "worker.explanation": () => misread("status", "STATUS_ACTIVE"),
   "worker.heartbeat-extends": () =>
     lenient("WorkService/heartbeatItem", () => ({
       $typeName: "service.api.HeartbeatItemResponse",

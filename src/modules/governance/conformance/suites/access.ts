@@ -13,7 +13,7 @@ export const accessSuite: ConformanceSuite = {
   id: "access",
   name: "Access and records",
   description: "What callers can reach, how often, what is trusted, and what happens to changes that meet.",
-  version: 2,
+  version: 3,
   cases: [
     {
       id: "access.tenant-isolation",
@@ -172,6 +172,21 @@ export const accessSuite: ConformanceSuite = {
         context.expect("status of the own inbox", (await read(`${base}/${own}/inbox`)).status, 200);
         context.expect("the inbox of somebody else opens", (await read(`${base}/${other}/inbox`)).status < 300, false);
         context.expect("the list of subscribers opens", (await read(base)).status < 300, false);
+      },
+    },
+    {
+      id: "access.health-report",
+      guarantee: "The health of an environment is judged by every signal, and another tenant cannot read it.",
+      capabilities: ["health", "environments"],
+      dryRun: false,
+      async run(context) {
+        const environment = await context.data("POST", "/api/v2/environments", { key: "health", mode: "MODE_SANDBOX" });
+        const read = (options: object = {}) =>
+          context.send("GET", `/api/operational-health/report?environment=${environment.id}`, options);
+        const { signals = [], ruleset } = (await read()).body?.data ?? {};
+        context.expect("version of the rules", ruleset?.version ?? "", "v1");
+        context.expect("signals", signals.length, 9);
+        context.expect("a read of another tenant", (await read(asNeighbour)).code, "NOT_FOUND");
       },
     },
     {

@@ -1,58 +1,28 @@
-import type { Config } from "../../../../config/index.ts";
-import type { CaseContext, ConformanceSuite, Json } from "../sandbox/index.ts";
+import type { ConformanceSuite, Json } from "../sandbox/index.ts";
+import { messageCases } from "./messages.ts";
 import { readEventIds } from "./steps/event-steps.ts";
+import {
+  createNotification,
+  createSubscriber,
+  isCompleted,
+  notificationPath,
+  notifications,
+  readOutbox,
+  readRun,
+  sendMail,
+  stepped,
+  triggerPath,
+} from "./steps/notification-steps.ts";
 import { createTwice } from "./steps/repeat-steps.ts";
 
-const base = "/api/v2/notification";
-const trigger = "/api/v2/notifications/trigger";
-const notifications = { capabilities: ["notifications", "subscribers"], dryRun: false };
-/** Runs through steps wait in the queue. */
-const stepped = {
-  ...notifications,
-  offBy: ({ "notification.dispatch.queue": queue }: Config) =>
-    queue === "none" ? "notification.dispatch.queue" : undefined,
-};
-const sendMail = { key: "mail", send: { channels: ["email"] } };
 const endpoints = "/api/v2/webhooks/endpoints";
-
-/** Creates a workflow with a mail that is stored and not sent, and returns the fields of a trigger to a new subscriber. */
-async function createNotification(
-  context: CaseContext,
-  steps: readonly object[] = [],
-  channels: object = {},
-): Promise<Json> {
-  const name = context.name();
-  const email = `${name}@conformance.invalid`;
-  const content = { subject: "Conformance", body: "<p>{{payload.text}}</p>" };
-  await context.data("PUT", `${base}/workflows/${name}`, {
-    channels: { email: content, ...channels },
-    steps,
-  });
-  await context.data("POST", `${base}/integrations`, {
-    ...{ channel: "email", name, provider_key: "development", priority: 1 },
-  });
-  return { workflow_key: name, subscriber_external_id: name, subscriber: { email }, payload: { text: "first" } };
-}
-
-/** The messages to the subscriber of the case. */
-async function readOutbox(context: CaseContext): Promise<Json[]> {
-  const messages = await context.data("GET", `${base}/outbox?limit=100`);
-  return messages.filter(({ recipient }: Json) => recipient.startsWith(`${context.name()}@`));
-}
-
-/** Reads a run through the steps of a notification until it is right. */
-function readRun(context: CaseContext, runId: string, isRight: (run: Json) => boolean): Promise<Json> {
-  return context.until(() => context.data("GET", `/api/v2/notifications/runs/${runId}`), isRight);
-}
-
-const isCompleted = ({ status }: Json) => status === "completed";
 
 /** Cases about what the instance delivers: events, webhooks and notifications. No request leaves the instance. */
 export const deliverySuite: ConformanceSuite = {
   id: "delivery",
   name: "Delivery",
   description: "How events, webhooks and notifications reach their recipients, once, and nobody else.",
-  version: 2,
+  version: 3,
   cases: [
     {
       id: "delivery.notification-once",
@@ -61,7 +31,7 @@ export const deliverySuite: ConformanceSuite = {
       async run(context) {
         const notification = await createNotification(context);
         const other = { payload: { text: "other" } };
-        await createTwice(context, trigger, notification, other, (data) => data?.transaction_id);
+        await createTwice(context, triggerPath, notification, other, (data) => data?.transaction_id);
         context.expect("messages in the outbox", (await readOutbox(context)).length, 1);
       },
     },
@@ -72,17 +42,17 @@ export const deliverySuite: ConformanceSuite = {
       async run(context) {
         const { workflow_key } = await createNotification(context);
         const topic = context.name();
-        await context.data("POST", `${base}/topics`, { key: topic, name: topic });
+        await context.data("POST", `${notificationPath}/topics`, { key: topic, name: topic });
         for (const name of ["first", "second"]) {
           const subscriber = { external_id: context.name(name), email: `${topic}@${name}.conformance.invalid` };
-          await context.data("POST", `${base}/subscribers`, subscriber);
+          await context.data("POST", `${notificationPath}/subscribers`, subscriber);
         }
         const subscriber_ids = ["first", "second", "first"].map((name) => context.name(name));
         for (const id of subscriber_ids) {
-          await context.data("POST", `${base}/topics/${topic}/subscribers`, { subscriber_ids: [id] });
+          await context.data("POST", `${notificationPath}/topics/${topic}/subscribers`, { subscriber_ids: [id] });
         }
         const other = { payload: { text: "other" } };
-        await createTwice(context, trigger, { workflow_key, topic }, other, (data) => data?.transaction_id);
+        await createTwice(context, triggerPath, { workflow_key, topic }, other, (data) => data?.transaction_id);
         const messages = await context.until(
           () => readOutbox(context),
           ({ length }) => length > 1,
@@ -97,10 +67,9 @@ export const deliverySuite: ConformanceSuite = {
       guarantee: "A channel that the subscriber has turned off is not used, and the preview says so.",
       ...notifications,
       async run(context) {
-        const { subscriber, ...notification } = await createNotification(context);
-        const { workflow_key, subscriber_external_id: external_id } = notification;
-        const { id } = await context.data("POST", `${base}/subscribers`, { external_id, ...subscriber });
-        const preferences = `${base}/subscribers/${id}/preferences`;
+        const { path, notification } = await createSubscriber(context, await createNotification(context));
+        const { workflow_key } = notification;
+        const preferences = `${path}/preferences`;
         await context.data("POST", preferences, { workflow_key, channels: { email: { enabled: false } } });
         const { channels } = await context.data("POST", `${preferences}:preview`, {
           workflow_key,
@@ -108,7 +77,7 @@ export const deliverySuite: ConformanceSuite = {
         });
         const preview = channels.find(({ channel }: Json) => channel === "email");
         context.expect("the preview allows it", preview?.allowed ?? false, false);
-        const { outcomes } = await context.data("POST", trigger, notification);
+        const { outcomes } = await context.data("POST", triggerPath, notification);
         context.expect("outcome of the trigger", outcomes[0]?.outcome ?? "", "skipped");
         context.expect("messages in the outbox", (await readOutbox(context)).length, 0);
       },
@@ -119,7 +88,7 @@ export const deliverySuite: ConformanceSuite = {
       ...notifications,
       async run(context) {
         const notification = await createNotification(context);
-        await context.data("POST", trigger, { ...notification, payload: { text: "<b>bold</b>" } });
+        await context.data("POST", triggerPath, { ...notification, payload: { text: "<b>bold</b>" } });
         const [message] = await readOutbox(context);
         context.expect("the mail", message?.html ?? "", "<p>&lt;b&gt;bold&lt;/b&gt;</p>");
       },
@@ -130,11 +99,11 @@ export const deliverySuite: ConformanceSuite = {
       ...stepped,
       async run(context) {
         const body = "{{#each digest.events}}{{this.payload.text}} {{/each}}";
-        const digest = { key: "batch", digest: { key: "'all'", window: { for_s: 2 } } };
+        const digest = { key: "batch", digest: { key: "'all'", window: { for_s: 4 } } };
         const email = { subject: "Conformance", body };
         const notification = await createNotification(context, [digest, sendMail], { email });
         const triggers = ["first", "second"].map((text) => ({ ...notification, payload: { text } }));
-        const { results } = await context.data("POST", `${trigger}:batch`, { triggers });
+        const { results } = await context.data("POST", `${triggerPath}:batch`, { triggers });
         for (const { run_id } of results) await readRun(context, run_id, isCompleted);
         const messages = await context.until(
           () => readOutbox(context),
@@ -152,7 +121,7 @@ export const deliverySuite: ConformanceSuite = {
       async run(context) {
         const delay = { key: "wait", delay: { for_s: 3600 } };
         const notification = await createNotification(context, [delay, sendMail]);
-        const { run_id, transaction_id } = await context.data("POST", trigger, notification);
+        const { run_id, transaction_id } = await context.data("POST", triggerPath, notification);
         const held = await readRun(context, run_id, ({ step_key }) => step_key === "wait");
         context.expect("status before", held.status, "waiting");
         const cancel = `/api/v2/notifications/triggers/${transaction_id}:cancel`;
@@ -175,12 +144,10 @@ export const deliverySuite: ConformanceSuite = {
           { key: "unread", await_inbox: { step: "inbox", state: "read", for_s: 3600 } },
           { ...sendMail, condition: "!steps.inbox.read" },
         ];
-        const { subscriber, ...notification } = await createNotification(context, unread, { in_app });
-        const { id } = await context.data("POST", `${base}/subscribers`, {
-          ...{ external_id: notification.subscriber_external_id, ...subscriber },
-        });
-        const { run_id } = await context.data("POST", trigger, notification);
-        const inbox = `${base}/subscribers/${id}/inbox`;
+        const created = await createNotification(context, unread, { in_app });
+        const { path, notification } = await createSubscriber(context, created);
+        const { run_id } = await context.data("POST", triggerPath, notification);
+        const inbox = `${path}/inbox`;
         const messages = await context.until(
           () => context.data("GET", inbox),
           ({ length }) => length > 0,
@@ -264,5 +231,6 @@ export const deliverySuite: ConformanceSuite = {
         await context.data("DELETE", `${endpoints}/${id}`);
       },
     },
+    ...messageCases,
   ],
 };

@@ -98,6 +98,23 @@ export const queueControlCases: readonly ConformanceCase[] = [
     },
   },
   {
+    id: "worker.explanation",
+    guarantee: "An explanation says why a recipient did not get an item, and what the item waits for.",
+    capabilities: ["explanations", "routing"],
+    dryRun: false,
+    async run(context) {
+      const poolId = await createPool(context, {});
+      const recipients = `/api/pools/${poolId}/recipients`;
+      for (const name of ["paused", "chosen"])
+        await context.data("POST", recipients, { name, status: name === "paused" ? "STATUS_PAUSED" : "STATUS_ACTIVE" });
+      const { steps, waits } = await context.data("GET", `/api/explain/${await route(context, poolId)}`);
+      const messages: string[] = steps.map(({ message }: Json) => message);
+      context.expect("it names the one that was chosen", messages.includes("chosen was chosen."), true);
+      context.expect("it says why not the other", messages.includes("paused was paused."), true);
+      context.expect("what the item waits for", waits[0]?.code ?? "", "waiting_for_worker");
+    },
+  },
+  {
     id: "worker.offer-declined",
     guarantee: "An item that its recipient declines is offered to the next one, and uses up no attempt.",
     capabilities: ["reservations"],
@@ -111,8 +128,8 @@ export const queueControlCases: readonly ConformanceCase[] = [
       const [first, second] = [await add("first", 1), await add("second", 2)];
       const item = `/api/queues/${poolId}/items/${await route(context, poolId)}`;
       const offerTo = async (recipient: string): Promise<Json> => {
-        const path = `/api/queues/${poolId}/offers?recipient_id=${recipient}&wait_s=5`;
-        return context.need("the item is offered", (await context.data("GET", path))[0]);
+        const list = () => context.data("GET", `/api/queues/${poolId}/offers?recipient_id=${recipient}&wait_s=5`);
+        return context.need("the item is offered", (await context.until(list, ([offer]) => offer !== undefined))[0]);
       };
       const { offer_number } = await offerTo(first);
       await context.send("POST", `${item}/decline`, { body: { recipient_id: first, offer_number } });

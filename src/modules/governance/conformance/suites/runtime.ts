@@ -40,7 +40,7 @@ export const runtimeSuite: ConformanceSuite = {
       ...{ capabilities, dryRun: false },
       async run(context) {
         const queue = context.name();
-        const step = { id: "work", task: { queue, type: "work" }, timeout: { attempt: "1m", heartbeat: "1s" } };
+        const step = { id: "work", task: { queue, type: "work" }, timeout: { attempt: "1m", heartbeat: "3s" } };
         const definition = await publish(context, [{ ...step, retry: quickRetry }], "=steps.work.by");
         const { id } = await startRun(context, definition);
         const abandoned = await pollTask(context, queue, "lost");

@@ -35,7 +35,7 @@ export const workerProtocolSuite: ConformanceSuite = {
   id: "worker-protocol",
   name: "Worker protocol",
   description: "How workers lease items of queues, extend leases and report results.",
-  version: 4,
+  version: 5,
   cases: [
     {
       id: "worker.lease-exclusive",
