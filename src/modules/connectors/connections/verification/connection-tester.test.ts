@@ -122,9 +122,16 @@ test("a test asks the provider about rejected credentials too, and what it accep
 test("one rejected request does not disable a connection whose account the provider still returns", async () => {
   const tenantId = freshTenant();
   const key = await create(tenantId, { credentials: { token: "token" } });
-  server.script = accept;
-  const rejections = await Promise.all([1, 2, 3].map(() => connections.markRejected(tenantId, key, 1)));
-  assert.deepEqual([new Set(rejections), server.requests.length], [new Set(["accepted"]), 1]);
+  const { promise: asked, resolve: proceed } = Promise.withResolvers<void>();
+  server.script = async (...exchange) => {
+    await asked;
+    return accept(...exchange);
+  };
+  const rejections = Promise.all([1, 2, 3].map(() => connections.markRejected(tenantId, key, 1)));
+  // Every connection is busy with a later query, so all three have read what they need.
+  await Promise.all(Array.from({ length: 8 }, () => db.sql`select pg_sleep(0.05)`));
+  proceed();
+  assert.deepEqual([new Set(await rejections), server.requests.length], [new Set(["accepted"]), 1]);
   server.script = (_request, response) => {
     response.writeHead(503).end();
     return true;
