@@ -25,7 +25,7 @@ import { shardCount } from "../../src/modules/workflows/triggers/domain/trigger.
 import { createEventWorker } from "../../src/modules/workflows/triggers/event-worker.ts";
 import { createFiringStarter } from "../../src/modules/workflows/triggers/firing-starter.ts";
 import { createTriggers } from "../../src/modules/workflows/triggers/index.ts";
-import { createScheduleWorker } from "../../src/modules/workflows/triggers/schedule-worker.ts";
+import { createWorkflowScheduleWorker } from "../../src/modules/workflows/triggers/schedule-worker.ts";
 import { createTriggerRecorder } from "../../src/modules/workflows/triggers/trigger-recorder.ts";
 import type { TenantId } from "../../src/platform/access/index.ts";
 import { createCursors } from "../../src/platform/cursor/index.ts";
@@ -262,7 +262,7 @@ export async function startStage(choice: { readonly takeQuota?: TakeQuota } = {}
           return record(changed, store, statements);
         }) satisfies typeof record,
       };
-      return { shards, schedules: createScheduleWorker(parts), eventWorker: createEventWorker(parts) };
+      return { shards, schedules: createWorkflowScheduleWorker(parts), eventWorker: createEventWorker(parts) };
     },
 
     /** Follows a log to its end. Transactions of other tests on the same server can delay it. */

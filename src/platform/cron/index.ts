@@ -1,5 +1,5 @@
 /**
- * Schedules: the times of cron expressions in time zones.
+ * Schedules: the times of cron expressions in time zones, and the worker that fires for them.
  *
  * times: the instants at which a schedule fires. catch-up: firing for a time that was missed, for example because no node was
  * running. jitter: a delay that is the same for all firings of a schedule, so that schedules with the same times spread.
@@ -13,3 +13,4 @@ export {
   readSchedule,
   type ScheduleTimes,
 } from "./schedule-times.ts";
+export { createScheduleWorker } from "./schedule-worker.ts";

@@ -34,10 +34,10 @@ export function createScheduleWorker<Due extends { readonly shard: number }>(
   { signals, clock, log, shards }: Dependencies,
   { name, topic, findDue, readNextDue, handle }: ScheduleKind<Due>,
 ) {
-  let stopWaking: (() => void) | undefined;
   const task = createRepeatedTask({
     work: sweep,
     maxWaitMs: idleMs,
+    subscribe: (run) => signals.onWake(topic, run),
     onError: (error) => log.warn({ err: error }, `${name}s could not be handled`),
   });
 
@@ -62,15 +62,7 @@ export function createScheduleWorker<Due extends { readonly shard: number }>(
   return {
     /** Handles everything that is due now. */
     sweep,
-
-    start(): void {
-      stopWaking = signals.onWake(topic, task.run);
-      task.start();
-    },
-
-    async stop(): Promise<void> {
-      stopWaking?.();
-      await task.stop();
-    },
+    start: task.start,
+    stop: task.stop,
   };
 }

@@ -21,7 +21,7 @@ import { shardCount } from "./domain/schedule.ts";
 import { scheduleHandlers } from "./handler.ts";
 import { createRunRouter } from "./run-router.ts";
 import { createScheduleService } from "./schedule-service.ts";
-import { createScheduleWorker } from "./schedule-worker.ts";
+import { createItemScheduleWorker } from "./schedule-worker.ts";
 
 interface Dependencies {
   readonly db: Database;
@@ -58,7 +58,7 @@ export function createSchedules(dependencies: Dependencies): Schedules {
     help: "Runs of schedules, by their final state.",
     labels: ["state"],
   });
-  const worker = createScheduleWorker({
+  const worker = createItemScheduleWorker({
     ...{ ...dependencies, shards, topic },
     router: createRunRouter(dependencies.call),
     countRun: (tenantId, state) => runs.inc(tenantId, { state }),

@@ -14,7 +14,7 @@ import { type ScheduleRun, shardCount, type Timing } from "./domain/schedule.ts"
 import { createRunRouter, type RunAttempt, type RunRouter } from "./run-router.ts";
 import { type RunResult, runStore, type UnsettledRun } from "./run-store.ts";
 import { scheduleStore } from "./schedule-store.ts";
-import { createScheduleWorker } from "./schedule-worker.ts";
+import { createItemScheduleWorker } from "./schedule-worker.ts";
 
 const db = await testDatabase();
 const signals = createSignals(db);
@@ -66,7 +66,7 @@ function workerWith(router: RunRouter) {
   const events = recordedEvents() as never;
   const countRun = (_tenantId: string, state: string) => void counted.push(state);
   const parts = { db, signals, clock, log, shards, events, router, countRun, topic: "schedules" };
-  return { counted, ...createScheduleWorker(parts) };
+  return { counted, ...createItemScheduleWorker(parts) };
 }
 
 /** Stores a schedule that is due now. It is the only one. */

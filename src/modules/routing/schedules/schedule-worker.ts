@@ -1,6 +1,6 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
+import { createScheduleWorker } from "../../../platform/cron/index.ts";
 import type { Database, Signals } from "../../../platform/db/index.ts";
-import { createRepeatedTask } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
 import type { EventEntry, EventRecorder } from "../../operations/index.ts";
@@ -23,9 +23,6 @@ interface Dependencies {
   readonly topic: string;
 }
 
-const batchSize = 100;
-/** How long the worker sleeps at most. */
-const idleMs = 500;
 const retryMs = 2000;
 /** How long an item is attempted at least. */
 const attemptsMinMs = 60_000;
@@ -44,41 +41,12 @@ interface StartOptions {
   readonly epoch: number;
 }
 
-/** Fires schedules. */
-export type ScheduleWorker = ReturnType<typeof createScheduleWorker>;
-
 /**
- * Creates the worker of this node. It handles the schedules of the shards that this node owns. What becomes of a time is stored
- * before its item is routed, so that a node that takes over continues with the same runs.
+ * Creates the worker that fires item schedules on this node. The decision about a time is stored before its item is routed, so
+ * that a node that takes over continues with the same runs.
  */
-export function createScheduleWorker(dependencies: Dependencies) {
-  const { db, signals, clock, log, shards, events, router, countRun, topic } = dependencies;
-  const task = createRepeatedTask({
-    work: sweep,
-    maxWaitMs: idleMs,
-    subscribe: (run) => signals.onWake(topic, run),
-    onError: (error) => log.warn({ err: error }, "schedules could not be handled"),
-  });
-
-  /** Handles the schedules that are due; returns when to do so again. */
-  async function sweep(): Promise<number> {
-    const owned = shards.owned();
-    const shardIds = [...owned.keys()];
-    if (shardIds.length === 0) return idleMs;
-    const nowMs = clock.now();
-    const store = runStore(db.sql);
-    for (let after: DueSchedule | undefined; ; ) {
-      const due = await store.findDue(shardIds, nowMs, after, batchSize);
-      const results = await Promise.allSettled(due.map((schedule) => handle(schedule, owned.get(schedule.shard)!)));
-      const failure = results.find((result) => result.status === "rejected");
-      if (failure !== undefined) log.warn({ err: failure.reason }, "a schedule could not be handled");
-      after = due.at(-1);
-      if (due.length < batchSize) break;
-    }
-    const nextMs = await store.readNextDue(shardIds, nowMs);
-    return nextMs === undefined ? idleMs : Math.max(nextMs - clock.now(), 1);
-  }
-
+export function createItemScheduleWorker(dependencies: Dependencies) {
+  const { db, clock, shards, events, router, countRun, topic } = dependencies;
   /** Continues the runs of a schedule that have no result, and fires for the times that have come. */
   async function handle(schedule: DueSchedule, epoch: number): Promise<void> {
     const { tenantId, id } = schedule;
@@ -147,12 +115,8 @@ export function createScheduleWorker(dependencies: Dependencies) {
     if (finished) countRun(schedule.tenantId, result.state);
   }
 
-  return {
-    /** Handles everything that is due now. */
-    sweep,
-    start: task.start,
-    stop: task.stop,
-  };
+  const { findDue, readNextDue } = runStore(db.sql);
+  return createScheduleWorker<DueSchedule>(dependencies, { name: "schedule", topic, findDue, readNextDue, handle });
 }
 
 /** Whether a run cancels an item when it starts. A run that was postponed leaves the items of newer runs alone. */

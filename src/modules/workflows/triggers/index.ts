@@ -25,7 +25,7 @@ import { createEventWorker } from "./event-worker.ts";
 import { createFireService } from "./fire-service.ts";
 import { createFiringStarter } from "./firing-starter.ts";
 import { triggerHandlers } from "./handler.ts";
-import { createScheduleWorker } from "./schedule-worker.ts";
+import { createWorkflowScheduleWorker } from "./schedule-worker.ts";
 import { createTriggerRecorder } from "./trigger-recorder.ts";
 import { createTriggerRecords } from "./trigger-records.ts";
 import { createTriggerService } from "./trigger-service.ts";
@@ -70,7 +70,7 @@ export function createTriggers(dependencies: Dependencies): Triggers {
     startFiring: createFiringStarter({ runs, clock }),
     recordResults: createTriggerRecorder(dependencies),
   };
-  const schedules = createScheduleWorker(workerParts);
+  const schedules = createWorkflowScheduleWorker(workerParts);
   const eventWorker = createEventWorker(workerParts);
   const wakeWorkers = () => signals.wake(topic);
   const service = createTriggerService({ ...dependencies, wakeWorkers });

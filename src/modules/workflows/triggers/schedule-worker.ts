@@ -1,7 +1,6 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
-import { decideDueTime, jitterMs, readSchedule } from "../../../platform/cron/index.ts";
+import { createScheduleWorker, decideDueTime, jitterMs, readSchedule } from "../../../platform/cron/index.ts";
 import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
-import { createRepeatedTask } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
 import type { Runs } from "../runs/index.ts";
@@ -24,42 +23,11 @@ interface Dependencies {
   readonly topic: string;
 }
 
-const batchSize = 200;
-/** How long the worker sleeps at most. */
-const idleMs = 500;
 const openRunsMax = 100;
 
-/** Starts the runs of schedules. */
-export type ScheduleWorker = ReturnType<typeof createScheduleWorker>;
-
-/** Creates the worker of this node. It handles the schedules of the shards that this node owns. */
-export function createScheduleWorker(dependencies: Dependencies) {
-  const { db, signals, clock, log, shards, runs, startFiring, recordResults, topic } = dependencies;
-  const task = createRepeatedTask({
-    work: sweep,
-    maxWaitMs: idleMs,
-    subscribe: (run) => signals.onWake(topic, run),
-    onError: (error) => log.warn({ err: error }, "workflow schedules could not be handled"),
-  });
-
-  /** Handles the schedules that are due; returns when to do so again. */
-  async function sweep(): Promise<number> {
-    const owned = shards.owned();
-    const shardIds = [...owned.keys()];
-    const nowMs = clock.now();
-    const store = positionStore(db.sql);
-    for (let after: DueTrigger | undefined; shardIds.length > 0; ) {
-      const due = await store.findDue(shardIds, nowMs, after, batchSize);
-      const results = await Promise.allSettled(due.map((trigger) => handle(trigger, owned.get(trigger.shard)!)));
-      const failed = results.find((result) => result.status === "rejected");
-      if (failed !== undefined) log.warn({ err: failed.reason }, "a workflow schedule could not be handled");
-      after = due.at(-1);
-      if (due.length < batchSize) break;
-    }
-    const nextMs = shardIds.length === 0 ? undefined : await store.readNextDue(shardIds, nowMs);
-    return nextMs === undefined ? idleMs : Math.max(nextMs - clock.now(), 1);
-  }
-
+/** Creates the worker that starts the runs of schedules on this node. */
+export function createWorkflowScheduleWorker(dependencies: Dependencies) {
+  const { db, clock, shards, runs, startFiring, recordResults, topic } = dependencies;
   /** Handles a schedule whose time has come, or that has a queued time. */
   async function handle(trigger: DueTrigger, epoch: number): Promise<void> {
     if (trigger.cause.kind !== "schedule") return;
@@ -136,12 +104,14 @@ export function createScheduleWorker(dependencies: Dependencies) {
     await runs.cancelFor(trigger.tenantId, runId, `trigger:${trigger.id}`, reason);
   }
 
-  return {
-    /** Handles everything that is due now. */
-    sweep,
-    start: task.start,
-    stop: task.stop,
-  };
+  const { findDue, readNextDue } = positionStore(db.sql);
+  return createScheduleWorker<DueTrigger>(dependencies, {
+    name: "workflow schedule",
+    topic,
+    findDue,
+    readNextDue,
+    handle,
+  });
 }
 
 function missed(timeMs: number): FiringOutcome {
