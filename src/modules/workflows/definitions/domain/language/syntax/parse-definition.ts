@@ -1,46 +1,39 @@
 import {
   checkDocumentSize,
   type DocumentViolation,
+  type JsonObject,
   ObjectReader,
   Violations,
 } from "../../../../../../platform/document/index.ts";
-import { checkSchema } from "../../../../../../platform/json-schema/index.ts";
-import type { Catch, Compensation, Definition, Json, JsonObject, Step, Work } from "../definition.ts";
-import { documentLimits, formats, limits } from "../limits.ts";
-import { parseRetry, parseStepTimeout } from "./parse-policy.ts";
-import { checkName, type WorkContext, workParsers } from "./parse-work.ts";
+import {
+  defineObject,
+  listSchema,
+  type Member,
+  objectSchema,
+  text,
+  textSchema,
+  texts,
+} from "../../../../../../platform/json-schema/index.ts";
+import {
+  type Catch,
+  type Compensation,
+  type Definition,
+  definitionObject,
+  type Json,
+  type Step,
+  stepsExample,
+  type Work,
+} from "../definition.ts";
+import { documentLimits, formats, limits, reservedNames } from "../limits.ts";
+import { stepsSchema, templateSchema } from "../members.ts";
+import { retry, timeout } from "../policy.ts";
+import { compensationKinds, stepKinds, type WorkContext, type WorkOf, workKinds } from "../work.ts";
+import { checkName } from "../work-members.ts";
 
 /** A parsed document, or what is wrong with it. */
 export type ParsedDefinition =
   | { readonly definition: Definition; readonly violations: readonly [] }
   | { readonly definition: undefined; readonly violations: readonly DocumentViolation[] };
-
-/** The fields of a document. */
-export const definitionFields = [
-  "dsl",
-  "key",
-  "name",
-  "description",
-  "timeout",
-  "input_schema",
-  "retry",
-  "on_failure",
-  "steps",
-  "output",
-] as const;
-
-/** The kinds of steps, as fields of a step. */
-export const stepKinds = Object.keys(workParsers) as Work["kind"][];
-
-/** The kinds of steps that can undo others. */
-export const compensationKinds = ["task", "route", "notify", "action", "subworkflow"] as const;
-
-const policyFields = ["with", "retry", "timeout"] as const;
-
-/** The fields of a step. */
-export const stepFields: readonly string[] = ["id", ...stepKinds, ...policyFields, "catch", "compensate"];
-
-const stepExample = '[{"id": "score", "task": {"queue": "ml", "type": "lead.score"}}]';
 
 /** What all levels of one document share. */
 interface Parse {
@@ -54,52 +47,20 @@ interface Parse {
  */
 export function parseDefinition(document: unknown): ParsedDefinition {
   const violations = new Violations();
+  const parse = { violations, stepCount: 0 };
+  const context = { violations, steps: (value: Json | undefined, path: string) => readSteps(value, path, 1, parse) };
   const definition = checkDocumentSize(document, violations, documentLimits)
-    ? readDefinition(document as Json, violations)
+    ? definitionObject.read(document as Json, "", context)
     : undefined;
   return definition === undefined || violations.list.length > 0
     ? { definition: undefined, violations: violations.list }
     : { definition, violations: [] };
 }
 
-function readDefinition(document: Json, violations: Violations): Definition | undefined {
-  const example = `{"dsl": "1", "key": "lead.onboard", "timeout": "1d", "steps": ${stepExample}}`;
-  const reader = ObjectReader.open(document, "", violations, {
-    known: definitionFields,
-    example,
-    what: "a definition",
-  });
-  if (reader === undefined) return undefined;
-  if (reader.get("dsl") !== "1") reader.refuse("dsl", "choice", 'must be the text "1" (in quotes)');
-  const inputSchema = reader.get("input_schema");
-  if (inputSchema !== undefined) checkSchema(inputSchema, "input_schema", violations);
-  return {
-    dsl: "1",
-    key: reader.text("key", formats.key) ?? "",
-    name: reader.prose("name", limits.nameLength),
-    description: reader.prose("description", limits.descriptionLength),
-    timeoutMs: reader.requiredDuration("timeout", { example: "14d" }) ?? 0,
-    inputSchema: inputSchema as JsonObject | undefined,
-    retry: parseRetry(reader.get("retry"), "retry", violations),
-    onFailure: reader.choice("on_failure", ["fail", "compensate"], "fail"),
-    steps: readTopSteps(reader),
-    output: reader.nested("output", limits.templateDepth),
-  };
-}
-
-function readTopSteps(reader: ObjectReader): readonly Step[] {
-  const value = reader.required("steps", stepExample);
-  if (value === undefined) return [];
-  if (Array.isArray(value) && value.length === 0) {
-    reader.refuse("steps", "list", `must have at least one step, for example ${stepExample}`);
-  }
-  return readSteps(value, "steps", 1, { violations: reader.violations, stepCount: 0 });
-}
-
 function readSteps(value: Json | undefined, path: string, depth: number, parse: Parse): readonly Step[] {
   const { violations } = parse;
   if (!Array.isArray(value)) {
-    violations.add(path, "list", `must be a list of steps, for example ${stepExample}`);
+    violations.add(path, "list", `must be a list of steps, for example ${stepsExample}`);
     return [];
   }
   if (depth > limits.stepDepth) {
@@ -121,30 +82,73 @@ function readSteps(value: Json | undefined, path: string, depth: number, parse: 
   return steps;
 }
 
+const id: Member<string> = {
+  ...{ name: "id", schema: { ...textSchema(formats.stepId), not: { enum: reservedNames } }, isRequired: true },
+  read(step, { violations }) {
+    const read = text("id", formats.stepId).read(step, { violations });
+    if (read !== "") checkName(read, step.pathOf("id"), "a step's id", violations);
+    return read;
+  },
+};
+
+const caught = defineObject("an entry of catch", '{"on": ["*"], "steps": []}', {
+  on: texts("on", formats.caughtCode, { min: 1, max: limits.codes }, '["*"]'),
+  steps: {
+    ...{ name: "steps", schema: stepsSchema, isRequired: true },
+    read(entry: ObjectReader, context: WorkContext) {
+      const steps = entry.required("steps", '[{"id": "fallback", "transform": 0}]');
+      return steps === undefined ? [] : context.steps(steps, entry.pathOf("steps"));
+    },
+  },
+});
+
+const catches: Member<readonly Catch[], WorkContext> = {
+  ...{ name: "catch", schema: listSchema(caught.schema, 1, limits.catches, false), isRequired: false },
+  read(step, context) {
+    const entries = step.list("catch", { min: 1, max: limits.catches }, '[{"on": ["*"], "steps": []}]') ?? [];
+    return entries.flatMap((value, at) => caught.read(value, `${step.pathOf("catch")}[${at}]`, context) ?? []);
+  },
+};
+
+const compensationExample = '{"task": {"queue": "crm", "type": "lead.unassign"}}';
+
+const compensate: Member<Compensation | undefined, WorkContext> = {
+  ...{ name: "compensate", schema: { $ref: "#/$defs/compensate" }, isRequired: false },
+  read(step, context) {
+    if (!step.has("compensate")) return undefined;
+    const rule = { known: namesIn(compensationSchema), example: compensationExample, what: "compensate" };
+    const reader = ObjectReader.open(step.get("compensate"), step.pathOf("compensate"), context.violations, rule);
+    if (reader === undefined) return undefined;
+    const work = readWork(reader, compensationKinds, context);
+    const read = { retry: retry.read(reader, context), timeout: timeout.read(reader, context) };
+    return work && { work, ...read };
+  },
+};
+
+/** The schema of a step that undoes another one. */
+export const compensationSchema = schemaWithWork(compensationKinds, []);
+
+/** The schema of a step. */
+export const stepSchema = schemaWithWork(stepKinds, [id], [catches, compensate]);
+
+const stepFields = namesIn(stepSchema);
+
 function readStep(value: Json, path: string, depth: number, parse: Parse): Step | undefined {
   const { violations } = parse;
   const example = '{"id": "score", "task": {"queue": "ml", "type": "lead.score"}}';
   const step = ObjectReader.open(value, path, violations, { known: stepFields, example, what: "a step" });
   if (step === undefined) return undefined;
-  const id = readId(step);
-  const context: WorkContext = {
-    violations,
-    steps: (inner, innerPath) => readSteps(inner, innerPath, depth + 1, parse),
-  };
-  const work = readWork(step, stepKinds, context);
+  const steps = (inner: Json | undefined, innerPath: string) => readSteps(inner, innerPath, depth + 1, parse);
+  const context = { violations, step, steps };
   const read = {
-    catch: readCatches(step, context),
-    retry: parseRetry(step.get("retry"), step.pathOf("retry"), violations),
-    timeout: parseStepTimeout(step.get("timeout"), step.pathOf("timeout"), violations),
-    compensate: readCompensation(step, context),
+    id: id.read(step, context),
+    work: readWork(step, stepKinds, context),
+    catch: catches.read(step, context),
+    retry: retry.read(step, context),
+    timeout: timeout.read(step, context),
+    compensate: compensate.read(step, context),
   };
-  return work === undefined ? undefined : { id, work, ...read };
-}
-
-function readId(step: ObjectReader): string {
-  const id = step.text("id", formats.stepId) ?? "";
-  if (id !== "") checkName(id, step.pathOf("id"), "a step's id", step.violations);
-  return id;
+  return read.work && { ...read, work: read.work };
 }
 
 /** Reads the one kind of a step. */
@@ -152,7 +156,7 @@ function readWork<K extends Work["kind"]>(
   step: ObjectReader,
   kinds: readonly K[],
   context: WorkContext,
-): Extract<Work, { kind: K }> | undefined {
+): WorkOf<K> | undefined {
   const named = kinds.filter((kind) => step.has(kind));
   const [kind] = named;
   if (kind === undefined) {
@@ -165,40 +169,28 @@ function readWork<K extends Work["kind"]>(
   if (step.has("with") && kind !== "task" && kind !== "action") {
     step.refuse("with", "with", `is the input of a task or an action: a ${kind} step has its values inside ${kind}`);
   }
-  const parser = workParsers[kind];
-  return parser(step.get(kind)!, step.pathOf(kind), step, context) as Extract<Work, { kind: K }> | undefined;
+  return workKinds[kind].read(step.get(kind)!, step.pathOf(kind), { ...context, step }) as WorkOf<K> | undefined;
 }
 
-/** The fields of an entry of `catch`. */
-export const catchFields = ["on", "steps"] as const;
-
-function readCatches(step: ObjectReader, context: WorkContext): readonly Catch[] {
-  const example = '[{"on": ["*"], "steps": []}]';
-  const entries = step.list("catch", { min: 1, max: limits.catches }, example) ?? [];
-  return entries.flatMap((value, at) => {
-    const path = `${step.pathOf("catch")}[${at}]`;
-    const known = { known: catchFields, example: '{"on": ["*"], "steps": []}', what: "an entry of catch" };
-    const entry = ObjectReader.open(value, path, context.violations, known);
-    if (entry === undefined) return [];
-    entry.required("on", '["*"]');
-    const on = entry.textList("on", formats.caughtCode, { min: 1, max: limits.codes }, '["*"]') ?? [];
-    const steps = entry.required("steps", '[{"id": "fallback", "transform": 0}]');
-    return [{ on, steps: steps === undefined ? [] : context.steps(steps, entry.pathOf("steps")) }];
-  });
+/** The schema of an object with one kind of work and its policies, between other members. */
+function schemaWithWork(kinds: readonly string[], before: readonly AnyMember[], after: readonly AnyMember[] = []) {
+  const input = { ...templateSchema, description: "The input of a task or an action." };
+  const schemas = (members: readonly AnyMember[]) => members.map(({ name, schema }) => [name, schema] as const);
+  const refs = kinds.map((kind) => [kind, { $ref: `#/$defs/${kind}` }] as const);
+  const members = [...schemas(before), ...refs, ["with", input] as const, ...schemas([retry, timeout, ...after])];
+  return {
+    ...objectSchema(
+      Object.fromEntries(members),
+      before.map(({ name }) => name),
+    ),
+    oneOf: kinds.map((kind) => ({ required: [kind] })),
+    // Only tasks and actions have `with`.
+    dependentSchemas: { with: { anyOf: ["task", "action"].map((kind) => ({ required: [kind] })) } },
+  };
 }
 
-/** The fields of `compensate`. */
-export const compensationFields: readonly string[] = [...compensationKinds, ...policyFields];
+type AnyMember = Pick<Member<unknown>, "name" | "schema">;
 
-function readCompensation(step: ObjectReader, context: WorkContext): Compensation | undefined {
-  if (!step.has("compensate")) return undefined;
-  const path = step.pathOf("compensate");
-  const example = '{"task": {"queue": "crm", "type": "lead.unassign"}}';
-  const known = { known: compensationFields, example, what: "compensate" };
-  const compensation = ObjectReader.open(step.get("compensate"), path, context.violations, known);
-  if (compensation === undefined) return undefined;
-  const work = readWork(compensation, compensationKinds, context);
-  const retry = parseRetry(compensation.get("retry"), compensation.pathOf("retry"), context.violations);
-  const timeout = parseStepTimeout(compensation.get("timeout"), compensation.pathOf("timeout"), context.violations);
-  return work === undefined ? undefined : { work, retry, timeout };
+function namesIn({ properties }: JsonObject): readonly string[] {
+  return Object.keys(properties as JsonObject);
 }

@@ -1,0 +1,91 @@
+import type { ObjectReader } from "../../../../../platform/document/index.ts";
+import {
+  defineObject,
+  integer,
+  type Member,
+  optionalTexts,
+  type ReadContext,
+  type ValuesOf,
+} from "../../../../../platform/json-schema/index.ts";
+import { formats, limits } from "./limits.ts";
+import { duration, durationOr } from "./members.ts";
+
+const dayMs = 86_400_000;
+
+/** The longest attempt of a task. */
+const attemptMaxMs = 7 * dayMs;
+const retryWait = { maxMs: 7 * dayMs, example: "1s" };
+const factorDefault = 2;
+
+const factor: Member<number> = {
+  ...{ name: "factor", schema: { type: "number", minimum: 1, maximum: limits.factor }, isRequired: false },
+  read(retry) {
+    const value = retry.get("factor") ?? factorDefault;
+    if (typeof value === "number" && value >= 1 && value <= limits.factor) return value;
+    retry.refuse("factor", "range", `must be a number from 1 to ${limits.factor}, for example 2`);
+    return factorDefault;
+  },
+};
+
+/** Missing members have the values of the default policy. */
+const retryObject = defineObject("retry", '{"max_attempts": 5, "initial": "1s", "factor": 2, "max": "60s"}', {
+  maxAttempts: integer("max_attempts", { min: 1, max: limits.attempts }, 3),
+  initialMs: durationOr("initial", retryWait, 1000),
+  factor,
+  maxMs: durationOr("max", retryWait, 60_000),
+  /** The codes that are retried; undefined for all that can be. */
+  on: optionalTexts("on", formats.code, { min: 1, max: limits.codes }, '["attempt_timeout"]'),
+});
+
+/** How often and when a step is tried again. */
+export type RetryPolicy = ValuesOf<typeof retryObject.members>;
+
+/** The retry policy of steps without their own, when the definition has none. */
+export const defaultRetry: RetryPolicy = {
+  maxAttempts: 3,
+  initialMs: 1000,
+  factor: factorDefault,
+  maxMs: 60_000,
+  on: undefined,
+};
+
+/** The retry policy of a step or of all steps; undefined for the default. */
+export const retry: Member<RetryPolicy | undefined> = {
+  ...{ name: "retry", schema: { $ref: "#/$defs/retry" }, isRequired: false },
+  read: (reader, context) =>
+    reader.has("retry") ? retryObject.read(reader.get("retry"), reader.pathOf("retry"), context) : undefined,
+};
+
+const timeoutObject = defineObject("timeout", '{"attempt": "30s", "total": "10m"}', {
+  attemptMs: duration("attempt", { maxMs: attemptMaxMs, example: "30s" }),
+  totalMs: duration("total", { example: "10m" }),
+  heartbeatMs: duration("heartbeat", { maxMs: attemptMaxMs, example: "10s" }),
+});
+
+/** The limits of a step. Undefined: the default for its kind. */
+export type StepTimeout = ValuesOf<typeof timeoutObject.members>;
+
+const noTimeout: StepTimeout = { attemptMs: undefined, totalMs: undefined, heartbeatMs: undefined };
+
+/** The limits of a step. */
+export const timeout: Member<StepTimeout> = {
+  ...{ name: "timeout", schema: { $ref: "#/$defs/timeout" }, isRequired: false },
+  read: (reader, context) => (reader.has("timeout") ? readTimeout(reader, context) : noTimeout),
+};
+
+function readTimeout(step: ObjectReader, context: ReadContext): StepTimeout {
+  const reader = timeoutObject.open(step.get("timeout"), step.pathOf("timeout"), context);
+  if (reader === undefined) return noTimeout;
+  const limits = timeoutObject.readMembers(reader, context);
+  const { attemptMs, totalMs, heartbeatMs } = limits;
+  if (heartbeatMs !== undefined && attemptMs !== undefined && heartbeatMs > attemptMs) {
+    reader.refuse("heartbeat", "range", "must not be longer than attempt");
+  }
+  if (totalMs !== undefined && attemptMs !== undefined && attemptMs > totalMs) {
+    reader.refuse("attempt", "range", "must not be longer than total, which includes all attempts");
+  }
+  return limits;
+}
+
+/** The schemas of policies, by name. */
+export const policySchemas = { retry: retryObject.schema, timeout: timeoutObject.schema };
