@@ -26,15 +26,19 @@ const mailStep = { key: "mail", send: { channels: ["email"] } };
 
 const digestWorkflow = (fields: object = {}) => steps.workflow([digestStep(fields), mailStep], { email });
 
+/** Waits until a run is in a digest. */
+const isCollected = (runId: string) =>
+  until(
+    () => steps.run(runId),
+    ({ status, step_key }) => status === "completed" || (status !== "running" && step_key === "batch"),
+  );
+
 /** Triggers one after the other, and waits until each is in a digest; returns the responses. */
 async function triggerAll(workflow_key: string, payloads: readonly object[]): Promise<ResponseData[]> {
   const responses: ResponseData[] = [];
   for (const payload of payloads) {
     const response = await sender.trigger({ workflow_key, subscriber_id: ada, payload });
-    await until(
-      () => steps.run(response.run_id),
-      ({ status, step_key }) => status === "completed" || (status !== "running" && step_key === "batch"),
-    );
+    await isCollected(response.run_id);
     responses.push(response);
   }
   return responses;
@@ -66,6 +70,21 @@ test("a digest sends one message whose templates iterate over the triggers in th
   const { wake_at } = await steps.runIn(next.run_id, "waiting", "batch");
   const leftMs = Date.parse(wake_at) - Date.now();
   assert.ok(leftMs > 3_500_000 && leftMs <= 3_600_000, wake_at);
+});
+
+test("a digest has the triggers in their order, whichever of their runs reaches it first", async () => {
+  const key = await steps.workflow([{ key: "wait", delay: { for_s: 3600 } }, digestStep(), mailStep], { email });
+  const trigger = (title: string) => sender.trigger({ workflow_key: key, subscriber_id: ada, payload: { title } });
+  const [first, second] = [await trigger("a"), await trigger("b")];
+  for (const { run_id } of [second, first]) {
+    await steps.runIn(run_id, "waiting", "wait");
+    await steps.wake(run_id);
+    await isCollected(run_id);
+  }
+  await steps.wake(second.run_id);
+  await steps.runIn(second.run_id, "completed");
+  await steps.settled(second.transaction_id);
+  assert.equal((await steps.outbox(key))[0].subject, "2: a b");
 });
 
 test("concurrent triggers become one digest, and every one of them is counted", async () => {

@@ -8,7 +8,7 @@ const keptBytesMax = 1024 * 1024;
 
 /** A run that reaches a digest. */
 export interface DigestEntry {
-  readonly run: Pick<NotificationRun, "tenantId" | "id" | "transactionId" | "workflowKey" | "subscriberId">;
+  readonly run: NotificationRun;
   readonly stepKey: string;
   readonly digestKey: string;
   /** The id of the digest, if the run opens it. */
@@ -16,7 +16,6 @@ export interface DigestEntry {
   readonly closesAt: Date;
   readonly eventsMax: number;
   readonly payload: Readonly<Record<string, unknown>>;
-  readonly at: Date;
 }
 
 /** An open digest. */
@@ -42,7 +41,7 @@ export function digestStore(sql: Sql) {
   return {
     /** Adds a run to the open digest of its key, or opens one that the run leads. */
     async add(entry: DigestEntry): Promise<Digest & { readonly isKept: boolean }> {
-      const { run, stepKey, digestKey, newId, closesAt, eventsMax, payload, at } = entry;
+      const { run, stepKey, digestKey, newId, closesAt, eventsMax, payload } = entry;
       // The row is locked from here on, so concurrent runs are added one after the other.
       const [digest] = await sql<(Digest & { keptCount: number; keptBytes: string })[]>`
         insert into notification_digests as digest (tenant_id, id, workflow_key, step_key, subscriber_id, digest_key,
@@ -61,7 +60,8 @@ export function digestStore(sql: Sql) {
         await sql`
           with event as (
             insert into notification_digest_events (tenant_id, digest_id, run_id, transaction_id, payload, bytes, at)
-            values (${run.tenantId}, ${id}, ${run.id}, ${run.transactionId}, ${text}::text::jsonb, ${bytes}, ${at})
+            values (${run.tenantId}, ${id}, ${run.id}, ${run.transactionId}, ${text}::text::jsonb, ${bytes},
+              ${run.createdAt})
           )
           update notification_digests set kept_count = kept_count + 1, kept_bytes = kept_bytes + ${bytes}
           where tenant_id = ${run.tenantId} and id = ${id}`;
@@ -70,7 +70,7 @@ export function digestStore(sql: Sql) {
     },
 
     /** Closes the digest that a run leads: deletes it and completes the other runs; undefined when there is none. */
-    async close({ tenantId, id }: DigestEntry["run"], now: Date): Promise<ClosedDigest | undefined> {
+    async close({ tenantId, id }: EndedRun, now: Date): Promise<ClosedDigest | undefined> {
       const [digest] = await sql<{ id: string; totalCount: number }[]>`
         delete from notification_digests where tenant_id = ${tenantId} and run_id = ${id} returning id, total_count`;
       if (digest === undefined) return undefined;

@@ -148,7 +148,7 @@ function createPassage(parts: AdvanceParts, tx: Sql, run: LeasedRun, facts: RunF
     if (closesMs === undefined) return fails(step, "The end of the window cannot be evaluated.");
     const entry = { run, stepKey: step.key, digestKey, eventsMax: action.eventsMax, closesAt: new Date(closesMs) };
     const { payload } = facts.stored.body;
-    const open = await digestStore(tx).add({ ...entry, newId: ulid(nowMs), payload, at: now });
+    const open = await digestStore(tx).add({ ...entry, newId: ulid(nowMs), payload });
     const untilMs = open.closesAt.getTime();
     if (open.runId === run.id) {
       note(step, "waiting", { untilMs });
