@@ -76,8 +76,8 @@ describe("the health page in a browser", { skip: program === undefined && none }
 
   browserTest(
     "a person reads the verdict, the reasons and the next steps, and chooses the environment and the period",
-    async () => {
-      await stage.beat();
+    async (t) => {
+      await keepBeating(t);
       await stage.endRuns("failed", 2);
       await stage.endRuns("succeeded", 12);
       await stage.addItems(1200, 4000);
