@@ -36,10 +36,9 @@ export function defineObject<M extends Readonly<Record<string, Member<unknown, C
   const required = entries.flatMap(([, { name, isRequired }]) => (isRequired ? [name] : []));
   const schema = objectSchema(Object.fromEntries(entries.map(([, member]) => [member.name, member.schema])), required);
 
-  /** Opens an object, in which other members may be known besides these. */
-  function open(value: Json | undefined, path: string, { violations }: C, others: readonly string[] = []) {
-    return ObjectReader.open(value, path, violations, { known: [...known, ...others], example, what });
-  }
+  const rule = { known, example, what };
+  const open = (value: Json | undefined, path: string, { violations }: C) =>
+    ObjectReader.open(value, path, violations, rule);
 
   function readMembers(reader: ObjectReader, context: C): ValuesOf<M> {
     const values: Record<string, unknown> = {};

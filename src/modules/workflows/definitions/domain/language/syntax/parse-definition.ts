@@ -110,14 +110,12 @@ const catches: Member<readonly Catch[], WorkContext> = {
   },
 };
 
-const compensationExample = '{"task": {"queue": "crm", "type": "lead.unassign"}}';
-
 const compensate: Member<Compensation | undefined, WorkContext> = {
   ...{ name: "compensate", schema: { $ref: "#/$defs/compensate" }, isRequired: false },
   read(step, context) {
     if (!step.has("compensate")) return undefined;
-    const rule = { known: namesIn(compensationSchema), example: compensationExample, what: "compensate" };
-    const reader = ObjectReader.open(step.get("compensate"), step.pathOf("compensate"), context.violations, rule);
+    const { violations } = context;
+    const reader = ObjectReader.open(step.get("compensate"), step.pathOf("compensate"), violations, compensationRule);
     if (reader === undefined) return undefined;
     const work = readWork(reader, compensationKinds, context);
     const read = { retry: retry.read(reader, context), timeout: timeout.read(reader, context) };
@@ -131,12 +129,14 @@ export const compensationSchema = schemaWithWork(compensationKinds, []);
 /** The schema of a step. */
 export const stepSchema = schemaWithWork(stepKinds, [id], [catches, compensate]);
 
-const stepFields = namesIn(stepSchema);
+const compensationExample = '{"task": {"queue": "crm", "type": "lead.unassign"}}';
+const compensationRule = { known: namesIn(compensationSchema), example: compensationExample, what: "compensate" };
+const stepExample = '{"id": "score", "task": {"queue": "ml", "type": "lead.score"}}';
+const stepRule = { known: namesIn(stepSchema), example: stepExample, what: "a step" };
 
 function readStep(value: Json, path: string, depth: number, parse: Parse): Step | undefined {
   const { violations } = parse;
-  const example = '{"id": "score", "task": {"queue": "ml", "type": "lead.score"}}';
-  const step = ObjectReader.open(value, path, violations, { known: stepFields, example, what: "a step" });
+  const step = ObjectReader.open(value, path, violations, stepRule);
   if (step === undefined) return undefined;
   const steps = (inner: Json | undefined, innerPath: string) => readSteps(inner, innerPath, depth + 1, parse);
   const context = { violations, step, steps };
