@@ -16,6 +16,7 @@ import { type Category, categories, type Provider } from "../provider.ts";
 import { availableScopes, capturedNames, parseAuth } from "./auth/parse-auth.ts";
 import { type CompileContext, providerScope } from "./compile-context.ts";
 import { documentLimits, formats, limits } from "./limits.ts";
+import { manifestMembers } from "./manifest-schema.ts";
 import { parseMessages } from "./messages/parse-messages.ts";
 import { parseAction } from "./parse-action.ts";
 import { parseFields } from "./parse-fields.ts";
@@ -30,30 +31,6 @@ import { parseUrl } from "./parse-url.ts";
 export type CompiledManifest =
   | { readonly provider: Provider; readonly violations: readonly [] }
   | { readonly provider: undefined; readonly violations: readonly DocumentViolation[] };
-
-/** The members of a manifest. */
-export const manifestMembers = [
-  "manifest",
-  "key",
-  "version",
-  "name",
-  "category",
-  "description",
-  "docs_url",
-  "hosts",
-  "base_url",
-  "http_version",
-  "settings",
-  "auth",
-  "default_auth",
-  "headers",
-  "rate_limit",
-  "errors",
-  "actions",
-  "triggers",
-  "notifications",
-  "schemas",
-] as const;
 
 const example =
   '{"manifest": 1, "key": "github", "version": "1.0.0", "name": "GitHub", "hosts": ["api.github.com"], …}';

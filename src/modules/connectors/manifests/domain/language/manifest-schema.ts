@@ -10,33 +10,33 @@ import { effects } from "../action.ts";
 import { type AuthMode, authModes } from "../auth-spec.ts";
 import { categories } from "../provider.ts";
 import { httpMethods } from "../request-spec.ts";
-import { answerClasses } from "../response-spec.ts";
-import type { authMembers } from "./auth/parse-auth.ts";
-import type { tokenMembers } from "./auth/parse-token.ts";
-import type { manifestMembers } from "./compile-manifest.ts";
+import { type AnswerClass, answerClasses } from "../response-spec.ts";
+import type { VerifySpec } from "../trigger.ts";
 import { formats, limits } from "./limits.ts";
 import { messageDefinitions } from "./messages/message-schema.ts";
-import { type actionMembers, idempotencies, responseKinds, retryClasses } from "./parse-action.ts";
-import type { fieldMembers } from "./parse-fields.ts";
-import type { requestMembers } from "./parse-request.ts";
-import {
-  type errorMembers,
-  type hintMembers,
-  hintUnits,
-  paginationKinds,
-  type paginationMembers,
-} from "./parse-response.ts";
-import type { triggerMembers } from "./parse-trigger.ts";
-import type { verifyMembers } from "./parse-verify.ts";
 
-type Members<Names extends readonly string[]> = Readonly<Record<Names[number], JsonObject>>;
+export const retryClasses = ["rate_limited", "unavailable", "malformed"] as const satisfies readonly AnswerClass[];
+export const responseKinds = ["json", "text", "binary", "none", "any"] as const;
+export const idempotencies = ["natural", "key", "none"] as const;
+export const hintUnits = ["retry_after", "s", "ms", "epoch_s", "epoch_ms", "rfc3339", "duration"] as const;
+export const paginationKinds = ["link", "cursor", "page", "offset", "url"] as const;
 
 /**
  * The JSON Schema (draft 2020-12) of the manifest language, for editors and other tools. It describes the structure. It cannot
  * express everything that the compiler checks: placeholders, hosts, expressions, references, and relations between members.
  */
 export function manifestSchema(): JsonObject {
-  const members: Members<typeof manifestMembers> = {
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    $id: "urn:switchyard:connector-manifest:1",
+    title: "Connector manifest",
+    ...object(manifest(), ["manifest", "key", "version", "name", "category", "hosts", "base_url", "auth"]),
+    $defs: definitions(),
+  };
+}
+
+function manifest(): JsonObject {
+  return {
     manifest: { const: 1, description: "The version of the language." },
     key: { ...text(formats.key), description: "The provider's key." },
     version: { ...text(formats.version), description: "The semantic version of the manifest." },
@@ -63,13 +63,6 @@ export function manifestSchema(): JsonObject {
     notifications: ref("notifications"),
     schemas: map(formats.schemaName.source, ref("schema"), limits.schemas),
   };
-  return {
-    $schema: "https://json-schema.org/draft/2020-12/schema",
-    $id: "urn:switchyard:connector-manifest:1",
-    title: "Connector manifest",
-    ...object(members, ["manifest", "key", "version", "name", "category", "hosts", "base_url", "auth"]),
-    $defs: definitions(),
-  };
 }
 
 const template: JsonObject = { type: "string", description: "A text with placeholders such as {input.title}." };
@@ -91,7 +84,7 @@ const seconds = integer(1, limits.lifetimeS);
 
 function definitions(): JsonObject {
   return {
-    field: field(),
+    field: object(field()),
     fields: map(formats.field.source, ref("field"), limits.fields),
     hint: {
       ...object(hint()),
@@ -102,10 +95,7 @@ function definitions(): JsonObject {
       anyOf: [{ required: ["status"] }, { required: ["when"] }],
     },
     request: object(request(), ["method"]),
-    account: object(
-      { ...request(), items: pointer, id: { anyOf: [pointer, template] }, label: pointer, captured: pointers },
-      ["method", "id"],
-    ),
+    account: object(account(), ["method", "id"]),
     output: {
       description: "A JSON Pointer, a source such as $status, or an object of outputs.",
       oneOf: [{ type: "string" }, { type: "object", additionalProperties: {} }],
@@ -146,7 +136,7 @@ function definitions(): JsonObject {
 }
 
 function field(): JsonObject {
-  const members: Members<typeof fieldMembers> = {
+  return {
     title: text(formats.title),
     description: prose(limits.descriptionLength),
     secret: bool,
@@ -157,14 +147,13 @@ function field(): JsonObject {
     example: prose(500),
     default: prose(2000),
   };
-  return object(members);
 }
 
-function hint(): Members<typeof hintMembers> {
+function hint(): JsonObject {
   return { header: text(formats.header), body: pointer, unit: { enum: hintUnits, default: "retry_after" } };
 }
 
-function errorRule(): Members<typeof errorMembers> {
+function errorRule(): JsonObject {
   const status = { oneOf: [integer(100, 599), { type: "string", pattern: "^[1-5]xx$" }] };
   return {
     status: list(status, 1, 50, false),
@@ -176,7 +165,7 @@ function errorRule(): Members<typeof errorMembers> {
   };
 }
 
-function request(): Members<typeof requestMembers> {
+function request(): JsonObject {
   return {
     method: { oneOf: [{ enum: httpMethods }, { type: "string", pattern: "^\\{input\\." }] },
     path: { type: "string", pattern: "^/" },
@@ -198,7 +187,11 @@ function request(): Members<typeof requestMembers> {
   };
 }
 
-function pagination(): Members<typeof paginationMembers> {
+function account(): JsonObject {
+  return { ...request(), items: pointer, id: { anyOf: [pointer, template] }, label: pointer, captured: pointers };
+}
+
+function pagination(): JsonObject {
   return {
     kind: { enum: paginationKinds },
     items: pointer,
@@ -214,7 +207,7 @@ function pagination(): Members<typeof paginationMembers> {
   };
 }
 
-function token(): Members<typeof tokenMembers> {
+function token(): JsonObject {
   return {
     url: template,
     client_auth: { enum: ["basic", "body", "private_key_jwt", "none"], default: "basic" },
@@ -229,14 +222,13 @@ function token(): Members<typeof tokenMembers> {
   };
 }
 
-type AuthMembers = { readonly [M in AuthMode]: Members<(typeof authMembers)[M]> };
-
-function authDefinitions(): JsonObject {
+function auth(): Readonly<Record<AuthMode, JsonObject>> {
   const separator = { enum: [" ", ",", "+"], default: " " };
-  const common = { fields: ref("fields"), account: ref("account"), apply: ref("apply") };
-  const members: AuthMembers = {
+  const fields = ref("fields");
+  const account = ref("account");
+  const apply = ref("apply");
+  return {
     oauth2: {
-      ...common,
       authorize: object(
         {
           url: template,
@@ -270,21 +262,25 @@ function authDefinitions(): JsonObject {
         },
         ["url"],
       ),
-      config: ref("fields"),
+      account,
+      apply,
+      config: fields,
+      fields,
     },
     oauth2_cc: {
-      ...common,
       token: ref("token"),
       scopes: ref("scopes"),
       scope_separator: separator,
       expires: ref("expires"),
       captured: pointers,
+      account,
+      apply,
+      fields,
     },
-    api_key: common,
-    basic: { fields: ref("fields"), username: template, password: template, account: ref("account") },
+    api_key: { fields, apply, account },
+    basic: { fields, username: template, password: template, account },
     two_step: {
-      ...common,
-      captured: pointers,
+      fields,
       token: object(
         {
           method: { enum: ["POST", "GET", "PUT"], default: "POST" },
@@ -298,10 +294,12 @@ function authDefinitions(): JsonObject {
         },
         ["url", "token"],
       ),
+      captured: pointers,
+      account,
+      apply,
     },
     jwt: {
-      ...common,
-      scopes: ref("scopes"),
+      fields,
       token: object(
         {
           url: template,
@@ -315,23 +313,32 @@ function authDefinitions(): JsonObject {
         },
         ["url"],
       ),
+      scopes: ref("scopes"),
+      account,
+      apply,
     },
     signed_jwt: {
-      ...common,
+      fields,
       algorithm: { enum: ["RS256", "ES256"], default: "ES256" },
       key_id: template,
       issuer: template,
       claims: templates,
       lifetime_s: { ...integer(60, 3000), default: 1800 },
+      account,
+      apply,
     },
     aws_sigv4: {
       service: text(formats.service),
       region: template,
-      fields: ref("fields"),
-      account: ref("account"),
+      fields,
+      account,
     },
     none: {},
   };
+}
+
+function authDefinitions(): JsonObject {
+  const members = auth();
   const required: Partial<Record<AuthMode, readonly string[]>> = {
     oauth2: ["authorize", "token"],
     oauth2_cc: ["token"],
@@ -344,7 +351,7 @@ function authDefinitions(): JsonObject {
   return Object.fromEntries(authModes.map((mode) => [`auth_${mode}`, object(members[mode], required[mode])]));
 }
 
-function action(): Members<typeof actionMembers> {
+function action(): JsonObject {
   const keyPlace = {
     ...object({ header: text(formats.header), query: text(formats.param), body: pointer }),
     minProperties: 1,
@@ -385,7 +392,7 @@ function action(): Members<typeof actionMembers> {
   };
 }
 
-function trigger(): Members<typeof triggerMembers> {
+function trigger(): JsonObject {
   return {
     title: text(formats.title),
     description: prose(limits.descriptionLength),
@@ -441,9 +448,7 @@ function trigger(): Members<typeof triggerMembers> {
   };
 }
 
-type VerifyMembers = { readonly [K in keyof typeof verifyMembers]: Members<(typeof verifyMembers)[K]> };
-
-function verify(): JsonObject {
+function verifications(): Readonly<Record<VerifySpec["kind"], JsonObject>> {
   const encoding = { enum: ["hex", "base64"], default: "hex" };
   const timestamp = object({
     header: text(formats.header),
@@ -452,7 +457,7 @@ function verify(): JsonObject {
     tolerance_s: { ...integer(1, 86_400), default: 300 },
   });
   const over = { type: "string", maxLength: 500, default: "{body}" };
-  const members: VerifyMembers = {
+  return {
     hmac: {
       kind: { const: "hmac" },
       algorithm: { enum: ["sha256", "sha1", "sha512"], default: "sha256" },
@@ -476,7 +481,10 @@ function verify(): JsonObject {
     body_token: { kind: { const: "body_token" }, pointer },
     none: { kind: { const: "none" }, reason: prose(500) },
   };
-  const required: Readonly<Record<keyof VerifyMembers, readonly string[]>> = {
+}
+
+function verify(): JsonObject {
+  const required: Readonly<Record<VerifySpec["kind"], readonly string[]>> = {
     hmac: ["kind", "header"],
     ed25519: ["kind", "header"],
     ecdsa: ["kind", "header"],
@@ -486,7 +494,7 @@ function verify(): JsonObject {
     none: ["kind", "reason"],
   };
   return {
-    oneOf: Object.entries(members).map(([kind, each]) => object(each, required[kind as keyof VerifyMembers])),
+    oneOf: Object.entries(verifications()).map(([kind, each]) => object(each, required[kind as VerifySpec["kind"]])),
   };
 }
 
@@ -508,3 +516,22 @@ function prose(maxLength: number): JsonObject {
 function map(pattern: string, value: Json, maxProperties: number): JsonObject {
   return { type: "object", maxProperties, propertyNames: { type: "string", pattern }, additionalProperties: value };
 }
+
+function namesOf<K extends string>(parts: Readonly<Record<K, JsonObject>>): Readonly<Record<K, readonly string[]>> {
+  const names = Object.entries<JsonObject>(parts).map(([part, members]) => [part, Object.keys(members)]);
+  return Object.fromEntries(names) as Record<K, readonly string[]>;
+}
+
+// The compiler knows exactly the members that the schema describes. Its messages list them in this order.
+export const manifestMembers = Object.keys(manifest());
+export const fieldMembers = Object.keys(field());
+export const hintMembers = Object.keys(hint());
+export const errorMembers = Object.keys(errorRule());
+export const requestMembers = Object.keys(request());
+export const accountMembers = Object.keys(account());
+export const paginationMembers = Object.keys(pagination());
+export const tokenMembers = Object.keys(token());
+export const actionMembers = Object.keys(action());
+export const triggerMembers = Object.keys(trigger());
+export const authMembers = namesOf(auth());
+export const verifyMembers = namesOf(verifications());

@@ -5,35 +5,12 @@ import type { RequestSpec } from "../request-spec.ts";
 import type { AnswerClass, ErrorRule, OutputSpec } from "../response-spec.ts";
 import { actionScope, type CompileContext } from "./compile-context.ts";
 import { formats, limits } from "./limits.ts";
+import { actionMembers, idempotencies, responseKinds, retryClasses } from "./manifest-schema.ts";
 import { flag } from "./parse-fields.ts";
 import { parseRequest } from "./parse-request.ts";
 import { parseErrors, parseOutput, parsePagination } from "./parse-response.ts";
 import type { SchemaResolver } from "./parse-schema.ts";
 import { suggest } from "./parse-template.ts";
-
-export const actionMembers = [
-  "title",
-  "description",
-  "scopes",
-  "permissions",
-  "related",
-  "mutation",
-  "retry",
-  "timeout_ms",
-  "response_bytes_max",
-  "runtime",
-  "input",
-  "request",
-  "response",
-  "errors",
-  "output",
-  "output_schema",
-  "paginate",
-] as const;
-
-export const retryClasses = ["rate_limited", "unavailable", "malformed"] as const satisfies readonly AnswerClass[];
-export const responseKinds = ["json", "text", "binary", "none", "any"] as const;
-export const idempotencies = ["natural", "key", "none"] as const;
 
 const example =
   '{"title": "Get an item", "mutation": {"effect": "read"}, "request": {"method": "GET", "path": "/item"}}';

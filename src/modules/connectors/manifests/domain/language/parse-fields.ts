@@ -8,18 +8,7 @@ import {
 } from "../../../../../platform/document/index.ts";
 import type { FieldSpec } from "../auth-spec.ts";
 import { formats, limits } from "./limits.ts";
-
-export const fieldMembers = [
-  "title",
-  "description",
-  "secret",
-  "required",
-  "multiline",
-  "pattern",
-  "choices",
-  "example",
-  "default",
-] as const;
+import { fieldMembers } from "./manifest-schema.ts";
 
 const variables = { value: "string" } as const;
 

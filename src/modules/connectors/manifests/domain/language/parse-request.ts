@@ -3,11 +3,11 @@ import { type BodySpec, type HttpMethod, httpMethods, type RequestSpec } from ".
 import type { Placeholder, TextTemplate, ValueTemplate } from "../template.ts";
 import type { CompileContext, TemplateScope } from "./compile-context.ts";
 import { forbiddenHeaders, formats, limits } from "./limits.ts";
+import { requestMembers } from "./manifest-schema.ts";
 import { isAlwaysPresent, parseText, parseValue } from "./parse-template.ts";
 import { parseUrl } from "./parse-url.ts";
 
 const bodyKinds = ["json", "form", "text", "base64", "graphql"] as const;
-export const requestMembers = ["method", "path", "url", "query", "headers", ...bodyKinds] as const;
 
 const example = '{"method": "GET", "path": "/items/{input.id}"}';
 

@@ -15,27 +15,10 @@ import {
   type RateLimitHint,
 } from "../response-spec.ts";
 import { formats, limits } from "./limits.ts";
+import { errorMembers, hintMembers, hintUnits, paginationKinds, paginationMembers } from "./manifest-schema.ts";
 import { answerVariables, parseExpression } from "./parse-condition.ts";
 import { flag } from "./parse-fields.ts";
 import { suggest } from "./parse-template.ts";
-
-export const errorMembers = ["status", "when", "as", "until", "code", "message"] as const;
-export const hintMembers = ["header", "body", "unit"] as const;
-export const hintUnits = ["retry_after", "s", "ms", "epoch_s", "epoch_ms", "rfc3339", "duration"] as const;
-export const paginationMembers = [
-  "kind",
-  "items",
-  "items_optional",
-  "cursor",
-  "more",
-  "last",
-  "param",
-  "in",
-  "size",
-  "first",
-  "max_pages",
-] as const;
-export const paginationKinds = ["link", "cursor", "page", "offset", "url"] as const;
 
 /** Reads the rules that classify answers, one rule per step. */
 export function* parseErrors(

@@ -10,6 +10,7 @@ import type { ErrorRule } from "../response-spec.ts";
 import type { ChallengeSpec, PollSpec, RegistrationSpec, Trigger } from "../trigger.ts";
 import { type CompileContext, type TemplateScope, triggerScope } from "./compile-context.ts";
 import { formats, limits } from "./limits.ts";
+import { triggerMembers } from "./manifest-schema.ts";
 import { noInput, readInputSchema, readScopes } from "./parse-action.ts";
 import { deliveryVariables, parseExpression } from "./parse-condition.ts";
 import { parseRequest } from "./parse-request.ts";
@@ -17,25 +18,6 @@ import { parseErrors, parseOutput, parsePagination } from "./parse-response.ts";
 import type { SchemaResolver } from "./parse-schema.ts";
 import { suggest } from "./parse-template.ts";
 import { parseVerify } from "./parse-verify.ts";
-
-export const triggerMembers = [
-  "title",
-  "description",
-  "scopes",
-  "kind",
-  "runtime",
-  "input",
-  "verify",
-  "challenge",
-  "events",
-  "items",
-  "dedup",
-  "register",
-  "poll",
-  "errors",
-  "output",
-  "output_schema",
-] as const;
 
 const example = '{"title": "Item changed", "kind": "webhook", "verify": {"kind": "hmac", "header": "x-signature"}}';
 

@@ -1,17 +1,8 @@
 import { type Json, ObjectReader, shortName, type Violations } from "../../../../../platform/document/index.ts";
 import type { SignatureTimestamp, SignedPart, VerifySpec } from "../trigger.ts";
 import { formats } from "./limits.ts";
+import { verifyMembers } from "./manifest-schema.ts";
 import { suggest } from "./parse-template.ts";
-
-export const verifyMembers = {
-  hmac: ["kind", "algorithm", "encoding", "header", "prefix", "member", "over", "timestamp", "key"],
-  ed25519: ["kind", "header", "encoding", "over", "timestamp"],
-  ecdsa: ["kind", "header", "over", "timestamp"],
-  body_hmac: ["kind", "signature", "over", "timestamp"],
-  token: ["kind", "header", "query", "prefix"],
-  body_token: ["kind", "pointer"],
-  none: ["kind", "reason"],
-} as const satisfies Record<VerifySpec["kind"], readonly string[]>;
 
 const kinds = Object.keys(verifyMembers) as VerifySpec["kind"][];
 

@@ -3,7 +3,8 @@ import type { AccountProbe, ApplySpec } from "../../auth-spec.ts";
 import type { TextTemplate } from "../../template.ts";
 import { type CompileContext, providerScope, type TemplateScope } from "../compile-context.ts";
 import { formats, limits } from "../limits.ts";
-import { readRequest, requestMembers } from "../parse-request.ts";
+import { accountMembers } from "../manifest-schema.ts";
+import { readRequest } from "../parse-request.ts";
 import { optionalPointer } from "../parse-response.ts";
 import { parseText } from "../parse-template.ts";
 import { parseUrl } from "../parse-url.ts";
@@ -99,7 +100,7 @@ export function readPointers(reader: ObjectReader, member: string): ReadonlyMap<
 export function parseAccount(reader: ObjectReader, context: CompileContext): AccountProbe | undefined {
   if (!reader.has("account")) return undefined;
   const account = ObjectReader.open(reader.get("account"), reader.pathOf("account"), context.violations, {
-    known: [...requestMembers, "items", "id", "label", "captured"],
+    known: accountMembers,
     example: '{"method": "GET", "path": "/me", "id": "/id", "label": "/name"}',
     what: "an account probe",
   });

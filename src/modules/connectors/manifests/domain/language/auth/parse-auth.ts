@@ -2,38 +2,12 @@ import { isJsonObject, type Json, memberPath, ObjectReader } from "../../../../.
 import { type AuthMode, type AuthSpec, authModes } from "../../auth-spec.ts";
 import { type CompileContext, providerScope, type TemplateScope } from "../compile-context.ts";
 import { formats } from "../limits.ts";
+import { authMembers } from "../manifest-schema.ts";
 import { parseFields } from "../parse-fields.ts";
 import { parseText, suggest } from "../parse-template.ts";
 import { parseAccount, parseApply } from "./auth-parts.ts";
 import { parseOAuth2 } from "./parse-oauth2.ts";
 import { parseClientCredentials, parseJwt, parseSignedJwt, parseTwoStep } from "./parse-token-modes.ts";
-
-/** The members of each mode. */
-export const authMembers = {
-  oauth2: [
-    "authorize",
-    "token",
-    "scopes",
-    "pkce",
-    "refresh",
-    "expires",
-    "captured",
-    "captured_query",
-    "revoke",
-    "account",
-    "apply",
-    "config",
-    "fields",
-  ],
-  oauth2_cc: ["token", "scopes", "scope_separator", "expires", "captured", "account", "apply", "fields"],
-  api_key: ["fields", "apply", "account"],
-  basic: ["fields", "username", "password", "account"],
-  two_step: ["fields", "token", "captured", "account", "apply"],
-  jwt: ["fields", "token", "scopes", "account", "apply"],
-  signed_jwt: ["fields", "algorithm", "key_id", "issuer", "claims", "lifetime_s", "account", "apply"],
-  aws_sigv4: ["service", "region", "fields", "account"],
-  none: [],
-} as const satisfies Record<AuthMode, readonly string[]>;
 
 const configNames = ["client_id", "client_secret", "private_key", "key_id"];
 

@@ -2,24 +2,11 @@ import { isJsonObject, memberPath, ObjectReader } from "../../../../../../platfo
 import type { OAuth2Auth, TokenEndpoint, TokenExpiry } from "../../auth-spec.ts";
 import type { CompileContext, TemplateScope } from "../compile-context.ts";
 import { formats, limits } from "../limits.ts";
+import { tokenMembers } from "../manifest-schema.ts";
 import { optionalPointer } from "../parse-response.ts";
 import { suggest } from "../parse-template.ts";
 import { parseUrl } from "../parse-url.ts";
 import { readPairs } from "./auth-parts.ts";
-
-/** The members of a token endpoint. */
-export const tokenMembers = [
-  "url",
-  "client_auth",
-  "format",
-  "headers",
-  "params",
-  "error_in_2xx",
-  "access_token",
-  "refresh_token",
-  "expires_in",
-  "scope",
-] as const;
 
 /** Reads a token endpoint. */
 export function parseToken(

@@ -8,20 +8,7 @@ import { optionalPointer, parseOutput } from "../parse-response.ts";
 import { parseText, parseValue } from "../parse-template.ts";
 import { readChallenge } from "../parse-trigger.ts";
 import { parseVerify } from "../parse-verify.ts";
-
-export const callbackMembers = [
-  "verify",
-  "secret",
-  "challenge",
-  "unwrap",
-  "items",
-  "message_id",
-  "event_id",
-  "occurred_at",
-  "events",
-  "attributes",
-] as const;
-export const messageEventMembers = ["when", "kind", "severity", "machine"] as const;
+import { callbackMembers, messageEventMembers } from "./message-schema.ts";
 
 const example =
   '{"verify": {"kind": "hmac", "header": "x-signature"}, "secret": "{credentials.webhook_secret}", "message_id": "item.id", …}';

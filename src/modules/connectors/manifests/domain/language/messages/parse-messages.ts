@@ -23,12 +23,8 @@ import { messageVariables, parseExpression, refusalVariables } from "../parse-co
 import { flag, parsePattern } from "../parse-fields.ts";
 import { optionalPointer } from "../parse-response.ts";
 import { parseValue, suggest } from "../parse-template.ts";
+import { channelMembers, failureMembers, messageMembers, sendMembers } from "./message-schema.ts";
 import { parseCallbacks } from "./parse-callbacks.ts";
-
-export const messageMembers = ["channels", "failures", "callbacks"] as const;
-export const channelMembers = ["addresses", "send"] as const;
-export const sendMembers = ["when", "action", "input", "message_id"] as const;
-export const failureMembers = ["class", "when", "as", "suppress"] as const;
 
 const channelsExample = '{"email": {"send": [{"action": "email.send", "input": {"to": "{message.to}"}}]}}';
 
