@@ -15,15 +15,13 @@ function loopOver(queues: Record<string, number>, options: { graceMs?: number; p
   const errors: unknown[] = [];
   let wake = () => {};
   const loop = createLeasedWorkLoop<Item>({
-    signals: {
-      onWake(_topic: string, run: () => void) {
-        wake = run;
-        return () => {
-          wake = () => {};
-        };
-      },
-    } as never,
-    ...{ topic: "t", concurrency: 8, pollMs: 60_000, ...options },
+    subscribe(run) {
+      wake = run;
+      return () => {
+        wake = () => {};
+      };
+    },
+    ...{ concurrency: 8, pollMs: 60_000, ...options },
     async lease(request) {
       requests.push(request);
       const items: Item[] = [];

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { Signals } from "../db/index.ts";
 import { InFlightWork } from "./in-flight-work.ts";
 import { createRepeatedTask } from "./repeated-task.ts";
 
@@ -26,9 +25,8 @@ export interface Leased<Item> {
 }
 
 interface Options<Item> {
-  readonly signals: Signals;
-  /** Signal topic for new work; without it the owner calls `run`. */
-  readonly topic?: string;
+  /** Calls `run` whenever there may be work; returns the unsubscribe function. */
+  readonly subscribe?: (run: () => void) => () => void;
   /** The interval of leases without a signal. */
   readonly pollMs: number;
   readonly concurrency: number;
@@ -48,7 +46,8 @@ interface Options<Item> {
 export interface LeasedWorkLoop {
   /** Leases due items now. */
   run(): void;
-  start(): void;
+  /** Starts to lease; resolves after the first lease. */
+  start(): Promise<void>;
   /** Leases no further items and waits for those in progress. */
   stop(): Promise<void>;
 }
@@ -60,10 +59,9 @@ export interface LeasedWorkLoop {
 export function createLeasedWorkLoop<Item extends { readonly tenantId: string }>(
   options: Options<Item>,
 ): LeasedWorkLoop {
-  const { signals, topic, pollMs, concurrency, busyAt = concurrency / 2, graceMs = 0 } = options;
+  const { subscribe, pollMs, concurrency, busyAt = concurrency / 2, graceMs = 0 } = options;
   const each = concurrency * freeShare;
   const inFlight = new InFlightWork();
-  let stopWaking: (() => void) | undefined;
   let afterTenant = "";
   /** Whether there may be due items of tenants that were already looked at. */
   let isStale = false;
@@ -90,20 +88,20 @@ export function createLeasedWorkLoop<Item extends { readonly tenantId: string }>
     }
   }
 
-  const work = () => leaseDue().then(() => pollMs);
-  const leases = createRepeatedTask({ work, maxWaitMs: pollMs, onError: options.onLeaseError });
+  const leases = createRepeatedTask({
+    work: leaseDue,
+    maxWaitMs: pollMs,
+    onError: options.onLeaseError,
+    subscribe: subscribe && (() => subscribe(run)),
+  });
   const run = () => {
     isStale = true;
     leases.run();
   };
   return {
     run,
-    start() {
-      if (topic !== undefined) stopWaking = signals.onWake(topic, run);
-      leases.start();
-    },
+    start: leases.start,
     async stop() {
-      stopWaking?.();
       await leases.stop();
       await inFlight.drain(graceMs);
     },

@@ -124,7 +124,8 @@ export function createDispatcher(dependencies: Dependencies): Dispatcher {
   }
 
   const loop = createLeasedWorkLoop<ClaimedDelivery>({
-    ...{ signals, topic, concurrency, busyAt: perTenant, pollMs: dependencies.pollMs },
+    ...{ concurrency, busyAt: perTenant, pollMs: dependencies.pollMs },
+    subscribe: (run) => signals.onWake(topic, run),
     lease: (request) => store.claimDue(request, dependencies.claimMs),
     onLeaseError: (error) => log.warn({ err: error }, "the delivery of trigger events cannot be claimed"),
     handle: () => perform,

@@ -58,7 +58,8 @@ export function createDispatcher(dependencies: Dependencies): Dispatcher {
 
   function loopOf(lane: Lane): LeasedWorkLoop {
     return createLeasedWorkLoop<LeasedDelivery>({
-      ...{ signals, topic: dispatchTopic, pollMs, graceMs, concurrency: concurrencyOf[lane] },
+      ...{ pollMs, graceMs, concurrency: concurrencyOf[lane] },
+      subscribe: (run) => signals.onWake(dispatchTopic, run),
       lease: (request) => store.lease(lane, request),
       onLeaseError: (error) => log.warn({ err: error }, "leasing due notifications failed"),
       handle(leased) {

@@ -57,7 +57,8 @@ export function createRunWorker(dependencies: Dependencies): RunWorker {
 
   function loopOf(lane: Lane): LeasedWorkLoop {
     return createLeasedWorkLoop<LeasedRun>({
-      ...{ signals, topic: runTopic, pollMs, concurrency: concurrencyOf[lane] },
+      ...{ pollMs, concurrency: concurrencyOf[lane] },
+      subscribe: (run) => signals.onWake(runTopic, run),
       lease: (request) => runStore(db.sql).lease(lane, request),
       onLeaseError: (error) => log.warn({ err: error }, "leasing due runs of notifications failed"),
       handle(leased) {

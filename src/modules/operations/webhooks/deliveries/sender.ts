@@ -55,7 +55,6 @@ export function createSender(dependencies: Dependencies): Sender {
   /** Endpoints that may have due deliveries, longest unserved first. */
   const ready = new Map<string, EndpointRef>();
   let scannedTo: EndpointRef | undefined;
-  let stopWaking: (() => void) | undefined;
 
   const scan = createRepeatedTask({
     async work() {
@@ -63,15 +62,15 @@ export function createSender(dependencies: Dependencies): Sender {
       scannedTo = found.length < endpointBatchSize ? undefined : found.at(-1);
       for (const endpoint of found) ready.set(keyOf(endpoint), endpoint);
       sends.run();
-      return pollMs;
     },
     maxWaitMs: pollMs,
     onError: (error) => log.warn({ err: error }, "could not find due webhook deliveries"),
+    subscribe: (run) => signals.onWake(dueTopic, run),
   });
 
   const sends = createLeasedWorkLoop<Send>({
     // The slots bound the sends of endpoints, of tenants and in all.
-    ...{ signals, pollMs, graceMs, concurrency: Number.POSITIVE_INFINITY },
+    ...{ pollMs, graceMs, concurrency: Number.POSITIVE_INFINITY },
     lease: async ({ token }) => ({ items: await leaseReady(token), scannedTo: "" }),
     onLeaseError: (error) => log.warn({ err: error }, "could not lease webhook deliveries"),
     handle: () => (each, signal) =>
@@ -151,12 +150,10 @@ export function createSender(dependencies: Dependencies): Sender {
       sends.run();
     },
     start() {
-      stopWaking = signals.onWake(dueTopic, scan.run);
       sends.start();
       scan.start();
     },
     async stop() {
-      stopWaking?.();
       await scan.stop();
       await sends.stop();
     },

@@ -83,7 +83,6 @@ export function createPushDispatcher(dependencies: Dependencies): PushDispatcher
   let wasCutShort = false;
   /** Items requested from the lease service but not returned yet. */
   let requested = 0;
-  let unsubscribes: (() => void)[] = [];
 
   const queue = createTenantQueue<TenantTargets>({
     concurrency: lanes,
@@ -95,10 +94,21 @@ export function createPushDispatcher(dependencies: Dependencies): PushDispatcher
   const scans = createRepeatedTask({
     async work() {
       if (capacityLeft() > 0 && (await scan())) scans.run();
-      return idleMs;
     },
     maxWaitMs: idleMs,
     onError: (error) => log.warn({ err: error }, "scanning for push targets failed"),
+    subscribe(run) {
+      const stopScans = signals.onWake(pushTopic, run);
+      const stopChanges = signals.onWakeUnder(
+        queueTopicPrefix,
+        (name) => poolChanged(...(name.split(":") as [string, string])),
+        anyPoolChanged,
+      );
+      return () => {
+        stopScans();
+        stopChanges();
+      };
+    },
   });
 
   async function serveTenant({ tenantId, targets, last }: TenantTargets): Promise<void> {
@@ -269,23 +279,9 @@ export function createPushDispatcher(dependencies: Dependencies): PushDispatcher
   }
 
   return {
-    start() {
-      unsubscribes = [
-        signals.onWake(pushTopic, scans.run),
-        signals.onWakeUnder(
-          queueTopicPrefix,
-          (name) => {
-            const [tenantId, poolId] = name.split(":") as [string, string];
-            poolChanged(tenantId, poolId);
-          },
-          anyPoolChanged,
-        ),
-      ];
-      scans.start();
-    },
+    start: scans.start,
     async stop() {
       stopping.abort();
-      for (const stop of unsubscribes) stop();
       await scans.stop();
       await queue.stop();
       await inFlight.drain(0);
