@@ -1,4 +1,4 @@
-import { hasKey, type Sql } from "../db/index.ts";
+import { fromNow, hasKey, type Sql } from "../db/index.ts";
 import { ulid } from "../ids/ulid.ts";
 
 /** A job to enqueue. */
@@ -102,8 +102,4 @@ export async function releaseJob(
     update jobs set state = ${state}, run_at = ${fromNow(sql, waitMs)}, attempts = ${attempts}, last_error = ${error},
       lease_token = null, lease_until = null
     where tenant_id = ${tenantId} and id = ${id} and lease_token = ${leaseToken}`;
-}
-
-function fromNow(sql: Sql, ms: number) {
-  return sql`now() + ${ms} * interval '1 millisecond'`;
 }

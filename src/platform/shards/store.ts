@@ -1,4 +1,4 @@
-import { type Database, type Fragment, lockFor, type Sql } from "../db/index.ts";
+import { type Database, type Fragment, fromNow, lockFor, type Sql } from "../db/index.ts";
 
 /** A shard with the epoch of its claim. */
 export type ShardEpoch = readonly [shard: number, epoch: number];
@@ -111,8 +111,4 @@ export function currentShards(sql: Sql, kind: string, claims: Iterable<ShardEpoc
       join shard_nodes node on node.kind = ${kind} and node.node_id = shards.node_id and node.expires_at > clock_timestamp()
     order by shards.shard
     for share of shards`;
-}
-
-function fromNow(sql: Sql, ms: number): Fragment {
-  return sql`now() + ${ms} * interval '1 millisecond'`;
 }

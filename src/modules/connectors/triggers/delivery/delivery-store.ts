@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../../platform/db/index.ts";
+import { fromNow, type Sql } from "../../../../platform/db/index.ts";
 import type { Json, JsonObject } from "../../../../platform/document/index.ts";
 import { type Leased, type LeaseRequest, leaseInTurns } from "../../../../platform/jobs/index.ts";
 import type { EventStatus } from "../domain/event.ts";
@@ -139,8 +139,4 @@ function toClaimed({ environmentId, condition, target, deliveryError, ...row }: 
       ? undefined
       : { environmentId: environmentId!, condition: condition!, target, deliveryError: deliveryError! };
   return { ...row, subscription };
-}
-
-function fromNow(sql: Sql, ms: number): Fragment {
-  return sql`now() + ${ms}::int * interval '1 millisecond'`;
 }

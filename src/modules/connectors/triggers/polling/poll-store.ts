@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../../platform/db/index.ts";
+import { type Fragment, fromNow, type Sql } from "../../../../platform/db/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
 import type { LeaseRequest } from "../../../../platform/jobs/index.ts";
 import type { PageState } from "../../manifests/index.ts";
@@ -123,8 +123,4 @@ export function pollStore(sql: Sql) {
           order by tenant_id, id for update)`;
     },
   };
-}
-
-function fromNow(sql: Sql, ms: number): Fragment {
-  return sql`now() + ${Math.ceil(ms)}::bigint * interval '1 millisecond'`;
 }

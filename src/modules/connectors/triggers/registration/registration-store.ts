@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../../platform/db/index.ts";
+import { type Fragment, fromNow, type Sql } from "../../../../platform/db/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
 import type { LeaseRequest } from "../../../../platform/jobs/index.ts";
 
@@ -132,8 +132,4 @@ export function registrationStore(sql: Sql) {
       await sql`delete from connector_trigger_registrations where ${own(registration)}`;
     },
   };
-}
-
-function fromNow(sql: Sql, ms: number): Fragment {
-  return sql`now() + ${ms}::int * interval '1 millisecond'`;
 }

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import { fromNow, type Sql } from "../../../../platform/db/index.ts";
 import { lowestUlid } from "../../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import { type Attempt, attemptLogMax, type Delivery, type DeliveryStatus } from "../domain/delivery.ts";
@@ -293,10 +293,6 @@ export function deliveryStore(sql: Sql) {
       return deleted.count;
     },
   };
-}
-
-function fromNow(sql: Sql, ms: number) {
-  return sql`now() + ${ms} * interval '1 millisecond'`;
 }
 
 /** The pattern of `like` that matches what a filter matches. */
