@@ -99,15 +99,5 @@ export function broadcastStore(sql: Sql) {
         returning ${columns}, failures`;
       return row;
     },
-
-    /** Resumes a failed broadcast at its last position; undefined when there is none. */
-    async reopen(tenantId: TenantId, transactionId: string, now: Date): Promise<Broadcast | undefined> {
-      const [row] = await sql<Broadcast[]>`
-        update notification_broadcasts set status = 'expanding', failure_code = '', failures = 0, next_page_at = now(),
-          updated_at = ${now}
-        where tenant_id = ${tenantId} and transaction_id = ${transactionId} and status = 'failed'
-        returning ${columns}`;
-      return row;
-    },
   };
 }

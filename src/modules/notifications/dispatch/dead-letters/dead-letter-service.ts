@@ -5,8 +5,7 @@ import type { EventRecorder } from "../../../operations/index.ts";
 import { broadcastStore } from "../broadcasts/broadcast-store.ts";
 import type { BroadcastStatus } from "../domain/broadcast.ts";
 import { type DeadLetter, redriveRefusal } from "../domain/dead-letter.ts";
-import { deadLetterStore } from "./dead-letter-store.ts";
-import { type RedriveCount, type RedriveFilter, redriveStore } from "./redrive-store.ts";
+import { deadLetterStore, type RedriveCount, type RedriveFilter } from "./dead-letter-store.ts";
 
 /** The most dead letters that one call redrives. */
 const redrivesMax = 1000;
@@ -25,7 +24,7 @@ export interface RedriveResult extends RedriveCount {
 }
 
 interface Dependencies {
-  readonly events: Pick<EventRecorder, "record" | "recordMany">;
+  readonly events: Pick<EventRecorder, "recordMany">;
   readonly wakeExpander: () => void;
   readonly wakeDispatch: () => void;
 }
@@ -35,16 +34,15 @@ export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
 
 /** Creates the dead-letter service. */
 export function createDeadLetterService({ events, wakeExpander, wakeDispatch }: Dependencies) {
-  /** Resumes a broadcast at the page that failed. */
-  async function reopen(context: Context, letter: DeadLetter): Promise<DeadLetter> {
-    const { sql, tenantId, nowMs } = context;
-    const broadcast = await broadcastStore(sql).reopen(tenantId, letter.broadcastId, new Date(nowMs));
-    if (broadcast === undefined) {
-      const found = await broadcastStore(sql).find(tenantId, letter.broadcastId);
-      throw found === undefined ? sourceDeleted() : notFailed(found.status);
-    }
-    context.afterCommit(wakeExpander);
-    return deadLetterStore(sql).markRedriven(tenantId, letter.id);
+  /** Records the redrives, and wakes the workers that continue after the commit. */
+  async function finishRedrives({ sql, tenantId, nowMs, afterCommit }: Context, letters: readonly DeadLetter[]) {
+    const entries = letters.map(({ id, kind, transactionId, deliveryId }) => ({
+      ...{ tenantId, type: "notification.dead_letter.redriven" as const, subject: id },
+      data: { kind, transaction_id: transactionId, delivery_id: deliveryId },
+    }));
+    await events.recordMany(sql, entries, nowMs);
+    if (letters.some(({ kind }) => kind === "fanout_page")) afterCommit(wakeExpander);
+    if (letters.some(({ kind }) => kind === "delivery")) afterCommit(wakeDispatch);
   }
 
   return {
@@ -56,13 +54,13 @@ export function createDeadLetterService({ events, wakeExpander, wakeDispatch }: 
       if (letter === undefined) throw notFound("dead letter");
       const refusal = redriveRefusal(letter, nowMs);
       if (refusal !== undefined) throw fail(refusal.code, { public: refusal.why });
-      let redriven = await store.markRedriving(tenantId, id, principal.subject, reason);
-      if (letter.kind === "fanout_page") redriven = await reopen(context, letter);
-      else {
-        if (!(await store.requeue(tenantId, letter.deliveryId))) throw sourceDeleted();
-        context.afterCommit(wakeDispatch);
+      const redriven = await store.redrive(tenantId, id, { now: new Date(nowMs), by: principal.subject, reason });
+      if (redriven === undefined) {
+        const broadcast =
+          letter.kind === "fanout_page" ? await broadcastStore(sql).find(tenantId, letter.broadcastId) : undefined;
+        throw broadcast === undefined ? sourceDeleted() : notFailed(broadcast.status);
       }
-      await events.record(context, "notification.dead_letter.redriven", id, eventData(letter));
+      await finishRedrives(context, [redriven]);
       return redriven;
     },
 
@@ -72,30 +70,17 @@ export function createDeadLetterService({ events, wakeExpander, wakeDispatch }: 
       filter: RedriveFilter,
       { preview, limit, reason }: RedriveOptions,
     ): Promise<RedriveResult> {
-      const { sql, tenantId, nowMs, principal, afterCommit } = context;
-      const store = redriveStore(sql);
+      const { sql, tenantId, nowMs, principal } = context;
+      const store = deadLetterStore(sql);
       const now = new Date(nowMs);
       const counted = await store.count(tenantId, filter, now);
       if (preview || counted.matched === 0) return { ...counted, redriven: 0 };
-      const redriven = await store.redrive(tenantId, filter, now, limit || redrivesMax, principal.subject, reason);
-      const entries = redriven.map((letter) => ({
-        ...{
-          tenantId,
-          type: "notification.dead_letter.redriven" as const,
-          subject: letter.id,
-          data: eventData(letter),
-        },
-      }));
-      await events.recordMany(sql, entries, nowMs);
-      if (redriven.some(({ kind }) => kind === "fanout_page")) afterCommit(wakeExpander);
-      if (redriven.some(({ kind }) => kind === "delivery")) afterCommit(wakeDispatch);
+      const change = { now, by: principal.subject, reason };
+      const redriven = await store.redriveMatching(tenantId, filter, limit || redrivesMax, change);
+      await finishRedrives(context, redriven);
       return { ...counted, redriven: redriven.length };
     },
   };
-}
-
-function eventData({ kind, transactionId, deliveryId }: Pick<DeadLetter, "kind" | "transactionId" | "deliveryId">) {
-  return { kind, transaction_id: transactionId, delivery_id: deliveryId };
 }
 
 function notFailed(status: BroadcastStatus) {
