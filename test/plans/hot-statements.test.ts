@@ -194,7 +194,7 @@ const others: Record<string, Golden> = {
   "read held leases": [(sql) => findHeldLeases(sql, tenantId, held), "queue_items_pkey"],
   "find expired leases": [(sql) => sweep.findExpiredLeases(sql, batch), "queue_items_leased"],
   "release due items": [(sql) => sweep.releaseDueItems(sql, batch), "queue_items_due", "queue_items_pkey"],
-  "find the next deadline": [(sql) => sweep.msToNextDeadline(sql), "queue_items_due", "queue_items_leased"],
+  "find the next deadline": [(sql) => sweep.nextDeadline(sql), "queue_items_due", "queue_items_leased"],
   "extend leases of tasks": [
     (sql) =>
       extendLeases(

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock/clock.ts";
-import type { Signals } from "../db/index.ts";
+import type { Fragment, Signals } from "../db/index.ts";
 import { createRepeatedTask } from "../jobs/index.ts";
 import type { Log } from "../log/log.ts";
 import type { Shards } from "../shards/index.ts";
@@ -12,8 +12,8 @@ interface ScheduleKind<Due extends { readonly shard: number }> {
   readonly topic: string;
   /** Schedules of these shards that need attention, in the order of their times, after one of them. */
   findDue(shards: readonly number[], nowMs: number, after: Due | undefined, limit: number): Promise<readonly Due[]>;
-  /** When the next schedule of these shards needs attention. */
-  readNextDue(shards: readonly number[], afterMs: number): Promise<number | undefined>;
+  /** A query for the time after another at which a schedule of these shards needs attention first. */
+  nextDue(shards: readonly number[], afterMs: number): Fragment;
   /** Fires for the times that have come. `epoch` is that of this node's ownership of the shard. */
   handle(schedule: Due, epoch: number): Promise<void>;
 }
@@ -26,26 +26,29 @@ interface Dependencies {
 }
 
 const batchSize = 100;
-/** How long the worker sleeps at most. */
-const idleMs = 500;
 
 /** Creates the worker of this node for a kind of schedule. It handles the schedules of the shards that this node owns. */
 export function createScheduleWorker<Due extends { readonly shard: number }>(
   { signals, clock, log, shards }: Dependencies,
-  { name, topic, findDue, readNextDue, handle }: ScheduleKind<Due>,
+  { name, topic, findDue, nextDue, handle }: ScheduleKind<Due>,
 ) {
   const task = createRepeatedTask({
     work: sweep,
-    maxWaitMs: idleMs,
-    subscribe: (run) => signals.onWake(topic, run),
+    subscribe: ({ run, runWithin }) => [
+      signals.onWake(topic, run),
+      signals.onDue(
+        () => nextDue([...shards.owned().keys()], 0),
+        (_, atMs) => runWithin(atMs - clock.now()),
+      ),
+    ],
     onError: (error) => log.warn({ err: error }, `${name}s could not be handled`),
   });
 
   /** Handles the schedules that are due; returns when to do so again. */
-  async function sweep(): Promise<number> {
+  async function sweep(): Promise<number | undefined> {
     const owned = shards.owned();
     const shardIds = [...owned.keys()];
-    if (shardIds.length === 0) return idleMs;
+    if (shardIds.length === 0) return undefined;
     const nowMs = clock.now();
     for (let after: Due | undefined; ; ) {
       const due = await findDue(shardIds, nowMs, after, batchSize);
@@ -55,14 +58,9 @@ export function createScheduleWorker<Due extends { readonly shard: number }>(
       after = due.at(-1);
       if (due.length < batchSize) break;
     }
-    const nextMs = await readNextDue(shardIds, nowMs);
-    return nextMs === undefined ? idleMs : Math.max(nextMs - clock.now(), 1);
+    const [next] = await nextDue(shardIds, nowMs);
+    return next && Math.max(next.dueAt.getTime() - clock.now(), 1);
   }
 
-  return {
-    /** Handles everything that is due now. */
-    sweep,
-    start: task.start,
-    stop: task.stop,
-  };
+  return { ...task, sweep };
 }

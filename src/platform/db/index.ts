@@ -18,6 +18,7 @@ export { hasKey } from "./rows/has-key.ts";
 export { lines } from "./rows/lines.ts";
 export { type DailyTable, maintainPartitions } from "./rows/partitions.ts";
 export { insertRowImages, type RowImage, readRowImages } from "./rows/row-image.ts";
+export { type NextDue, readMsToNext } from "./signals/due-work.ts";
 export { createSignalCache, type SignalCache } from "./signals/signal-cache.ts";
 export { createSignals, nextWake, type Signals } from "./signals/signals.ts";
 export { createTenantCache, type TenantCache } from "./signals/tenant-cache.ts";

@@ -15,6 +15,7 @@ const signals: Signals = {
   wake() {},
   onWake: () => () => {},
   onWakeUnder: () => () => {},
+  onDue: () => () => {},
   start: async () => {},
   stop: async () => {},
 };

@@ -92,7 +92,7 @@ export function createLeasedWorkLoop<Item extends { readonly tenantId: string }>
     work: leaseDue,
     maxWaitMs: pollMs,
     onError: options.onLeaseError,
-    subscribe: subscribe && (() => subscribe(run)),
+    subscribe: () => (subscribe === undefined ? [] : [subscribe(run)]),
   });
   const run = () => {
     isStale = true;

@@ -80,9 +80,9 @@ test("start resolves after the first run, and a second start does nothing", asyn
 
 test("the task runs when its subscription says so, until it is stopped", async () => {
   const wakes = new EventEmitter();
-  const subscribe = (run: () => void) => {
+  const subscribe: Options["subscribe"] = ({ run }) => {
     wakes.on("wake", run);
-    return () => wakes.off("wake", run);
+    return [() => wakes.off("wake", run)];
   };
   const { task, nth } = counted([], { subscribe });
   await task.start();
@@ -98,4 +98,42 @@ test("work that stores what is in memory is done a last time when the task stops
   await task.start();
   await task.stop();
   assert.deepEqual([count(), errors], [2, [error]]);
+});
+
+test("any number of requests during a run cause exactly one more run", async () => {
+  const ends: (() => void)[] = [];
+  const task = createRepeatedTask({
+    work: () => new Promise<void>((resolve) => ends.push(resolve)),
+    onError: () => assert.fail(),
+  });
+  void task.start();
+  for (let n = 0; n < 5; n++) task.run();
+  assert.equal(ends.length, 1);
+  ends[0]!();
+  await new Promise(setImmediate);
+  assert.equal(ends.length, 2);
+  ends[1]!();
+  await new Promise(setImmediate);
+  assert.equal(ends.length, 2);
+  await task.stop();
+});
+
+test("a task does not run before start or after stop, stop waits for the current run, and failures do not end the task", async () => {
+  const errors: unknown[] = [];
+  let done = 0;
+  const task = createRepeatedTask({
+    async work() {
+      await new Promise(setImmediate);
+      done++;
+      throw new Error("as told");
+    },
+    onError: (error) => errors.push(error),
+  });
+  task.run();
+  await task.stop();
+  assert.equal(done, 0);
+  void task.start();
+  await task.stop();
+  task.run();
+  assert.deepEqual([done, errors.length], [1, 1]);
 });

@@ -1,29 +1,56 @@
-import { createSerialTask, type SerialTask } from "./serial-task.ts";
-
-/** A serial task that runs again by itself: the periodic loop of all background work. */
-export interface RepeatedTask extends SerialTask {
+/** Background work that repeats: the periodic loop. It never runs concurrently with itself. */
+export interface RepeatedTask {
+  /** Runs the task now, or once more after the current run. Does nothing before `start` and after `stop`. */
+  run(): void;
   /** Runs the task after this time, unless it runs earlier. */
   runWithin(ms: number): void;
+  /** Enables the task and runs it, unless it is enabled; resolves after that run. */
+  start(): Promise<void>;
+  /** Disables the task and waits for the current run. */
+  stop(): Promise<void>;
 }
 
 interface Options {
   /** Does the work; returns how long to wait until the next run, by default `maxWaitMs`. */
-  readonly work: () => Promise<number> | Promise<void>;
-  /** The longest wait, also after an error. */
-  readonly maxWaitMs: number;
+  readonly work: () => Promise<number | undefined> | Promise<void>;
+  /** The longest wait, also after an error. By default ten seconds, for tasks that learn otherwise when their work is due. */
+  readonly maxWaitMs?: number;
   readonly onError: (error: unknown) => void;
-  /** Calls `run` whenever there may be work; returns the unsubscribe function. */
-  readonly subscribe?: ((run: () => void) => () => void) | undefined;
+  /** Subscribes the task to what may cause work; returns the unsubscribe functions. */
+  readonly subscribe?: (task: Pick<RepeatedTask, "run" | "runWithin">) => readonly (() => void)[];
   /** Whether `stop` does the work a last time: for work that stores what is in memory. */
   readonly runsAtStop?: boolean;
 }
 
 /** Creates a repeated task. */
-export function createRepeatedTask({ work, maxWaitMs, onError, subscribe, runsAtStop }: Options): RepeatedTask {
+export function createRepeatedTask(options: Options): RepeatedTask {
+  const { work, maxWaitMs = 10_000, onError, subscribe, runsAtStop } = options;
+  let running: Promise<void> | undefined;
+  let again = false;
   let timer: NodeJS.Timeout | undefined;
   let timerAtMs = Number.POSITIVE_INFINITY;
   let isStopped = true;
-  let unsubscribe: (() => void) | undefined;
+  let unsubscribe: readonly (() => void)[] = [];
+
+  function run(): void {
+    again = running !== undefined;
+    if (again || isStopped) return;
+    clear();
+    running = runOnce().finally(() => {
+      running = undefined;
+      if (again) run();
+    });
+  }
+
+  async function runOnce(): Promise<void> {
+    let waitMs: number | undefined;
+    try {
+      waitMs = (await work()) ?? undefined;
+    } catch (error) {
+      onError(error);
+    }
+    runWithin(waitMs ?? maxWaitMs);
+  }
 
   function runWithin(ms: number): void {
     const waitMs = Math.min(ms, maxWaitMs);
@@ -31,7 +58,7 @@ export function createRepeatedTask({ work, maxWaitMs, onError, subscribe, runsAt
     if (isStopped || atMs >= timerAtMs) return;
     clearTimeout(timer);
     timerAtMs = atMs;
-    timer = setTimeout(task.run, waitMs);
+    timer = setTimeout(run, waitMs);
   }
 
   function clear(): void {
@@ -39,29 +66,21 @@ export function createRepeatedTask({ work, maxWaitMs, onError, subscribe, runsAt
     timerAtMs = Number.POSITIVE_INFINITY;
   }
 
-  const task = createSerialTask(async () => {
-    clear();
-    let waitMs: number | undefined;
-    try {
-      waitMs = (await work()) ?? undefined;
-    } finally {
-      runWithin(waitMs ?? maxWaitMs);
-    }
-  }, onError);
-
   return {
-    run: task.run,
+    run,
     runWithin,
-    start() {
-      if (isStopped) unsubscribe = subscribe?.(task.run);
+    async start() {
+      if (!isStopped) return;
       isStopped = false;
-      return task.start();
+      unsubscribe = subscribe?.({ run, runWithin }) ?? [];
+      run();
+      await running;
     },
     async stop() {
       isStopped = true;
-      unsubscribe?.();
+      for (const each of unsubscribe) each();
       clear();
-      await task.stop();
+      await running;
       if (runsAtStop) await Promise.resolve(work()).catch(onError);
     },
   };

@@ -10,6 +10,7 @@ import {
   type JobRelease,
   type LeasedJob,
   leaseJobs,
+  nextJobDue,
   releaseJob,
   renewJobs,
 } from "./store.ts";
@@ -57,6 +58,8 @@ export interface JobRunner {
 const topic = "jobs";
 const retryBackoff: Backoff = { firstMs: 1000, maxMs: 300_000 };
 const concurrencyMax = 8;
+/** How recent the last poll of a runner is that works. */
+const aliveMs = 10_000;
 /** The dedupe key of a recurring job. */
 const recurringKey = "recurring";
 
@@ -65,6 +68,7 @@ interface Dependencies {
   readonly signals: Signals;
   readonly clock: Clock;
   readonly log: Log;
+  /** Interval of the polls that find what no signal and no look for due work has found. */
   readonly pollMs?: number;
   /** How long a lease lasts without a renewal. */
   readonly leaseMs?: number;
@@ -79,7 +83,7 @@ interface Run {
 }
 
 /** Creates this node's runner. Leases prevent two nodes from running the same job. */
-export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseMs = 30_000 }: Dependencies): JobRunner {
+export function createJobRunner({ db, signals, clock, log, pollMs = 5000, leaseMs = 30_000 }: Dependencies): JobRunner {
   const kinds = new Map<string, JobKind>();
   const running = new Set<Run>();
   const stopping = new AbortController();
@@ -93,7 +97,10 @@ export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseM
     },
     maxWaitMs: pollMs,
     onError: (error) => log.warn({ err: error }, "jobs cannot be leased"),
-    subscribe: (run) => signals.onWake(topic, run),
+    subscribe: ({ run, runWithin }) => [
+      signals.onWake(topic, run),
+      signals.onDue((sql) => nextJobDue(sql, [...kinds.keys()]), runWithin),
+    ],
   });
 
   const renewals = createRepeatedTask({
@@ -186,7 +193,7 @@ export function createJobRunner({ db, signals, clock, log, pollMs = 1000, leaseM
     },
     wake: () => signals.wake(topic),
     ping: () => db.sql`select from jobs limit 1`,
-    isAlive: () => running.size >= concurrencyMax || performance.now() - polledAtMs < 10 * pollMs,
+    isAlive: () => running.size >= concurrencyMax || performance.now() - polledAtMs < aliveMs,
     start() {
       for (const kind of kinds.values()) if (kind.every !== undefined) unscheduled.add(kind);
       void polls.start();

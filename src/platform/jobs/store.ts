@@ -1,4 +1,4 @@
-import { fromNow, hasKey, type Sql } from "../db/index.ts";
+import { type Fragment, fromNow, hasKey, type Sql } from "../db/index.ts";
 import { ulid } from "../ids/ulid.ts";
 
 /** A job to enqueue. */
@@ -66,6 +66,14 @@ export async function leaseJobs(
       attempts = attempts + 1
     from (select * from due union all select * from expired order by run_at limit ${limit}) n where ${hasKey(sql, "j", "n")}
     returning j.tenant_id, j.id, kind, payload, dedupe_key, attempts, max_attempts, lease_token`;
+}
+
+/** When the next job of these kinds is due, or the next lease expires. */
+export function nextJobDue(sql: Sql, kinds: readonly string[]): Fragment {
+  return sql`
+    select least((select min(lease_until) from jobs where state = 'leased'), (
+      select min((select min(run_at) from jobs where jobs.kind = wanted.kind and state = 'ready'))
+      from unnest(${kinds as string[]}::text[]) as wanted(kind)))`;
 }
 
 /** Renews the leases of running jobs; returns id and token, concatenated, of each lease that is still held. */

@@ -159,7 +159,7 @@ export function createShards(dependencies: Dependencies): Shards {
       log.warn({ err: error, kind }, "shards cannot be maintained");
       reportChange();
     },
-    subscribe: (run) => signals?.onWake(topic, run) ?? (() => {}),
+    subscribe: ({ run }) => (signals === undefined ? [] : [signals.onWake(topic, run)]),
   });
 
   return {

@@ -82,12 +82,7 @@ export function createEvidenceLog({
     return flushing;
   }
 
-  const task = createRepeatedTask({
-    work: flush,
-    maxWaitMs: flushMs,
-    onError: () => {},
-    runsAtStop: true,
-  });
+  const task = createRepeatedTask({ work: flush, maxWaitMs: flushMs, onError: () => {}, runsAtStop: true });
 
   return {
     add(evidence, nowMs) {

@@ -11,7 +11,7 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
+import type { Database, Signals } from "../../../platform/db/index.ts";
 import type { JsonObject } from "../../../platform/document/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
@@ -66,6 +66,7 @@ export interface Actions {
 
 interface Dependencies {
   readonly db: Database;
+  readonly signals: Pick<Signals, "onDue">;
   readonly clock: Clock;
   readonly cursors: Cursors;
   readonly log: Log;

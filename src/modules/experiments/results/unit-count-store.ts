@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import type { NextDue, Sql } from "../../../platform/db/index.ts";
 import type { UnitValue } from "../analysis/index.ts";
 import type { Experiment } from "../experiments/index.ts";
 import type { CountedScore } from "./domain/unit-values.ts";
@@ -27,6 +27,11 @@ export async function lockDueUnits(tx: Sql, nowMs: number, limit: number): Promi
     from experiment_exposures where due_at <= ${new Date(nowMs)}
     order by due_at limit ${limit} for update skip locked`;
 }
+
+/** When the next unit is counted, or the next point of a history is written. */
+export const nextDue: NextDue = (sql) => sql`
+  select least((select min(due_at) from experiment_exposures),
+    (select min(point_due_at) from experiments where status in ('running', 'paused')))`;
 
 /** The experiments of units. */
 export async function readDueExperiments(tx: Sql, units: readonly DueUnit[]): Promise<Map<string, DueExperiment>> {

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database, Sql } from "../../../platform/db/index.ts";
+import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
 import { type EventLoopScheduler, runInSlices } from "../../../platform/event-loop/index.ts";
 import { createRepeatedTask } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
@@ -15,6 +15,7 @@ import {
   type DueUnit,
   lockDueUnits,
   markCounted,
+  nextDue,
   readDueExperiments,
   readPendingScores,
   requestPoints,
@@ -30,6 +31,7 @@ export interface UnitCountWorker {
 
 interface Dependencies {
   readonly db: Database;
+  readonly signals: Pick<Signals, "onDue">;
   readonly clock: Clock;
   readonly log: Log;
   readonly shares: EventLoopScheduler;
@@ -38,10 +40,17 @@ interface Dependencies {
 }
 
 const batchSize = 1000;
-const everyMs = 1000;
 
 /** Creates the worker of this node. */
-export function createUnitCountWorker({ db, clock, log, shares, metrics, history }: Dependencies): UnitCountWorker {
+export function createUnitCountWorker({
+  db,
+  signals,
+  clock,
+  log,
+  shares,
+  metrics,
+  history,
+}: Dependencies): UnitCountWorker {
   const matured = metrics.counter({
     name: "experiment_units_matured_total",
     help: "Units that entered the results of their experiment.",
@@ -72,9 +81,9 @@ export function createUnitCountWorker({ db, clock, log, shares, metrics, history
   }
 
   const task = createRepeatedTask({
-    work: async () => ((await sweep()) ? 0 : everyMs),
-    maxWaitMs: everyMs,
+    work: async () => ((await sweep()) ? 0 : undefined),
     onError: (error) => log.warn({ err: error }, "counting units of experiments failed"),
+    subscribe: ({ runWithin }) => [signals.onDue(nextDue, (_, atMs) => runWithin(atMs - clock.now()))],
   });
   return { sweep, start: task.start, stop: task.stop };
 }

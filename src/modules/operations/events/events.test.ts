@@ -40,6 +40,7 @@ const signals: Signals = {
     return () => listeners.delete(listener);
   },
   onWakeUnder: () => () => {},
+  onDue: () => () => {},
   start: async () => {},
   stop: async () => {},
 };

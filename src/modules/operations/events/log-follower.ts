@@ -111,7 +111,7 @@ export function createLogFollower({ db, signals, reader, log }: Dependencies, co
     work: poll,
     maxWaitMs: pollMs,
     onError: (error) => log.warn({ err: error }, "could not read the event logs to follow"),
-    subscribe: (run) => signals.onWake(topic, run),
+    subscribe: ({ run }) => [signals.onWake(topic, run)],
   });
 
   return {

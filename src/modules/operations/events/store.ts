@@ -162,6 +162,7 @@ export function eventStore(sql: Sql) {
 
     /** The tenants whose log has events after the given position. */
     async findTenantsBehind(positions: readonly (Position & { tenantId: TenantId })[]): Promise<TenantId[]> {
+      if (positions.length === 0) return [];
       const rows = await sql<{ tenantId: TenantId }[]>`
         select last_read.tenant_id
         from unnest(${positions.map((each) => each.tenantId)}::text[], ${positions.map((each) => each.xid)}::text[],

@@ -148,6 +148,7 @@ export function createQueues(dependencies: Dependencies) {
   const expireOffers = createOfferExpiry({ db, events, now: clock.now, onOfferEnded });
   const sweeper = createItemSweeper({
     db,
+    signals,
     clock,
     log,
     pools,

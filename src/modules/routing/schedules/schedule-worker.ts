@@ -115,8 +115,8 @@ export function createItemScheduleWorker(dependencies: Dependencies) {
     if (finished) countRun(schedule.tenantId, result.state);
   }
 
-  const { findDue, readNextDue } = runStore(db.sql);
-  return createScheduleWorker<DueSchedule>(dependencies, { name: "schedule", topic, findDue, readNextDue, handle });
+  const { findDue, nextDue } = runStore(db.sql);
+  return createScheduleWorker<DueSchedule>(dependencies, { name: "schedule", topic, findDue, nextDue, handle });
 }
 
 /** Whether a run cancels an item when it starts. A run that was postponed leaves the items of newer runs alone. */

@@ -160,7 +160,7 @@ export function createRuns(dependencies: Dependencies): Runs {
     startChild: (parent, effect) => startChild({ db, clock, start, takeQuota: dependencies.takeQuota }, parent, effect),
     apply: (tenantId: TenantId, runId, event) => engine.advance({ tenantId, runId, toEvent: () => event }),
   });
-  const sweeper = createRunSweeper({ db, clock, log, shards, engine, metrics });
+  const sweeper = createRunSweeper({ db, signals: dependencies.signals, clock, log, shards, engine, metrics });
   const service = createRunService({ ...dependencies, start, engine });
   const replayService = createReplayService({ ...dependencies, plans, starter });
   const replays = createRunReplays({ db, getRun: service.getRun, replays: replayService });

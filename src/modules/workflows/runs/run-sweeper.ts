@@ -1,16 +1,17 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database } from "../../../platform/db/index.ts";
+import type { Database, Signals } from "../../../platform/db/index.ts";
 import { createRepeatedTask } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
 import { wakeTime } from "./domain/engine/state.ts";
 import type { AdvanceResult, RunEngine } from "./run-engine.ts";
 import type { RunMetrics } from "./run-metrics.ts";
-import { findDueRuns, readNextWake } from "./storage/due-runs.ts";
+import { findDueRuns, nextWake } from "./storage/due-runs.ts";
 
 interface Dependencies {
   readonly db: Database;
+  readonly signals: Signals;
   readonly clock: Clock;
   readonly log: Log;
   readonly shards: Shards;
@@ -19,20 +20,25 @@ interface Dependencies {
 }
 
 const batchSize = 500;
-/** How long the sweeper sleeps at most: it learns only of runs that were advanced on this node. */
-const idleMs = 500;
+/** How long the sweeper waits for shards, and before it repeats what failed. */
+const retryMs = 500;
 const soonMs = 2;
 
 /** Advances runs whose time has come: timers, time-outs, retries, and effects without a result. */
 export type RunSweeper = ReturnType<typeof createRunSweeper>;
 
 /** Creates the sweeper of this node. It sweeps the shards that this node owns. */
-export function createRunSweeper({ db, clock, log, shards, engine, metrics }: Dependencies) {
+export function createRunSweeper({ db, signals, clock, log, shards, engine, metrics }: Dependencies) {
   let passedAtMs: number | undefined;
   const task = createRepeatedTask({
     work: sweep,
-    maxWaitMs: idleMs,
     onError: (error) => log.warn({ err: error }, "workflow runs could not be swept"),
+    subscribe: () => [
+      signals.onDue(
+        (sql) => nextWake(sql, [...shards.owned().keys()]),
+        (_, atMs) => schedule(atMs),
+      ),
+    ],
   });
 
   /** Sweeps at this time at the latest. */
@@ -43,9 +49,9 @@ export function createRunSweeper({ db, clock, log, shards, engine, metrics }: De
   const msUntil = (atMs: number) => Math.max(atMs - clock.now(), soonMs);
 
   /** Advances the runs that are due; returns when to sweep again. */
-  async function sweep(): Promise<number> {
+  async function sweep(): Promise<number | undefined> {
     const owned = shards.owned();
-    if (owned.size === 0) return idleMs;
+    if (owned.size === 0) return retryMs;
     const shardIds = [...owned.keys()];
     const due = await findDueRuns(db.sql, shardIds, clock.now(), batchSize);
     const results = await Promise.allSettled(
@@ -56,9 +62,10 @@ export function createRunSweeper({ db, clock, log, shards, engine, metrics }: De
     // Runs that nobody could advance are tried again later, not at once.
     const isStuck =
       due.length > 0 && !results.some((result) => result.status === "fulfilled" && result.value === "applied");
-    const nextMs = isStuck ? undefined : await readNextWake(db.sql, shardIds);
+    const [next] = isStuck ? [] : await nextWake(db.sql, shardIds);
     passedAtMs = performance.now();
-    return nextMs === undefined ? idleMs : msUntil(nextMs);
+    if (isStuck) return retryMs;
+    return next?.wakeAt && msUntil(next.wakeAt.getTime());
   }
 
   function tick(tenantId: TenantId, runId: string, epoch: number): Promise<AdvanceResult> {
@@ -81,7 +88,7 @@ export function createRunSweeper({ db, clock, log, shards, engine, metrics }: De
 
     start(): void {
       shards.start();
-      task.start();
+      void task.start();
     },
 
     async stop(): Promise<void> {

@@ -79,7 +79,7 @@ export function createTasks({ db, signals, log, cursors, engine, environments, .
   const polls = createPollService({ signals, claims, waiting, leases, workers, metrics });
   const reports = createReportService({ db, engine, workers, metrics, wake });
   const pollReader = createPollReader({ environments, workers });
-  const sweeper = createExpiredLeaseSweeper({ db, log, engine, metrics });
+  const sweeper = createExpiredLeaseSweeper({ db, signals, log, engine, metrics });
   return {
     handlers: taskHandlers({ db, log, cursors, polls, pollReader, reports, leases }),
     dispatch: {

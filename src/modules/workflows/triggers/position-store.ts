@@ -53,13 +53,13 @@ export function positionStore(sql: Sql) {
       return rows.map(toTrigger);
     },
 
-    /** When the next schedule of these shards needs attention. */
-    async readNextDue(shards: readonly number[], afterMs: number): Promise<number | undefined> {
-      const [row] = await sql<{ dueAt: Date }[]>`
+    /** When the first schedule of these shards needs attention after a time. */
+    nextDue(shards: readonly number[], afterMs: number): Fragment {
+      return sql`
         select due_at from workflow_triggers
         where enabled and due_at > ${new Date(afterMs)} and shard = any(${shards as number[]}::int[])
+          and exists (select from tenants where tenants.id = tenant_id and tenants.status = 'active')
         order by due_at limit 1`;
-      return row?.dueAt.getTime();
     },
 
     /**

@@ -104,12 +104,12 @@ export function createWorkflowScheduleWorker(dependencies: Dependencies) {
     await runs.cancelFor(trigger.tenantId, runId, `trigger:${trigger.id}`, reason);
   }
 
-  const { findDue, readNextDue } = positionStore(db.sql);
+  const { findDue, nextDue } = positionStore(db.sql);
   return createScheduleWorker<DueTrigger>(dependencies, {
     name: "workflow schedule",
     topic,
     findDue,
-    readNextDue,
+    nextDue,
     handle,
   });
 }

@@ -1,6 +1,7 @@
 import type { Database } from "../database.ts";
+import { createDueWork, type DueListener, type NextDue } from "./due-work.ts";
 
-/** Wake-up signals between nodes. A signal is only a hint: every listener must also poll. */
+/** Wake-up signals between nodes. A signal is only a hint: every listener must also poll, or use `onDue`. */
 export interface Signals {
   /**
    * Wakes the listeners of a topic on this node immediately, and on other nodes within milliseconds. Throws a RangeError
@@ -14,6 +15,11 @@ export interface Signals {
    * wake-ups may have been lost. Returns the unsubscribe function.
    */
   onWakeUnder(prefix: string, listener: (rest: string) => void, onLost: () => void): () => void;
+  /**
+   * Calls the listener with the time of a loop's next work, every half second while there is any; also when that time cannot be
+   * read. This finds work whose signal was lost or never sent. Returns the unsubscribe function.
+   */
+  onDue(nextDue: NextDue, listener: DueListener): () => void;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -87,6 +93,7 @@ export function createSignals(db: Database): Signals {
       prefixes.add(entry);
       return () => prefixes.delete(entry);
     },
+    onDue: createDueWork(db),
     async start() {
       isStopped = false;
       timer = undefined;

@@ -22,6 +22,7 @@ const deaf: Signals = {
   wake() {},
   onWake: () => () => {},
   onWakeUnder: () => () => {},
+  onDue: () => () => {},
   start: async () => {},
   stop: async () => {},
 };

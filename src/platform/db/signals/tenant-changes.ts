@@ -42,7 +42,7 @@ export function createTenantChanges(db: Database, signals: Signals): TenantChang
     maxWaitMs: pollMs,
     // Until the next poll succeeds, fresh() is false and snapshots are not trusted.
     onError: () => {},
-    subscribe: (run) => signals.onWake(topic, run),
+    subscribe: ({ run }) => [signals.onWake(topic, run)],
   });
 
   return {

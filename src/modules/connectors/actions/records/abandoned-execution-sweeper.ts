@@ -1,11 +1,11 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database } from "../../../../platform/db/index.ts";
+import type { Database, Signals } from "../../../../platform/db/index.ts";
 import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { ActionMetrics } from "../action-metrics.ts";
 import { abandonedEvent } from "./execution-events.ts";
-import { deleteEndedLimits, endAbandoned } from "./sweep-store.ts";
+import { deleteEndedLimits, endAbandoned, nextEnd } from "./sweep-store.ts";
 
 /** Ends executions of nodes that died. Every node runs one. */
 export interface AbandonedExecutionSweeper {
@@ -17,6 +17,7 @@ export interface AbandonedExecutionSweeper {
 
 interface Dependencies {
   readonly db: Database;
+  readonly signals: Pick<Signals, "onDue">;
   readonly clock: Clock;
   readonly log: Log;
   readonly events: EventRecorder;
@@ -26,11 +27,10 @@ interface Dependencies {
 }
 
 const batchSize = 200;
-const everyMs = 1000;
 
 /** Creates the sweeper of this node. */
 export function createAbandonedExecutionSweeper(dependencies: Dependencies): AbandonedExecutionSweeper {
-  const { db, clock, log, events, metrics, operation } = dependencies;
+  const { db, signals, clock, log, events, metrics, operation } = dependencies;
   async function sweep(): Promise<boolean> {
     const nowMs = clock.now();
     const ended = await db.transaction(async (tx) => {
@@ -49,9 +49,9 @@ export function createAbandonedExecutionSweeper(dependencies: Dependencies): Aba
   }
 
   const task = createRepeatedTask({
-    work: async () => ((await sweep()) ? 0 : everyMs),
-    maxWaitMs: everyMs,
+    work: async () => ((await sweep()) ? 0 : undefined),
     onError: (error) => log.warn({ err: error }, "sweep of connector actions failed"),
+    subscribe: ({ runWithin }) => [signals.onDue(nextEnd, runWithin)],
   });
   return { sweep, start: task.start, stop: task.stop };
 }

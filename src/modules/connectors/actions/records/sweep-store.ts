@@ -1,4 +1,4 @@
-import type { Sql } from "../../../../platform/db/index.ts";
+import type { NextDue, Sql } from "../../../../platform/db/index.ts";
 import { type Execution, nodeLostCode } from "../domain/execution.ts";
 
 /** An execution that was given up. */
@@ -45,6 +45,11 @@ export async function endAbandoned(sql: Sql, operation: string, limit: number): 
     select tenant_id, id, action_key, provider_key, connection_id, origin, origin_id, status, class, code, started_at
     from ended`;
 }
+
+/** When the next lease of an execution or the next limit ends. */
+export const nextEnd: NextDue = (sql) => sql`
+  select least((select min(lease_until) from connector_executions where status = 'running'),
+    (select min(blocked_until) from connector_rate_limits))`;
 
 /** Deletes limits that have ended; returns their number. */
 export async function deleteEndedLimits(sql: Sql, limit: number): Promise<number> {

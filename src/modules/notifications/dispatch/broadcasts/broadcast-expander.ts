@@ -19,7 +19,7 @@ import type { MessagePreparer } from "../message/message-preparation.ts";
 import { type RecipientParts, readRecipients } from "../message/recipients.ts";
 import { newRun } from "../runs/new-run.ts";
 import type { RunRow } from "../runs/run-store.ts";
-import { broadcastStore } from "./broadcast-store.ts";
+import { broadcastStore, nextPage } from "./broadcast-store.ts";
 import { cancelPage } from "./cancellation-store.ts";
 
 /** Signal topic for nodes that expand broadcasts. */
@@ -52,8 +52,6 @@ interface Dependencies extends RecipientParts {
   readonly holds: boolean;
   /** False when sending is switched off. */
   readonly enabled: boolean;
-  /** Interval of the scan that finds broadcasts whose signal was missed. */
-  readonly pollMs?: number;
 }
 
 /** Background worker that creates the deliveries of broadcasts. */
@@ -69,16 +67,15 @@ export interface BroadcastExpander {
  * continues with the first member that has no delivery.
  */
 export function createBroadcastExpander(dependencies: Dependencies): BroadcastExpander {
-  const { db, signals, clock, log, events, pollMs = 1000 } = dependencies;
+  const { db, signals, clock, log, events } = dependencies;
   const stopping = new AbortController();
 
   const scan = createRepeatedTask({
     async work() {
       while (!stopping.signal.aborted && (await expandNext()));
     },
-    maxWaitMs: pollMs,
     onError: (error) => log.warn({ err: error }, "scanning for broadcasts failed"),
-    subscribe: (run) => signals.onWake(broadcastTopic, run),
+    subscribe: ({ run, runWithin }) => [signals.onWake(broadcastTopic, run), signals.onDue(nextPage, runWithin)],
   });
 
   /** Expands one page of the next broadcast; false when no broadcast has work. */

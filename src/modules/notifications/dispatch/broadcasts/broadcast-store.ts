@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../../platform/db/index.ts";
+import type { Fragment, NextDue, Sql } from "../../../../platform/db/index.ts";
 import type { Broadcast } from "../domain/broadcast.ts";
 import type { SerializedPayload } from "../domain/trigger.ts";
 
@@ -14,6 +14,15 @@ export function broadcastColumns(sql: Sql): Fragment {
   return sql`
     tenant_id, transaction_id, workflow_key, topic_key, cutoff, manifest, status, position, expanded, total,
     failure_code, cancelled_by, created_at, updated_at`;
+}
+
+/** When the next page of a broadcast is expanded. */
+export const nextPage: NextDue = (sql) =>
+  sql`select next_page_at from notification_broadcasts where ${isOpen(sql)} order by next_page_at limit 1`;
+
+function isOpen(sql: Sql): Fragment {
+  return sql`status in ('accepted', 'expanding', 'cancelling')
+    and exists (select from tenants where tenants.id = tenant_id and tenants.status = 'active')`;
 }
 
 /** SQL queries for broadcasts. */
@@ -63,9 +72,7 @@ export function broadcastStore(sql: Sql) {
     async lockNext(): Promise<Broadcast | undefined> {
       const [row] = await sql<Broadcast[]>`
         select ${columns} from notification_broadcasts
-        where status in ('accepted', 'expanding', 'cancelling') and next_page_at <= now()
-          and exists (select from tenants where tenants.id = tenant_id and tenants.status = 'active')
-        order by next_page_at limit 1 for update skip locked`;
+        where next_page_at <= now() and ${isOpen(sql)} order by next_page_at limit 1 for update skip locked`;
       return row;
     },
 

@@ -65,7 +65,7 @@ export function createSender(dependencies: Dependencies): Sender {
     },
     maxWaitMs: pollMs,
     onError: (error) => log.warn({ err: error }, "could not find due webhook deliveries"),
-    subscribe: (run) => signals.onWake(dueTopic, run),
+    subscribe: ({ run }) => [signals.onWake(dueTopic, run)],
   });
 
   const sends = createLeasedWorkLoop<Send>({

@@ -97,18 +97,14 @@ export function createPushDispatcher(dependencies: Dependencies): PushDispatcher
     },
     maxWaitMs: idleMs,
     onError: (error) => log.warn({ err: error }, "scanning for push targets failed"),
-    subscribe(run) {
-      const stopScans = signals.onWake(pushTopic, run);
-      const stopChanges = signals.onWakeUnder(
+    subscribe: ({ run }) => [
+      signals.onWake(pushTopic, run),
+      signals.onWakeUnder(
         queueTopicPrefix,
         (name) => poolChanged(...(name.split(":") as [string, string])),
         anyPoolChanged,
-      );
-      return () => {
-        stopScans();
-        stopChanges();
-      };
-    },
+      ),
+    ],
   });
 
   async function serveTenant({ tenantId, targets, last }: TenantTargets): Promise<void> {

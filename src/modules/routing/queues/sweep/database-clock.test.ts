@@ -46,6 +46,7 @@ function sweeperAt(skewMs: number) {
 function sweeperBy(now: () => number) {
   return createItemSweeper({
     db,
+    signals: {} as never,
     clock: { now },
     log: {} as never,
     onEnded: () => {},

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database, Sql } from "../../../../platform/db/index.ts";
+import { type Database, readMsToNext, type Signals, type Sql } from "../../../../platform/db/index.ts";
 import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
@@ -15,6 +15,7 @@ import * as store from "./sweep-store.ts";
 
 interface Dependencies {
   readonly db: Database;
+  readonly signals: Signals;
   readonly clock: Clock;
   readonly log: Log;
   readonly pools: Pick<PoolReader, "snapshot">;
@@ -43,13 +44,13 @@ export interface ItemSweeper {
 }
 
 const batchSize = 500;
-const idleMs = 1000;
+const pausesEveryMs = 1000;
 const soonestMs = 5;
 const slowEveryMs = 5000;
 
 /** Creates this node's sweeper. */
 export function createItemSweeper(dependencies: Dependencies): ItemSweeper {
-  const { db, clock, log, pools, completion, events, wake, onEnded, expireOffers } = dependencies;
+  const { db, signals, clock, log, pools, completion, events, wake, onEnded, expireOffers } = dependencies;
   const sweepDependencies = createDependencySweep({ ...dependencies, now: clock.now });
   const endPauses = createPauseEnd({ db, events, now: clock.now });
   // Times of `performance.now()`, because the system clock may be set back.
@@ -129,7 +130,7 @@ export function createItemSweeper(dependencies: Dependencies): ItemSweeper {
   /** Resumes queues. The end of a pause is no deadline of an item, so this runs once a second at most. */
   async function resumeQueues(): Promise<boolean> {
     if (performance.now() < pausesAtMs) return false;
-    pausesAtMs = performance.now() + idleMs;
+    pausesAtMs = performance.now() + pausesEveryMs;
     const resumed = await endPauses(batchSize);
     wakeAll(resumed);
     if (resumed.length === batchSize) pausesAtMs = 0;
@@ -162,17 +163,18 @@ export function createItemSweeper(dependencies: Dependencies): ItemSweeper {
   }
 
   /** Sweeps; returns when to sweep again. */
-  async function round(): Promise<number> {
+  async function round(): Promise<number | undefined> {
     const hasMore = await sweep();
-    const inMs = hasMore ? 0 : await store.msToNextDeadline(db.sql);
+    const inMs = hasMore ? 0 : await readMsToNext(db.sql, store.nextDeadline);
     passedAtMs = performance.now();
-    return hasMore ? 0 : Math.max(soonestMs, inMs ?? idleMs);
+    return inMs && Math.max(soonestMs, inMs);
   }
 
   const task = createRepeatedTask({
     work: round,
-    maxWaitMs: idleMs,
+    maxWaitMs: slowEveryMs,
     onError: (error) => log.warn({ err: error }, "queue sweep failed"),
+    subscribe: ({ runWithin }) => [signals.onDue(store.nextDeadline, (inMs) => runWithin(Math.max(soonestMs, inMs)))],
   });
 
   return {

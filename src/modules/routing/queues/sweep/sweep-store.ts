@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { hasKey, type Sql } from "../../../../platform/db/index.ts";
+import { hasKey, type NextDue, type Sql } from "../../../../platform/db/index.ts";
 import { archiveTracked } from "../history/history-store.ts";
 
 /** A lease that expired before its worker reported a result. */
@@ -77,15 +77,12 @@ export async function releaseFromWindows(
     returning q.tenant_id, q.id, q.pool_id, q.debounce_group`;
 }
 
-/** Milliseconds until the next item is due or the next lease expires; undefined when there is none. */
-export async function msToNextDeadline(sql: Sql): Promise<number | undefined> {
-  const [row] = await sql<{ ms: number | null }[]>`
-    select extract(epoch from least(
-      (select due_at from queue_items where state in ('pending', 'held') and due_at is not null order by due_at limit 1),
-      (select lease_until from queue_items where state = 'leased' and lease_until is not null
-        order by lease_until limit 1)) - now())::float8 * 1000 as ms`;
-  return row!.ms ?? undefined;
-}
+/** When the next item is due, the next lease expires, the next pause ends, or a dependency has ended. */
+export const nextDeadline: NextDue = (sql) => sql`
+  select least((select min(due_at) from queue_items where state in ('pending', 'held')),
+    (select min(lease_until) from queue_items where state = 'leased'),
+    (select min(resume_at) from queue_states),
+    (select now() from queue_dependencies where outcome is not null limit 1))`;
 
 /** Finds waiting items past their expiry, by the database's clock like leasing. */
 export async function findExpiredItems(

@@ -41,6 +41,9 @@ function nodes(pools: ReadonlyMap<string, PoolSnapshot>, { now } = clock) {
       listeners.push(entry);
       return () => void listeners.splice(listeners.indexOf(entry), 1);
     },
+    onDue:
+      (..._: unknown[]) =>
+      () => {},
   } as Signals;
   const stops: (() => Promise<void>)[] = [];
   afterFile(async () => {

@@ -303,10 +303,15 @@ export function createAssigner(dependencies: Dependencies): Assigner {
         changed.delete(tenantId);
         await scanAllPools({ ...routine, poolChanged: true }, tenantId);
       }
-      return changed.size > 0 ? 0 : Math.max(0, pollAtMs - performance.now());
+      return changed.size > 0 ? 0 : undefined;
     },
-    maxWaitMs: pollMs,
     onError: (error) => log.warn({ err: error }, "the search for items without a recipient failed"),
+    subscribe: ({ runWithin }) => [
+      signals.onDue(
+        (sql) => sql`select now() from queue_items where state = 'ready' limit 1`,
+        () => runWithin(Math.max(0, pollAtMs - performance.now())),
+      ),
+    ],
   });
 
   live.onPlaceFreed(placeFreed);

@@ -1,4 +1,4 @@
-import type { Sql } from "../../../../platform/db/index.ts";
+import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 
 /** A run that needs attention. */
 export interface DueRun {
@@ -19,10 +19,7 @@ export async function findDueRuns(
     where wake_at <= ${new Date(nowMs)} and shard = any(${shards as number[]}::int[]) order by wake_at limit ${limit}`;
 }
 
-/** When the next run of shards needs attention, in milliseconds; undefined if none does. */
-export async function readNextWake(sql: Sql, shards: readonly number[]): Promise<number | undefined> {
-  const [row] = await sql<{ wakeAt: Date }[]>`
-    select wake_at from workflow_runs where wake_at is not null and shard = any(${shards as number[]}::int[])
-    order by wake_at limit 1`;
-  return row?.wakeAt.getTime();
+/** When the next run of shards needs attention. */
+export function nextWake(sql: Sql, shards: readonly number[]): Fragment {
+  return sql`select min(wake_at) as wake_at from workflow_runs where shard = any(${shards as number[]}::int[])`;
 }

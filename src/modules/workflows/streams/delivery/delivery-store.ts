@@ -1,4 +1,4 @@
-import { hasKey, type Sql } from "../../../../platform/db/index.ts";
+import { hasKey, type NextDue, type Sql } from "../../../../platform/db/index.ts";
 import type { StreamKey, StreamRecord } from "../domain/stream.ts";
 
 /** An input record that its run has not received yet. */
@@ -7,6 +7,9 @@ export interface OpenDelivery {
   /** Undefined if retention removed the record. */
   readonly record: Pick<StreamRecord, "contentClass" | "schemaRef" | "payloadJson" | "object"> | undefined;
 }
+
+/** When the next delivery is due. */
+export const nextDelivery: NextDue = (sql) => sql`select min(due_at) from workflow_stream_deliveries`;
 
 /** The SQL queries of deliveries. */
 export function deliveryStore(sql: Sql) {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { Failure } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Database } from "../../../../platform/db/index.ts";
+import type { Database, Signals } from "../../../../platform/db/index.ts";
 import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { Json } from "../../definitions/index.ts";
@@ -10,10 +10,11 @@ import { mayEnterRun, mayLog } from "../domain/region.ts";
 import { nameOfKey, type StreamDefinition, type StreamKey } from "../domain/stream.ts";
 import type { StreamLookup } from "../stream-lookup.ts";
 import type { StreamMetrics } from "../stream-metrics.ts";
-import { deliveryStore, type OpenDelivery } from "./delivery-store.ts";
+import { deliveryStore, nextDelivery, type OpenDelivery } from "./delivery-store.ts";
 
 interface Dependencies {
   readonly db: Database;
+  readonly signals: Pick<Signals, "onDue">;
   readonly log: Pick<Log, "warn">;
   readonly lookup: StreamLookup;
   readonly sendMail: Runs["sendMail"];
@@ -23,7 +24,6 @@ interface Dependencies {
 }
 
 const pageSize = 100;
-const sweepMs = 1000;
 /** When the deliveries of a stream are tried again after a failure, for example because the mailbox is full. */
 const againMs = 5000;
 
@@ -35,7 +35,7 @@ const againMs = 5000;
 export type InputDelivery = ReturnType<typeof createInputDelivery>;
 
 /** Creates the delivery of this node. */
-export function createInputDelivery({ db, log, lookup, sendMail, metrics, region }: Dependencies) {
+export function createInputDelivery({ db, signals, log, lookup, sendMail, metrics, region }: Dependencies) {
   const store = deliveryStore(db.sql);
   const running = new Map<string, { again: boolean; done: Promise<void> }>();
 
@@ -111,8 +111,8 @@ export function createInputDelivery({ db, log, lookup, sendMail, metrics, region
     async work() {
       for (const key of await store.claimDue(pageSize, againMs)) deliver(key);
     },
-    maxWaitMs: sweepMs,
     onError: (error) => log.warn({ err: error }, "the sweep of workflow stream deliveries failed"),
+    subscribe: ({ runWithin }) => [signals.onDue(nextDelivery, runWithin)],
   });
   const idle = async () => {
     while (running.size > 0) await Promise.all([...running.values()].map(({ done }) => done));

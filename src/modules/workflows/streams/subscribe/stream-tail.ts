@@ -137,7 +137,7 @@ function openTail({ db, signals, log, metrics, region }: Dependencies, stream: S
     onError: (error) => {
       if (mayLog(stream.pins, region)) log.warn({ err: error }, "the tail of a workflow stream could not be read");
     },
-    subscribe: (run) => signals.onWake(recordTopic(stream), run),
+    subscribe: ({ run }) => [signals.onWake(recordTopic(stream), run)],
   });
   void task.start();
 

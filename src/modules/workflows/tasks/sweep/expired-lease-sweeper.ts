@@ -1,10 +1,10 @@
-import type { Database } from "../../../../platform/db/index.ts";
+import { type Database, readMsToNext, type Signals } from "../../../../platform/db/index.ts";
 import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { RunEngine } from "../domain/run-engine.ts";
 import type { TaskMetrics } from "../task-metrics.ts";
 import { deleteAbsentWorkers } from "../workers/worker-store.ts";
-import { type ExpiredLease, findExpiredLeases, msToNextExpiry } from "./sweep-store.ts";
+import { type ExpiredLease, findExpiredLeases, nextExpiry } from "./sweep-store.ts";
 
 /** Ends the attempts of tasks whose leases have ended. Every node runs one; the engine ignores a repeated end. */
 export interface ExpiredLeaseSweeper {
@@ -18,6 +18,7 @@ export interface ExpiredLeaseSweeper {
 
 interface Dependencies {
   readonly db: Database;
+  readonly signals: Pick<Signals, "onDue">;
   readonly log: Pick<Log, "warn">;
   readonly engine: RunEngine;
   readonly metrics: TaskMetrics;
@@ -26,7 +27,7 @@ interface Dependencies {
 }
 
 const batchSize = 500;
-const idleMs = 1000;
+const retryMs = 1000;
 const soonestMs = 5;
 /** How long a lease is left alone after the engine has called its attempt over, so that it cannot hold up others. */
 const skipMs = 60_000;
@@ -35,6 +36,7 @@ const cleanUpEveryMs = 600_000;
 /** Creates this node's sweeper. */
 export function createExpiredLeaseSweeper({
   db,
+  signals,
   log,
   engine,
   metrics,
@@ -51,7 +53,7 @@ export function createExpiredLeaseSweeper({
       if (result === "applied") metrics.changed("lost");
       else skipped.set(token, nowMs() + skipMs);
     } catch (error) {
-      skipped.set(token, nowMs() + idleMs);
+      skipped.set(token, nowMs() + retryMs);
       log.warn({ err: error }, "ending an expired attempt failed");
     }
   }
@@ -71,20 +73,23 @@ export function createExpiredLeaseSweeper({
   }
 
   /** Sweeps; returns when to sweep again. */
-  async function round(): Promise<number> {
+  async function round(): Promise<number | undefined> {
     const hasMore = await sweep();
     await deleteAbsent();
     passedAtMs = performance.now();
     if (hasMore) return 0;
     // A skipped lease would be the next one all the time.
-    if (skipped.size > 0) return idleMs;
-    return Math.max(soonestMs, (await msToNextExpiry(db.sql)) ?? idleMs);
+    if (skipped.size > 0) return retryMs;
+    const inMs = await readMsToNext(db.sql, nextExpiry);
+    return inMs && Math.max(soonestMs, inMs);
   }
 
   const task = createRepeatedTask({
     work: round,
-    maxWaitMs: idleMs,
     onError: (error) => log.warn({ err: error }, "sweep of workflow tasks failed"),
+    subscribe: ({ runWithin }) => [
+      signals.onDue(nextExpiry, (inMs) => runWithin(Math.max(skipped.size > 0 ? retryMs : soonestMs, inMs))),
+    ],
   });
   return { sweep, lastPassMs: () => passedAtMs, start: task.start, stop: task.stop };
 }

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import type { NextDue, Sql } from "../../../../platform/db/index.ts";
 
 /** A lease that ended before its worker reported a result. */
 export interface ExpiredLease {
@@ -22,10 +22,5 @@ export async function findExpiredLeases(sql: Sql, except: readonly string[], lim
     order by lease_until limit ${limit}`;
 }
 
-/** Milliseconds until the next lease ends; undefined if nothing is leased. */
-export async function msToNextExpiry(sql: Sql): Promise<number | undefined> {
-  const [row] = await sql<{ inMs: number }[]>`
-    select (extract(epoch from lease_until - now()) * 1000)::float8 as in_ms from workflow_tasks
-    where state = 'leased' order by lease_until limit 1`;
-  return row?.inMs;
-}
+/** When the next lease ends. */
+export const nextExpiry: NextDue = (sql) => sql`select min(lease_until) from workflow_tasks where state = 'leased'`;

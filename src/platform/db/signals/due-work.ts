@@ -1,0 +1,59 @@
+import { createRepeatedTask } from "../../jobs/repeated-task.ts";
+import type { Database, Fragment, Sql } from "../database.ts";
+
+/** The earliest time at which a loop has work: a query for one timestamp, or for none. */
+export type NextDue = (sql: Sql) => Fragment;
+
+/** Called with the milliseconds until the next work of a loop, by the database's clock, and with its time. */
+export type DueListener = (inMs: number, atMs: number) => void;
+
+const everyMs = 500;
+
+/** Milliseconds until the next work of a loop, by the database's clock; undefined when there is none. */
+export async function readMsToNext(sql: Sql, nextDue: NextDue): Promise<number | undefined> {
+  const [row] = await sql<{ ms: number | null }[]>`
+    select extract(epoch from (${nextDue(sql)}) - now())::float8 * 1000 as ms`;
+  return row!.ms ?? undefined;
+}
+
+/**
+ * Creates the function that subscribes a loop to its due work. All loops of a node share one statement, which runs twice a
+ * second: an idle node costs next to nothing. The function returns the unsubscribe function of the loop.
+ */
+export function createDueWork(db: Pick<Database, "sql">) {
+  const loops = new Map<DueListener, NextDue>();
+
+  async function look(): Promise<void> {
+    const { sql } = db;
+    const listeners = [...loops.keys()];
+    const times = [...loops.values()]
+      .map((nextDue) => sql`extract(epoch from (${nextDue(sql)}))::float8 * 1000`)
+      .reduce((all, each) => sql`${all}, ${each}`);
+    const [row] = await sql<{ nowMs: number; dueMs: (number | null)[] }[]>`
+      select extract(epoch from now())::float8 * 1000 as now_ms, array[${times}] as due_ms`;
+    const { nowMs, dueMs } = row!;
+    for (const [nth, listener] of listeners.entries()) {
+      const atMs = dueMs[nth];
+      if (atMs != null) listener(Math.max(0, atMs - nowMs), atMs);
+    }
+  }
+
+  const looks = createRepeatedTask({
+    work: look,
+    maxWaitMs: everyMs,
+    // Each loop then looks for itself.
+    onError: () => {
+      for (const listener of loops.keys()) listener(0, 0);
+    },
+  });
+
+  return (nextDue: NextDue, listener: DueListener): (() => void) => {
+    loops.set(listener, nextDue);
+    void looks.start();
+    return () => {
+      loops.delete(listener);
+      // A look in flight ends with the connections.
+      if (loops.size === 0) void looks.stop();
+    };
+  };
+}
