@@ -61,8 +61,8 @@ export function createGovernance(dependencies: Dependencies) {
       "service.api.RolloutEvidenceService": evidence.handlers,
       "service.api.ConformanceService": conformance.handlers,
     },
-    jobs: [...promotions.jobs, ...evidence.jobs, ...conformance.jobs],
-    workers: [],
+    jobs: [...promotions.jobs, ...conformance.jobs],
+    workers: [evidence.sweeper],
     promotions,
     /** Ends the calls that wait for a conformance run, when the node stops. */
     endWaits: conformance.endWaits,

@@ -35,6 +35,8 @@ const tenantId: TenantId = freshTenant();
 const candidates = new Map<string, Candidate>();
 const evidence = createEvidence({
   db,
+  signals: {} as never,
+  log: {} as never,
   clock: { now: () => Date.now() } as never,
   cursors: createCursors(randomBytes(32)),
   keyring: createKeyring({ activeKeyId: "k", keys: { k: randomBytes(32).toString("base64") } }),

@@ -10,9 +10,9 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { AreaParts } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
+import { createEvidenceSweeper } from "./evidence-sweeper.ts";
 import { gateHandlers } from "./gates/gate-handler.ts";
 import { type Candidates, createGateService } from "./gates/gate-service.ts";
-import { evidenceJobs } from "./jobs.ts";
 import { createEvidenceMetrics } from "./metrics.ts";
 import { createManifestExporter } from "./packs/manifest.ts";
 import { createPackChanges } from "./packs/pack-changes.ts";
@@ -34,7 +34,7 @@ export { reencryptableSigningKeys } from "./signing/key-store.ts";
 
 /** Dependencies of the module. */
 export interface EvidenceParts
-  extends Pick<AreaParts, "db" | "clock" | "cursors" | "keyring" | "metrics" | "platformTenantId"> {
+  extends Pick<AreaParts, "db" | "signals" | "log" | "clock" | "cursors" | "keyring" | "metrics" | "platformTenantId"> {
   readonly events: EventRecorder;
   readonly candidates: Candidates;
   readonly findRuntimeFinding: FindRuntimeFinding;
@@ -62,7 +62,7 @@ export function createEvidence(parts: EvidenceParts) {
       ...gateHandlers({ gates, changes }),
       ...keyHandlers({ ...own, signer }),
     },
-    jobs: evidenceJobs(own),
+    sweeper: createEvidenceSweeper(own),
     /** The gate of a promotion. In a transaction, it keeps the pack as it is until the end. */
     readGate: gates.readGate,
     /** Attaches a pack to a promotion in the transaction that creates the promotion. */
