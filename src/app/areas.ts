@@ -2,7 +2,7 @@ import type { Plane } from "../chain/call.ts";
 import type { OperationCaller } from "../chain/operation-caller.ts";
 import { currentVersion } from "../chain/steps/api-version.ts";
 import type { Operation } from "../definitions/index.ts";
-import type { AreaParts } from "../modules/area.ts";
+import type { Area, AreaParts } from "../modules/area.ts";
 import { createBilling } from "../modules/billing/index.ts";
 import { createConnectors } from "../modules/connectors/index.ts";
 import { createExperiments } from "../modules/experiments/index.ts";
@@ -151,5 +151,6 @@ export async function createAreas(dependencies: Dependencies) {
   });
 
   const areas = { tenancy, identity, connectors, routing, notifications, experiments, workflows, operations, billing };
-  return { ...areas, governance, all: [...Object.values(areas), governance] };
+  const all: readonly Area[] = [...Object.values(areas), governance];
+  return { ...areas, governance, all };
 }

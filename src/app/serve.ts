@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Config, ConfigError, type LoadedConfig } from "../config/index.ts";
 import { type ComponentHealth, createProbes, type HealthCheck } from "../gateway/health.ts";
+import type { BackgroundWorker } from "../modules/area.ts";
 import type { TenantId } from "../platform/access/index.ts";
 import { type Audit, openAudit } from "../platform/audit/index.ts";
 import { type Backoff, backoffMs } from "../platform/backoff/backoff.ts";
@@ -115,12 +116,9 @@ async function start(
     };
     const node = await compose(foundation, createParts);
 
-    const { tenancy, identity, routing, connectors, experiments, notifications, workflows, operations, governance } =
-      node;
-    const { apiKeys, secrets } = tenancy;
+    const { apiKeys, secrets } = node.tenancy;
     closers.push(() => node.egress.close());
-    closers.push(() => notifications.providers.close());
-    closers.push(() => workflows.close());
+    closers.push(() => Promise.all(node.all.map((area) => area.close?.())));
     await node.signals.start();
     closers.push(() => node.signals.stop());
     await node.changes.start();
@@ -129,31 +127,24 @@ async function start(
     const admin = await ensureAdminAccess({ config, db, clock, apiKeys, tenantId: platform.id });
     const uses = createRepeatedTask({
       async work() {
-        await Promise.all([apiKeys.verifier.flushUses(), identity.sessions.flushUses()]);
+        await Promise.all([apiKeys.verifier.flushUses(), node.identity.sessions.flushUses()]);
       },
       maxWaitMs: 15_000,
       onError: (error) => log.warn({ err: error }, "could not store the last use of credentials"),
       runsAtStop: true,
     });
-    void uses.start();
-    closers.push(() => uses.stop());
-    node.billing.evidence.start();
-    closers.push(() => node.billing.evidence.stop());
-    routing.live.start();
-    closers.push(() => routing.live.stop());
-    closers.push(() => routing.idle());
-    closers.push(() => notifications.idle());
-    closers.push(() => workflows.idle());
-    closers.push(() => connectors.stop());
-    closers.push(() => experiments.stop());
-    if (role !== "api") {
-      for (const worker of node.workers) {
+    const startAll = async (workers: readonly BackgroundWorker[]) => {
+      for (const worker of workers) {
         await worker.start();
         closers.push(() => worker.stop());
       }
+    };
+    await startAll([uses, ...node.all.flatMap(({ services = [] }) => services)]);
+    for (const area of node.all) closers.push(() => area.idle?.());
+    if (role !== "api") {
+      await startAll(node.workers);
       await secrets.scheduleReencryption(clock.now());
     }
-    closers.push(() => operations.idle());
 
     const servingStatus = createServingStatus();
     const checks = checksOf({
@@ -174,9 +165,7 @@ async function start(
     );
     closers.push(() => {
       servingStatus.set(false);
-      routing.endWaits();
-      workflows.endWaits();
-      governance.endWaits();
+      for (const area of node.all) area.endWaits?.();
     });
     servingStatus.set(true);
     const links = admin && role !== "worker" ? await createLinks(node, foundation, admin, platform.id) : undefined;

@@ -44,4 +44,12 @@ export interface Area {
   readonly jobs: readonly JobKind[];
   /** In start order. */
   readonly workers: readonly BackgroundWorker[];
+  /** Loops of every node, whatever its role, in start order. */
+  readonly services?: readonly BackgroundWorker[];
+  /** Ends the calls that wait. A stopping node calls it first. */
+  readonly endWaits?: () => void;
+  /** Resolves when nothing is being written or performed. Called when calls and workers have ended. */
+  readonly idle?: () => Promise<unknown>;
+  /** Closes connections. Called last. */
+  readonly close?: () => unknown;
 }

@@ -67,8 +67,9 @@ export function createBilling({ config, readTenantState, usageSources, ...parts 
     checkEntitlement: entitlements.check,
     /** The daily quotas that come with a tenant's entitlements. */
     readLimits: entitlements.readLimits,
-    /** Stores this node's evidence of entitlements. Every node has it, whatever its role. */
+    /** Stores this node's evidence of entitlements. */
     evidence: entitlements.evidence,
+    services: [entitlements.evidence],
     /** Counts the service's own usage. */
     collector: meters.collector,
     renewAll: subscriptions.renewAll,

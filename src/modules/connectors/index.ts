@@ -116,8 +116,7 @@ export function createConnectors(dependencies: Dependencies) {
     receiveWebhook: triggers.receive,
     /** Values that are re-encrypted when the master key changes. */
     sealed: [configs.sealed, connections.sealed, ...triggers.sealed],
-    /** Resolves when no action is executed, no refresh is running and no event is being written. Starts no waits. */
-    async stop() {
+    async idle() {
       await actions.idle();
       await triggers.idle();
       await connections.stop();

@@ -148,8 +148,7 @@ export function createExperiments(dependencies: Dependencies) {
       return (await snapshots.findByKey(tenantId, environmentId, key))?.experiment.id;
     },
     workers: [maturing],
-    /** Resolves when nothing is being stored. */
-    async stop() {
+    async idle() {
       await writer.idle();
       await scores.idle();
     },

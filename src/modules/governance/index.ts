@@ -64,7 +64,6 @@ export function createGovernance(dependencies: Dependencies) {
     jobs: [...promotions.jobs, ...conformance.jobs],
     workers: [evidence.sweeper],
     promotions,
-    /** Ends the calls that wait for a conformance run, when the node stops. */
     endWaits: conformance.endWaits,
   } satisfies Area & Record<string, unknown>;
 }

@@ -118,7 +118,7 @@ export function createNotifications({ config, ...parts }: Dependencies) {
     subscriberTokens,
     /** Accepts a provider's callback about messages that it accepted. */
     receive: dispatch.receive,
-    /** Resolves when no send that a caller waits for is in progress. */
     idle: dispatch.idle,
+    close: () => providers.close(),
   } satisfies Area & Record<string, unknown>;
 }

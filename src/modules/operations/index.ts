@@ -77,7 +77,6 @@ export function createOperations({ discovery, explainers, health: healthParts, c
     } satisfies EventLogs,
     /** Secrets that are re-encrypted when the master key changes. */
     sealed: webhooks.sealed,
-    /** Resolves when no event is being written. */
     idle: events.idle,
   } satisfies Area & Record<string, unknown>;
 }

@@ -132,11 +132,8 @@ export function createRouting({ config, admissionSecret, ...parts }: Dependencie
     healthSources: { queue_items: queues.health },
     /** In the order in which an item passes them. */
     explainers: [router.explainer, queues.explainer],
-    /** This node's live state of recipients. Every node maintains it, whatever its role. */
-    live,
-    /** Ends the long polls of workers when the node stops. */
+    services: [live],
     endWaits: queues.endWaits,
-    /** Resolves when no item is being written. */
     idle: () => queues.idle(),
   } satisfies Area & Record<string, unknown>;
 }

@@ -90,7 +90,6 @@ export function createWorkflows({ config, ...parts }: Dependencies) {
     explainers: [runs.explainer],
     /** Finds workflows that refer to records of other areas. */
     findUses: definitions.findUses,
-    /** Ends the long polls of workers, appends that wait, and waits for the end of a run, when the node stops. */
     endWaits() {
       runs.endWaits();
       tasks.endWaits();
@@ -98,9 +97,7 @@ export function createWorkflows({ config, ...parts }: Dependencies) {
     },
     /** Has the data of a tenant removed that is not in the database; returns whether any is left. */
     releaseTenant: objects.releaseTenant,
-    /** Closes the connections to the object store. */
     close: () => objectStore.close(),
-    /** Resolves when nothing is being written or performed. */
     async idle() {
       await tasks.idle();
       await streams.idle();
