@@ -267,7 +267,7 @@ create table routing_history (
   -- The token that completed the item: a repeated completion gets the same answer as the first.
   done_token        text,
   -- The item that took the place of a superseded one.
-  survivor_id       text collate "C",
+  superseded_by_id       text collate "C",
   singleton_group   text,
   debounce_group    text,
   throttle_group    text,
@@ -310,13 +310,13 @@ create index outcomes_by_pool on outcomes (tenant_id, pool_id, recorded_at);
 -- All items, ended ones included.
 create view all_items as
   select false as archived, tenant_id, id, pool_id, recipient_id, state, delivery, hold_reason, priority, rank, due_at,
-    expires_at, attempt, leased_at, lease_until, ended_at, '' collate "C" as survivor_id, failures, '' as done_token,
+    expires_at, attempt, leased_at, lease_until, ended_at, '' collate "C" as superseded_by_id, failures, '' as done_token,
     singleton_group, debounce_group, throttle_group, concurrency_group, assign_tries, assign_reason, assign_after, type, key,
     attributes, requirements, payload, decided_priority
   from queue_items
   union all
   select true, tenant_id, id, pool_id, recipient_id, state, delivery, '', priority, 0::bigint, null::timestamptz,
-    expires_at, attempt, leased_at, null::timestamptz, ended_at, coalesce(survivor_id, ''), failures, done_token, singleton_group,
+    expires_at, attempt, leased_at, null::timestamptz, ended_at, coalesce(superseded_by_id, ''), failures, done_token, singleton_group,
     debounce_group, throttle_group, concurrency_group, null::integer, null::text, null::timestamptz, type, key, attributes,
     requirements, payload, decided_priority
   from routing_history where state is not null;

@@ -11,7 +11,7 @@ export interface Foundation {
   readonly config: Config;
   readonly db: Database;
   /** A small connection pool for reads into memory during calls. */
-  readonly side: Database;
+  readonly cacheLoadDb: Database;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;

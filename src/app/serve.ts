@@ -90,7 +90,7 @@ async function start(
     const storage = await openStorage(config, log);
     closers.push(() => storage.close());
     const { db } = storage;
-    const clock = await startDatabaseClock({ db: storage.side, log });
+    const clock = await startDatabaseClock({ db: storage.cacheLoadDb, log });
     closers.push(() => clock.stop());
     let tracesLostAtMs = Number.NEGATIVE_INFINITY;
     const tracing = await createTracing({
@@ -109,7 +109,7 @@ async function start(
     const metrics = createMetrics({ tenantsMax: config["analytics.enabled"] ? config["analytics.tenants_max"] : 0 });
     const isCacheReachable = cache.redis && (() => isReachable(cache.redis!));
     const foundation = {
-      ...{ config, db, side: storage.side, clock, log, metrics, tracing, audit },
+      ...{ config, db, cacheLoadDb: storage.cacheLoadDb, clock, log, metrics, tracing, audit },
       limiter: cache.limiter,
       isCacheReachable,
       areTracesLost: () => performance.now() - tracesLostAtMs < 60_000,

@@ -14,14 +14,14 @@ export interface Storage {
    * A separate connection pool for cache loads during calls. Such a call may already hold a connection of `db`. If all
    * holders waited for another one, they would deadlock.
    */
-  readonly side: Database;
+  readonly cacheLoadDb: Database;
   readonly url: string;
   /** Resolves with the reason if the embedded PostgreSQL exits unexpectedly. */
   readonly lost: Promise<string>;
   close(): Promise<void>;
 }
 
-const sideConnections = 2;
+const cacheLoadConnections = 2;
 /** The connection that listens for signals. */
 const listeningConnections = 1;
 /** Codes of connections that other settings would open: addresses, TLS, users and databases. */
@@ -45,17 +45,17 @@ export async function openStorage(config: Config, log: Log): Promise<Storage> {
     const maxConnections = config["database.max_connections"];
     const db = openDatabase(url, {
       maxConnections,
-      steadyConnections: Math.floor(maxConnections / 4),
+      genericPlanConnections: Math.floor(maxConnections / 4),
       statementMs: config["api.request_timeout_s"] * 1000,
     });
-    const side = openDatabase(url, { maxConnections: sideConnections });
+    const cacheLoadDb = openDatabase(url, { maxConnections: cacheLoadConnections });
     return {
       db,
-      side,
+      cacheLoadDb,
       url,
       lost: embedded?.exited ?? new Promise(() => {}),
       async close() {
-        await Promise.all([db.close(), side.close()]);
+        await Promise.all([db.close(), cacheLoadDb.close()]);
         await embedded?.stop();
       },
     };
@@ -67,7 +67,7 @@ export async function openStorage(config: Config, log: Log): Promise<Storage> {
 
 /** The most connections that one node opens. */
 export function connectionsOf(config: Config): number {
-  return config["database.max_connections"] + sideConnections + listeningConnections;
+  return config["database.max_connections"] + cacheLoadConnections + listeningConnections;
 }
 
 /** Checks an external server, and migrates the schema. */

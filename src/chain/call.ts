@@ -126,9 +126,9 @@ export type Handler = (context: Context, request: any) => Promise<CallResponse>;
  * the response record in the same commit. It returns "duplicate" without any effect if the idempotency key is already
  * recorded.
  */
-export type GroupedHandler = {
+export type OwnCommitHandler = {
   // biome-ignore lint/suspicious/noExplicitAny: as with Handler.
-  readonly grouped: (context: Context, request: any, keyed: KeyedCall | undefined) => Promise<Message | "duplicate">;
+  readonly ownCommit: (context: Context, request: any, keyed: KeyedCall | undefined) => Promise<Message | "duplicate">;
   /** Builds the response to a replay from the recorded one, if that was recorded before the effect was complete. */
   // biome-ignore lint/suspicious/noExplicitAny: as with Handler.
   readonly replay?: (context: Context, recorded: any) => Promise<Message>;
@@ -157,4 +157,4 @@ export class PrepareAgain extends Error {
 }
 
 /** The handlers of a service, by method name. */
-export type ServiceHandlers = Readonly<Record<string, Handler | GroupedHandler | PreparedHandler>>;
+export type ServiceHandlers = Readonly<Record<string, Handler | OwnCommitHandler | PreparedHandler>>;

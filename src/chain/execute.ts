@@ -12,9 +12,9 @@ import {
   type Call,
   type CallResponse,
   type Context,
-  type GroupedHandler,
   type Handler,
   type Next,
+  type OwnCommitHandler,
   type Plane,
   PrepareAgain,
   type PreparedHandler,
@@ -60,7 +60,7 @@ export function createExecutor(operations: readonly Operation[], dependencies: D
 
 function executorOf(
   operation: Operation,
-  handler: Handler | GroupedHandler | PreparedHandler,
+  handler: Handler | OwnCommitHandler | PreparedHandler,
   check: ReturnedRecordCheck | undefined,
   dependencies: Dependencies,
 ): Executor {
@@ -84,7 +84,7 @@ function executorOf(
     };
   }
   if ("prepare" in handler) return (call) => executePrepared(call, handler, check, codec, dependencies);
-  // A grouped operation has no transaction in which the record could be compared.
+  // A handler with its own commit has no transaction in which the record could be compared.
   if (check !== undefined) throw new Error(`${operation.id} is an update and must run in a transaction`);
   return (call) => executeGrouped(call, handler, codec, dependencies);
 }
@@ -159,13 +159,13 @@ async function executePrepared(
 
 async function executeGrouped(
   call: Call,
-  handler: GroupedHandler,
+  handler: OwnCommitHandler,
   codec: StoredResponseCodec,
   dependencies: Dependencies,
 ): Promise<Message> {
   const context = contextOf(call, dependencies);
   const keyed = keyedCallOf(call, context.nowMs, codec, dependencies.fingerprintSecret);
-  const response = await handler.grouped(context, call.message, keyed);
+  const response = await handler.ownCommit(context, call.message, keyed);
   if (response !== "duplicate") {
     const settled = context.committed();
     if (settled !== undefined) await settled;

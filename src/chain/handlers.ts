@@ -1,11 +1,11 @@
 import type { DescMethod, DescService, MessageShape } from "@bufbuild/protobuf";
-import type { Context, GroupedHandler, PreparedHandler } from "./call.ts";
+import type { Context, OwnCommitHandler, PreparedHandler } from "./call.ts";
 
 type HandlerOf<M extends DescMethod> = M["methodKind"] extends "server_streaming"
   ? (context: Context, request: MessageShape<M["input"]>) => Promise<AsyncIterable<MessageShape<M["output"]>>>
   :
       | ((context: Context, request: MessageShape<M["input"]>) => Promise<MessageShape<M["output"]>>)
-      | GroupedHandler
+      | OwnCommitHandler
       | PreparedHandler;
 
 /** One handler for every method of a service. A missing handler is a type error. */

@@ -16,7 +16,7 @@ export interface AreaParts {
   readonly config: Config;
   readonly db: Database;
   /** A small connection pool for reads into memory during calls. */
-  readonly side: Database;
+  readonly cacheLoadDb: Database;
   readonly signals: Signals;
   readonly changes: TenantChanges;
   readonly shares: EventLoopScheduler;

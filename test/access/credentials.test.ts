@@ -4,24 +4,24 @@ import { after, before, test } from "node:test";
 import { signServiceToken } from "../../src/platform/tokens/index.ts";
 import { restClient } from "../harness/rest.ts";
 import { serviceTokenSecret, startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party } from "../routing/tenant-fixture.ts";
+import { newTenant, type TenantFixture } from "../routing/tenant-fixture.ts";
 import { audience, type Issuer, startIssuer } from "./issuer.ts";
 
 const path = "/api/v2/environments";
 let issuer: Issuer;
 let service: TestService;
-let own: Party;
-let other: Party;
+let own: TenantFixture;
+let other: TenantFixture;
 
 before(async () => {
   issuer = await startIssuer(["ada"]);
   service = await startService({ "api.oidc_issuer": issuer.url, "api.oidc_audience": audience });
-  [own, other] = await Promise.all([newParty(service), newParty(service)]);
+  [own, other] = await Promise.all([newTenant(service), newTenant(service)]);
 });
 after(() => issuer.goDown());
 
-const token = (party: Party, claims: object = {}) =>
-  issuer.token("ada", { tenant_id: party.id, roles: ["admin"], ...claims });
+const token = (tenant: TenantFixture, claims: object = {}) =>
+  issuer.token("ada", { tenant_id: tenant.id, roles: ["admin"], ...claims });
 const ask = (headers: Record<string, string>, baseUrl = service.baseUrl) =>
   restClient(baseUrl).call("GET", path, undefined, headers);
 

@@ -3,16 +3,16 @@ import { before, test } from "node:test";
 import type { RestClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 import { openEvents } from "../wire/event-source.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 let ids: Record<"production" | "staging", string>;
 
 before(async () => {
   service = await startService({ "egress.mode": "disabled" });
-  own = await newParty(service);
+  own = await newTenant(service);
   const { data } = await own.ok("GET", "/api/v2/environments");
   const idOf = (key: string) => data.find((each: ResponseData) => each.key === key).id;
   ids = { production: idOf("production"), staging: idOf("staging") };

@@ -3,18 +3,18 @@ import { after, before, test } from "node:test";
 import { type RestClient, restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { freshName, newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { freshName, newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 import { audience, type Issuer, startIssuer } from "./issuer.ts";
 
 let issuer: Issuer;
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 let stagingId: string;
 
 before(async () => {
   issuer = await startIssuer(["ada", "bob", "cy", "dee"]);
   service = await startService({ "api.oidc_issuer": issuer.url, "api.oidc_audience": audience });
-  own = await newParty(service);
+  own = await newTenant(service);
   const { data } = await own.ok("GET", "/api/v2/environments");
   stagingId = data.find(({ key }: ResponseData) => key === "staging").id;
 });

@@ -10,17 +10,17 @@ import { connectTo } from "../harness/http2-frames.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { freshName, newParty, type Party } from "../routing/tenant-fixture.ts";
+import { freshName, newTenant, type TenantFixture } from "../routing/tenant-fixture.ts";
 import { audience, type Issuer, startIssuer } from "./issuer.ts";
 
 let issuer: Issuer;
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 
 before(async () => {
   issuer = await startIssuer(["ada"]);
   service = await startService({ "api.oidc_issuer": issuer.url, "api.oidc_audience": audience });
-  own = await newParty(service);
+  own = await newTenant(service);
 });
 after(() => issuer.goDown());
 
@@ -41,12 +41,12 @@ async function waitingLease(pool: string, credentials: Record<string, string>, h
   return { answer };
 }
 
-async function newKey(party: Party, fields: object = {}): Promise<{ id: string; secret: string }> {
-  const { data } = await party.ok("POST", "/api/v2/api-keys", { name: "worker", roles: ["operator"], ...fields });
+async function newKey(tenant: TenantFixture, fields: object = {}): Promise<{ id: string; secret: string }> {
+  const { data } = await tenant.ok("POST", "/api/v2/api-keys", { name: "worker", roles: ["operator"], ...fields });
   return { id: data.api_key?.id ?? data.id, secret: data.secret };
 }
 
-const revoke = (party: Party, id: string) => party.ok("POST", `/api/v2/api-keys/${id}/revoke`);
+const revoke = (tenant: TenantFixture, id: string) => tenant.ok("POST", `/api/v2/api-keys/${id}/revoke`);
 const refusal = ({ status, body }: { status: number; body: { errorCode?: string } }) => [status, body.errorCode];
 
 test("a lease that waits on an HTTP/2 connection ends when its worker closes its side, and takes no item", async (t) => {
@@ -209,11 +209,11 @@ test("a waiting lease ends when its key expires", async () => {
 });
 
 test("a waiting lease ends when its tenant is suspended", async () => {
-  const party = await newParty(service);
-  const pool = await party.pool();
-  const { answer } = await waitingLease(pool, { "x-api-key": party.key });
+  const tenant = await newTenant(service);
+  const pool = await tenant.pool();
+  const { answer } = await waitingLease(pool, { "x-api-key": tenant.key });
   const platform = restClient(service.baseUrl, service.adminKey);
-  await platform.call("PATCH", `/api/tenants/${party.id}`, { status: "STATUS_SUSPENDED" });
+  await platform.call("PATCH", `/api/tenants/${tenant.id}`, { status: "STATUS_SUSPENDED" });
   assert.deepEqual(refusal(await answer), [403, "TENANT_SUSPENDED"]);
 });
 

@@ -4,16 +4,16 @@ import { afterFile } from "../harness/after-file.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { inEachProtocol, newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { inEachProtocol, newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 
 let node: TestService;
-let party: Party;
+let tenant: TenantFixture;
 let sql: TestSql;
 before(async () => {
   node = await startService();
   sql = connect(node.databaseUrl, 1);
   afterFile(() => sql.end({ timeout: 1 }));
-  party = await newParty(node);
+  tenant = await newTenant(node);
 });
 
 const hour = 3600;
@@ -23,19 +23,19 @@ const throttle = { key: "item.key", limit: 1, period_s: hour };
 const concurrency = { key: "item.key", limit: 1 };
 
 // Leases outlast the test, so no item is released by expiry.
-const poolWith = (admission: object) => party.pool({ config: { admission, lease: { duration_s: 900 } } });
-const route = (poolId: string, n: number, fields = {}) => party.route(poolId, { key: "k", payload: { n }, ...fields });
+const poolWith = (admission: object) => tenant.pool({ config: { admission, lease: { duration_s: 900 } } });
+const route = (poolId: string, n: number, fields = {}) => tenant.route(poolId, { key: "k", payload: { n }, ...fields });
 const preview = async (poolId: string, fields = {}) =>
-  (await party.ok("POST", `/api/queues/${poolId}:preview-admission`, { item: { type: "task", key: "k", ...fields } }))
+  (await tenant.ok("POST", `/api/queues/${poolId}:preview-admission`, { item: { type: "task", key: "k", ...fields } }))
     .data;
 const explain = async (poolId: string, itemId: string) =>
-  (await party.ok("GET", `/api/queues/${poolId}/items/${itemId}/admission-explanation`)).data;
+  (await tenant.ok("GET", `/api/queues/${poolId}/items/${itemId}/admission-explanation`)).data;
 const groupsOf = async (poolId: string, query = "") =>
-  (await party.ok("GET", `/api/queues/admission-groups?pool_id=${poolId}${query}`)).data;
+  (await tenant.ok("GET", `/api/queues/admission-groups?pool_id=${poolId}${query}`)).data;
 const pathOf = ({ pool_id, constraint_kind, group_id }: ResponseData) =>
   `/api/queues/${pool_id}/admission-groups/${constraint_kind}/${group_id}`;
 const clear = async (group: ResponseData, reason = "stuck since noon") =>
-  (await party.ok("POST", `${pathOf(group)}:clear`, { reason })).data;
+  (await tenant.ok("POST", `${pathOf(group)}:clear`, { reason })).data;
 
 describe("preview predicts what routing then does", () => {
   const cases: [name: string, admission: object, outcomes: string[]][] = [
@@ -64,7 +64,7 @@ describe("preview predicts what routing then does", () => {
     const poolId = await poolWith({ singleton, concurrency });
     const holder = await route(poolId, 1);
     const message = { pool_id: poolId, item: { type: "task", key: "k" } };
-    for (const { protocol, data } of await inEachProtocol(node, party, "AdmissionService/PreviewAdmission", message)) {
+    for (const { protocol, data } of await inEachProtocol(node, tenant, "AdmissionService/PreviewAdmission", message)) {
       assert.equal(data.status, "deduplicated", protocol);
       assert.equal(data.existing_queue_item_id, holder.queue_item_id, protocol);
       assert.deepEqual(
@@ -84,9 +84,9 @@ describe("singleton", () => {
     const poolId = await poolWith({ singleton });
     const first = await route(poolId, 1);
     assert.equal((await route(poolId, 2)).outcome, "deduplicated");
-    await party.complete(await party.leaseOne(poolId));
+    await tenant.complete(await tenant.leaseOne(poolId));
     assert.equal((await route(poolId, 3)).outcome, "queued");
-    await party.ok("POST", `/api/queues/${poolId}/drain`, { max_items: 10 });
+    await tenant.ok("POST", `/api/queues/${poolId}/drain`, { max_items: 10 });
     assert.equal((await route(poolId, 4)).outcome, "queued");
     assert.equal((await explain(poolId, first.queue_item_id)).status, "completed");
   });
@@ -97,15 +97,15 @@ describe("singleton", () => {
     const second = await route(replacing, 2);
     const gone = await explain(replacing, first.queue_item_id);
     assert.deepEqual([gone.status, gone.survivor_id], ["superseded", second.queue_item_id]);
-    assert.deepEqual((await party.leaseOne(replacing)).payload, { n: 2 });
+    assert.deepEqual((await tenant.leaseOne(replacing)).payload, { n: 2 });
     assert.equal((await route(replacing, 3)).outcome, "deduplicated");
 
     const cancelling = await poolWith({ singleton: { ...singleton, mode: "cancel_running" } });
     await route(cancelling, 1);
-    const working = await party.leaseOne(cancelling);
+    const working = await tenant.leaseOne(cancelling);
     assert.equal((await route(cancelling, 2)).outcome, "queued");
-    assert.equal((await party.item(cancelling, working.queue_item_id)).state, "cancelled");
-    assert.deepEqual((await party.leaseOne(cancelling)).payload, { n: 2 });
+    assert.equal((await tenant.item(cancelling, working.queue_item_id)).state, "cancelled");
+    assert.deepEqual((await tenant.leaseOne(cancelling)).payload, { n: 2 });
   });
 });
 
@@ -114,8 +114,8 @@ describe("debounce", () => {
     const poolId = await poolWith({ debounce: { key: "item.key", period_s: 1, max_delay_s: 60 } });
     // One call, so that all items arrive at the same time however slow the machine is.
     const asked = [1, 2, 3, 4].map((n) => ({ pool_id: poolId, type: "task", key: "k", payload: { n } }));
-    const items = (await party.routeAll(asked)).map(({ decision }) => decision);
-    const leased = await party.leaseOne(poolId);
+    const items = (await tenant.routeAll(asked)).map(({ decision }) => decision);
+    const leased = await tenant.leaseOne(poolId);
     assert.deepEqual(leased.payload, { n: 4 });
     const states = [];
     for (const { queue_item_id } of items.slice(0, 3)) states.push(await explain(poolId, queue_item_id));
@@ -139,7 +139,7 @@ describe("debounce", () => {
       [cleared.status, cleared.cleared_reason, cleared.queue_item_id],
       ["cleared", "stuck since noon", ""],
     );
-    assert.deepEqual((await party.leaseOne(poolId)).payload, { n: 2 });
+    assert.deepEqual((await tenant.leaseOne(poolId)).payload, { n: 2 });
     assert.equal((await route(poolId, 3)).outcome, "debounced");
     assert.equal((await explain(poolId, waiting.queue_item_id)).status, "leased");
   });
@@ -160,15 +160,15 @@ test("throttle: items wait in arrival order; after a clear, they proceed and the
   const poolId = await poolWith({ throttle });
   const items = [];
   for (let n = 1; n <= 3; n++) items.push(await route(poolId, n));
-  assert.deepEqual((await party.leaseOne(poolId)).payload, { n: 1 });
-  assert.deepEqual(await party.lease(poolId), []);
+  assert.deepEqual((await tenant.leaseOne(poolId)).payload, { n: 1 });
+  assert.deepEqual(await tenant.lease(poolId), []);
   const last = await explain(poolId, items[2].queue_item_id);
   assert.deepEqual([last.constraint_kind, last.ahead], ["throttle", 1]);
   assert.ok(last.retry_after_s > 0.5 * hour && last.retry_after_s <= hour, "when the next token comes");
   assert.deepEqual([(await preview(poolId)).status, (await preview(poolId)).constraint_kind], ["held", "throttle"]);
   await clear((await groupsOf(poolId))[0]);
-  assert.deepEqual((await party.leaseOne(poolId)).payload, { n: 2 });
-  assert.deepEqual((await party.leaseOne(poolId)).payload, { n: 3 });
+  assert.deepEqual((await tenant.leaseOne(poolId)).payload, { n: 2 });
+  assert.deepEqual((await tenant.leaseOne(poolId)).payload, { n: 3 });
   assert.equal((await preview(poolId)).status, "admitted");
 });
 
@@ -176,15 +176,15 @@ test("concurrency: the oldest waiting item gets a released slot, and its positio
   const poolId = await poolWith({ concurrency });
   const items = [];
   for (let n = 1; n <= 3; n++) items.push(await route(poolId, n));
-  const working = await party.leaseOne(poolId);
-  assert.deepEqual(await party.lease(poolId), []);
+  const working = await tenant.leaseOne(poolId);
+  assert.deepEqual(await tenant.lease(poolId), []);
   const last = await explain(poolId, items[2].queue_item_id);
   assert.deepEqual([last.status, last.constraint_kind, last.ahead], ["ready", "concurrency", 1]);
   const [group] = await groupsOf(poolId);
   assert.deepEqual([group.status, group.limit, group.in_use, group.waiting], ["saturated", 1, 1, 2]);
-  await party.refused("FAILED_PRECONDITION", "POST", `${pathOf(group)}:clear`, { reason: "please" });
-  await party.complete(working);
-  assert.deepEqual((await party.leaseOne(poolId)).payload, { n: 2 });
+  await tenant.refused("FAILED_PRECONDITION", "POST", `${pathOf(group)}:clear`, { reason: "please" });
+  await tenant.complete(working);
+  assert.deepEqual((await tenant.leaseOne(poolId)).payload, { n: 2 });
   assert.equal((await explain(poolId, items[2].queue_item_id)).ahead, 0);
 });
 
@@ -194,7 +194,7 @@ test("an item that leaves its debounce window still waits for a concurrency slot
     concurrency: { ...concurrency, key: "'all'" },
   });
   const first = await route(poolId, 1, { type: "a" });
-  const working = await party.leaseOne(poolId);
+  const working = await tenant.leaseOne(poolId);
   assert.equal(working.queue_item_id, first.queue_item_id);
   const second = await route(poolId, 2, { type: "b" });
   assert.equal(second.outcome, "debounced");
@@ -202,32 +202,32 @@ test("an item that leaves its debounce window still waits for a concurrency slot
     () => explain(poolId, second.queue_item_id),
     ({ status, constraint_kind }) => status === "ready" && constraint_kind === "concurrency",
   );
-  await party.complete(working);
-  assert.deepEqual((await party.leaseOne(poolId)).payload, { n: 2 });
+  await tenant.complete(working);
+  assert.deepEqual((await tenant.leaseOne(poolId)).payload, { n: 2 });
 });
 
 test("groups are listed by their filters, page by page, in every protocol", async () => {
   const poolId = await poolWith({ singleton, throttle, concurrency });
   for (const key of ["a", "b"]) await route(poolId, 1, { key });
-  for (let n = 0; n < 2; n++) await party.leaseOne(poolId);
+  for (let n = 0; n < 2; n++) await tenant.leaseOne(poolId);
   const kinds = async (query: string) =>
     (await groupsOf(poolId, query)).map(({ constraint_kind }: ResponseData) => constraint_kind);
   assert.deepEqual(await kinds(""), ["concurrency", "concurrency", "singleton", "singleton", "throttle", "throttle"]);
   assert.deepEqual(await kinds("&constraint_kind=throttle"), ["throttle", "throttle"]);
   assert.deepEqual(await kinds("&status=cooling"), ["throttle", "throttle"]);
   assert.deepEqual(await kinds("&environment_id=none"), []);
-  const first = await party.ok("GET", `/api/queues/admission-groups?pool_id=${poolId}&limit=4`);
+  const first = await tenant.ok("GET", `/api/queues/admission-groups?pool_id=${poolId}&limit=4`);
   assert.deepEqual([first.total, first.has_more], [6, true]);
-  const rest = await party.ok(
+  const rest = await tenant.ok(
     "GET",
     `/api/queues/admission-groups?pool_id=${poolId}&limit=4&cursor=${first.next_cursor}`,
   );
   assert.deepEqual([...first.data, ...rest.data], await groupsOf(poolId));
-  await party.refused("INVALID_ARGUMENT", "GET", "/api/queues/admission-groups?status=lost");
+  await tenant.refused("INVALID_ARGUMENT", "GET", "/api/queues/admission-groups?status=lost");
   const [group] = first.data;
   const { pool_id, constraint_kind, group_id } = group;
   const named = { pool_id, constraint_kind, group_id };
-  for (const { protocol, data } of await inEachProtocol(node, party, "AdmissionService/GetAdmissionGroup", named)) {
+  for (const { protocol, data } of await inEachProtocol(node, tenant, "AdmissionService/GetAdmissionGroup", named)) {
     assert.deepEqual([data.status, data.in_use], ["saturated", 1], protocol);
   }
 });
@@ -237,15 +237,15 @@ test("a group is visible only under its own pool and to its own tenant", async (
   await route(poolId, 1);
   const [group] = await groupsOf(poolId);
   const beside = pathOf({ ...group, pool_id: await poolWith({ singleton }) });
-  const stranger = await newParty(node);
+  const stranger = await newTenant(node);
   for (const [caller, path] of [
-    [party, beside],
+    [tenant, beside],
     [stranger, pathOf(group)],
   ] as const) {
     await caller.refused("NOT_FOUND", "GET", path);
     await caller.refused("NOT_FOUND", "POST", `${path}:clear`, { reason: "mine" });
   }
-  await party.refused("INVALID_ARGUMENT", "POST", `${pathOf(group)}:clear`, {});
+  await tenant.refused("INVALID_ARGUMENT", "POST", `${pathOf(group)}:clear`, {});
   assert.equal((await groupsOf(poolId))[0].status, "saturated");
 });
 
@@ -253,11 +253,11 @@ test("clearing requires permission to write queues, and its reason is recorded i
   const poolId = await poolWith({ singleton });
   await route(poolId, 1);
   const [group] = await groupsOf(poolId);
-  const viewer = await party.caller({ roles: ["viewer"] });
+  const viewer = await tenant.caller({ roles: ["viewer"] });
   assert.equal((await viewer.call("GET", pathOf(group))).status, 200);
   assert.equal((await viewer.call("POST", `${pathOf(group)}:clear`, { reason: "mine" })).status, 403);
   await clear(group, "the worker is gone");
-  const { data } = await party.ok("GET", "/api/events?types=admission.group.cleared&limit=1");
+  const { data } = await tenant.ok("GET", "/api/events?types=admission.group.cleared&limit=1");
   assert.equal(data[0].subject, group.group_id);
   assert.deepEqual(data[0].data, { pool_id: poolId, constraint_kind: "singleton", reason: "the worker is gone" });
 });
@@ -265,7 +265,7 @@ test("clearing requires permission to write queues, and its reason is recorded i
 test("key values appear in no response or event; an item without a computable key is rejected without revealing values", async () => {
   const hidden = "hidden-4711";
   const key = "item.attributes.customer";
-  const poolId = await party.pool({
+  const poolId = await tenant.pool({
     config: {
       admission: { singleton: { key }, throttle: { ...throttle, key: "[item.attributes.customer]" } },
       item_events: true,
@@ -273,19 +273,19 @@ test("key values appear in no response or event; an item without a computable ke
   });
   const item = { attributes: { customer: hidden } };
   const texts = [JSON.stringify(await preview(poolId, item))];
-  const { queue_item_id } = await party.route(poolId, item);
+  const { queue_item_id } = await tenant.route(poolId, item);
   texts.push(JSON.stringify(await explain(poolId, queue_item_id)));
   const groups = await groupsOf(poolId);
   texts.push(JSON.stringify(groups));
   for (const group of groups) texts.push(JSON.stringify(await clear(group)));
-  texts.push(JSON.stringify(await party.ok("GET", "/api/events?limit=1000")));
+  texts.push(JSON.stringify(await tenant.ok("GET", "/api/events?limit=1000")));
   for (const text of texts) assert.ok(!text.includes(hidden), text);
   const nested = { type: "task", attributes: { customer: { name: hidden } } };
   for (const [path, body] of [
     [`/api/queues/${poolId}:preview-admission`, { item: nested }],
     ["/api/route", { pool_id: poolId, ...nested }],
   ] as const) {
-    const { text, status } = await party.refused("INVALID_ARGUMENT", "POST", path, body);
+    const { text, status } = await tenant.refused("INVALID_ARGUMENT", "POST", path, body);
     assert.equal(status, 400);
     assert.match(text, /singleton/);
     assert.ok(!text.includes(hidden));

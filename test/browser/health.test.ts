@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { accessibilityViolations } from "../console/console-browser.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { createStage, type HealthStage } from "../operations/health-stage.ts";
+import { createHealthFixture, type HealthFixture } from "../operations/health-fixture.ts";
 import { browserTest, launchBrowser } from "./browser-test.ts";
 import { findChromium } from "./chromium.ts";
 
@@ -17,7 +17,7 @@ type StorageState = Awaited<ReturnType<BrowserContext["storageState"]>>;
 describe("the health page in a browser", { skip: program === undefined && none }, () => {
   let service: TestService;
   let browser: Browser;
-  let stage: HealthStage;
+  let fixture: HealthFixture;
   let storageState: StorageState;
   const problems: string[] = [];
   const sticksOut = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
@@ -25,7 +25,7 @@ describe("the health page in a browser", { skip: program === undefined && none }
   before(async () => {
     // Without background work, nothing changes what the test has written.
     service = await startService({}, undefined, "api");
-    stage = await createStage(service, "checkout");
+    fixture = await createHealthFixture(service, "checkout");
     browser = await launchBrowser(program!);
     storageState = await signIn();
   });
@@ -63,8 +63,8 @@ describe("the health page in a browser", { skip: program === undefined && none }
 
   /** Stores heartbeats until a test ends, so that a slow one does not see stale ones. */
   async function keepBeating(t: TestContext): Promise<void> {
-    await stage.beat();
-    const timer = setInterval(() => stage.beat(), 2_000);
+    await fixture.beat();
+    const timer = setInterval(() => fixture.beat(), 2_000);
     t.after(() => clearInterval(timer));
   }
 
@@ -78,10 +78,10 @@ describe("the health page in a browser", { skip: program === undefined && none }
     "a person reads the verdict, the reasons and the next steps, and chooses the environment and the period",
     async (t) => {
       await keepBeating(t);
-      await stage.endRuns("failed", 2);
-      await stage.endRuns("succeeded", 12);
-      await stage.addItems(1200, 4000);
-      await stage.addLetters("open", 3);
+      await fixture.endRuns("failed", 2);
+      await fixture.endRuns("succeeded", 12);
+      await fixture.addItems(1200, 4000);
+      await fixture.addLetters("open", 3);
       const page = await openPage({ colorScheme: "light" });
       await page.goto(`${service.baseUrl}/workspaces/platform/health`);
       assert.match((await page.getByRole("status").textContent())!, /production\s+Healthy/);
@@ -102,7 +102,7 @@ describe("the health page in a browser", { skip: program === undefined && none }
   );
 
   browserTest("the page is readable in the dark and on a phone", async () => {
-    await stage.beat({ name: "workflow_runs", ageS: 600 });
+    await fixture.beat({ name: "workflow_runs", ageS: 600 });
     const path = `${service.baseUrl}/workspaces/platform/health?environment=checkout&period=1d`;
     const dark = await openPage({ colorScheme: "dark" });
     await dark.goto(path);

@@ -7,7 +7,7 @@ import { type MockProvider, startMock } from "../../src/modules/connectors/manif
 import type { JsonObject } from "../../src/platform/document/index.ts";
 import { afterFile } from "../harness/after-file.ts";
 import type { RestResponse } from "../harness/rest.ts";
-import { freshName, newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { freshName, newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 
 const noteInput: JsonObject = {
   type: "object",
@@ -136,7 +136,7 @@ export async function startTokenServer(): Promise<{ readonly url: string; tokens
 }
 
 /** A tenant that can execute the actions of the provider. */
-export interface AcmeTenant extends Party {
+export interface AcmeTenant extends TenantFixture {
   readonly connectionId: string;
   readonly token: string;
   /** Executes an action. */
@@ -151,13 +151,13 @@ export async function newAcmeTenant(
   node: { readonly baseUrl: string; readonly adminKey: string },
   mock: Pick<MockProvider, "port">,
 ): Promise<AcmeTenant> {
-  const party = await newParty(node);
-  await party.ok("POST", "/api/v2/connector/manifests", { document: acmeManifest });
+  const tenant = await newTenant(node);
+  await tenant.ok("POST", "/api/v2/connector/manifests", { document: acmeManifest });
   const token = `token-${freshName()}`;
   const settings = { base_url: `http://127.0.0.1:${mock.port}` };
   const connect = async (fields: object) =>
     (
-      await party.ok("POST", "/api/v2/connector/connections", {
+      await tenant.ok("POST", "/api/v2/connector/connections", {
         ...{ name: freshName(), provider_key: "acme", settings, credentials: { token } },
         ...fields,
       })
@@ -165,16 +165,16 @@ export async function newAcmeTenant(
   const connectionId = await connect({});
   const executions = "/api/v2/connector/executions";
   return {
-    ...party,
+    ...tenant,
     ...{ connectionId, token, connect },
     execute: (action, input, fields = {}, headers = {}) =>
-      party.rest.call(
+      tenant.rest.call(
         "POST",
         `/api/v2/connector/actions/acme.${action}:execute`,
         { connection_id: connectionId, input, ...fields },
         headers,
       ),
-    execution: async (id) => (await party.ok("GET", `${executions}/${id}`)).data,
-    explain: async (id) => (await party.ok("GET", `${executions}/${id}:explain`)).data,
+    execution: async (id) => (await tenant.ok("GET", `${executions}/${id}`)).data,
+    explain: async (id) => (await tenant.ok("GET", `${executions}/${id}:explain`)).data,
   };
 }

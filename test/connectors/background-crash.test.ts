@@ -8,7 +8,7 @@ import { freshDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
 import { until } from "../harness/until.ts";
 import { createRandom } from "../routing/lease-checks.ts";
-import { type Party, partyAt, type ResponseData } from "../routing/tenant-fixture.ts";
+import { type ResponseData, type TenantFixture, tenantAt } from "../routing/tenant-fixture.ts";
 import { newAcmeTenant, startAcme } from "./acme.ts";
 
 const settings = {
@@ -19,11 +19,11 @@ const definition = "crash.note";
 const quick = { retry: { initial_ms: 10, max_ms: 10, jitter: 0, max_attempts: 5 } };
 
 /** Work of a new tenant on a node that is killed. */
-interface Stage {
+interface Fixture {
   readonly mock: MockProvider;
   readonly pool: string;
   /** The tenant at the node that is alive. */
-  party(): Promise<Party>;
+  tenant(): Promise<TenantFixture>;
   /** Ends the leases of a killed node, as time does. */
   endLeases(): Promise<void>;
 }
@@ -39,7 +39,7 @@ async function startCluster(crashes: number) {
   return { node, sql: database.sql };
 }
 
-async function newStage({ node, sql }: Awaited<ReturnType<typeof startCluster>>, action: string): Promise<Stage> {
+async function newFixture({ node, sql }: Awaited<ReturnType<typeof startCluster>>, action: string): Promise<Fixture> {
   const mock = await startAcme();
   const tenant = await newAcmeTenant(await node.current, mock);
   const call = { action: `acme.${action}`, connection: tenant.connectionId };
@@ -57,7 +57,7 @@ async function newStage({ node, sql }: Awaited<ReturnType<typeof startCluster>>,
   });
   return {
     ...{ mock, pool },
-    party: async () => partyAt(await node.current, tenant),
+    tenant: async () => tenantAt(await node.current, tenant),
     async endLeases() {
       await sql`
         update connector_executions set lease_until = now() - interval '1 second'
@@ -70,9 +70,9 @@ async function newStage({ node, sql }: Awaited<ReturnType<typeof startCluster>>,
 }
 
 /** Starts the action from a workflow; returns a look at its run. */
-async function byWorkflow({ party }: Stage, at: Party, text: string): Promise<() => Promise<ResponseData>> {
+async function byWorkflow({ tenant }: Fixture, at: TenantFixture, text: string): Promise<() => Promise<ResponseData>> {
   const { run } = (await at.ok("POST", "/api/workflow-runs", { definition, input: { text } })).data;
-  return async () => (await (await party()).ok("GET", `/api/workflow-runs/${run.id}`)).data;
+  return async () => (await (await tenant()).ok("GET", `/api/workflow-runs/${run.id}`)).data;
 }
 
 const textsOf = ({ requests }: MockProvider): readonly string[] =>
@@ -87,19 +87,19 @@ const arrived = (mock: MockProvider, count: number) =>
 const isEnded = ({ status }: ResponseData) => status === "succeeded" || status === "failed";
 
 /** Starts the action from a workflow and from a delivery, until the provider holds both requests. */
-async function beginBoth(stage: Stage, action: string) {
-  const { mock, pool } = stage;
+async function beginBoth(fixture: Fixture, action: string) {
+  const { mock, pool } = fixture;
   mock.fail(action, { kind: "slow" }, 2);
-  const party = await stage.party();
-  const look = await byWorkflow(stage, party, "run");
-  const { queue_item_id: id } = await party.route(pool, { key: "item" });
+  const tenant = await fixture.tenant();
+  const look = await byWorkflow(fixture, tenant, "run");
+  const { queue_item_id: id } = await tenant.route(pool, { key: "item" });
   await arrived(mock, 2);
   return { look, id };
 }
 
 // One node is killed while a provider holds the requests of each test.
 const cluster = await startCluster(1);
-const [unkeyed, keyed] = await Promise.all([newStage(cluster, "note.add"), newStage(cluster, "charge.create")]);
+const [unkeyed, keyed] = await Promise.all([newFixture(cluster, "note.add"), newFixture(cluster, "charge.create")]);
 const [unkeyedWork, keyedWork] = await Promise.all([beginBoth(unkeyed, "note.add"), beginBoth(keyed, "charge.create")]);
 await cluster.node.crash();
 
@@ -107,13 +107,13 @@ test("writes of a workflow step and of a delivery that a killed node was sending
   const { mock, pool, endLeases } = unkeyed;
   const { look, id } = unkeyedWork;
   await endLeases();
-  const party = await unkeyed.party();
+  const tenant = await unkeyed.tenant();
   const run = await until(look, isEnded);
   assert.deepEqual([run.status, run.error.code], ["failed", "outcome_unknown"]);
-  await party.itemIn(pool, id, "dead_lettered");
-  assert.equal((await party.deadLetters(pool))[0].reason_code, "outcome_unknown");
+  await tenant.itemIn(pool, id, "dead_lettered");
+  assert.equal((await tenant.deadLetters(pool))[0].reason_code, "outcome_unknown");
   assert.deepEqual(textsOf(mock).toSorted(), ["item", "run"]);
-  const { data } = await party.ok("GET", "/api/v2/connector/executions");
+  const { data } = await tenant.ok("GET", "/api/v2/connector/executions");
   assert.deepEqual(data.map((each: ResponseData) => [each.origin, each.origin_id, each.status, each.code]).toSorted(), [
     ["routing", id, "outcome_unknown", "node_lost"],
     ["workflow", run.id, "outcome_unknown", "node_lost"],
@@ -127,7 +127,7 @@ test("a write with a key of a workflow step and of a delivery is repeated with t
   const { look, id } = keyedWork;
   await endLeases();
   assert.equal((await until(look, isEnded)).status, "succeeded");
-  await (await keyed.party()).itemIn(pool, id, "completed");
+  await (await keyed.tenant()).itemIn(pool, id, "completed");
   const keys = new Map<string, Set<string | undefined>>();
   for (const [at, text] of textsOf(mock).entries()) {
     keys.set(text, (keys.get(text) ?? new Set()).add(mock.requests[at]!.headers["idempotency-key"]));
@@ -142,17 +142,17 @@ test("a write with a key of a workflow step and of a delivery is repeated with t
 test("whenever nodes are killed, each write is sent at most once, and exactly once if it is reported as done", async (t) => {
   const kills = sized(2, 20);
   const own = await startCluster(kills);
-  const stage = await newStage(own, "note.add");
-  const { mock, pool } = stage;
+  const fixture = await newFixture(own, "note.add");
+  const { mock, pool } = fixture;
   const random = createRandom(7);
   const perRound = 12;
   const runs = new Map<string, () => Promise<ResponseData>>();
   const items = new Map<string, string>();
   for (let round = 0; round < kills; round++) {
     for (let each = 0; each < perRound; each++) mock.fail("note.add", { kind: "slow", ms: Math.floor(random() * 60) });
-    const doomed = await stage.party();
+    const doomed = await fixture.tenant();
     const start = async (_: unknown, each: number) => {
-      runs.set(`run ${round} ${each}`, await byWorkflow(stage, doomed, `run ${round} ${each}`));
+      runs.set(`run ${round} ${each}`, await byWorkflow(fixture, doomed, `run ${round} ${each}`));
       const { queue_item_id: id } = await doomed.route(pool, { key: `item ${round} ${each}` });
       items.set(`item ${round} ${each}`, id);
     };
@@ -162,10 +162,10 @@ test("whenever nodes are killed, each write is sent at most once, and exactly on
     await own.node.crash();
     // What the node did not accept any more was never started.
     await started;
-    await stage.endLeases();
+    await fixture.endLeases();
   }
   const sent = () => textsOf(mock);
-  const party = await stage.party();
+  const tenant = await fixture.tenant();
   let unknown = 0;
   for (const [text, look] of runs) {
     const { status, error } = await until(look, isEnded);
@@ -178,12 +178,12 @@ test("whenever nodes are killed, each write is sent at most once, and exactly on
   }
   for (const [text, id] of items) {
     const item = await until(
-      async () => (await party.ok("GET", `/api/queues/${pool}/items/${id}`)).data,
+      async () => (await tenant.ok("GET", `/api/queues/${pool}/items/${id}`)).data,
       ({ state }) => state === "completed" || state === "dead_lettered",
     );
     if (item.state === "completed") assert.equal(sent().filter((each) => each === text).length, 1, text);
   }
-  for (const { reason_code: reason } of await party.deadLetters(pool)) {
+  for (const { reason_code: reason } of await tenant.deadLetters(pool)) {
     assert.equal(reason, "outcome_unknown");
     unknown++;
   }

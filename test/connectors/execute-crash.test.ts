@@ -5,7 +5,7 @@ import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { freshName, partyAt } from "../routing/tenant-fixture.ts";
+import { freshName, tenantAt } from "../routing/tenant-fixture.ts";
 import { newAcmeTenant, startAcme } from "./acme.ts";
 
 const settings = {
@@ -40,14 +40,14 @@ async function prepare(node: NodeProcess, action: string, input: object) {
     },
     /** The means to continue without the node. */
     continueAt(next: TestService) {
-      const party = partyAt(next, tenant);
+      const owner = tenantAt(next, tenant);
       const path = `/api/v2/connector/actions/acme.${action}:execute`;
       return {
         mock,
-        execution: async () => (await party.ok("GET", `/api/v2/connector/executions/${id}`)).data,
-        explain: async () => (await party.ok("GET", `/api/v2/connector/executions/${id}:explain`)).data,
-        events: async () => (await party.ok("GET", "/api/events?types=connector.action.failed")).data,
-        repeat: () => party.rest.call("POST", path, { connection_id: tenant.connectionId, input }, headers),
+        execution: async () => (await owner.ok("GET", `/api/v2/connector/executions/${id}`)).data,
+        explain: async () => (await owner.ok("GET", `/api/v2/connector/executions/${id}:explain`)).data,
+        events: async () => (await owner.ok("GET", "/api/events?types=connector.action.failed")).data,
+        repeat: () => owner.rest.call("POST", path, { connection_id: tenant.connectionId, input }, headers),
         async endLease() {
           await database.sql`
             update connector_executions set lease_until = now() - interval '1 second' where tenant_id = ${tenant.id}`;

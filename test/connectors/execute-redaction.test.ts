@@ -10,7 +10,7 @@ import { test } from "node:test";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { restClient } from "../harness/rest.ts";
-import { freshName, newParty } from "../routing/tenant-fixture.ts";
+import { freshName, newTenant } from "../routing/tenant-fixture.ts";
 
 /** A secret with characters that every encoding changes. */
 const planted = `plant/${randomBytes(9).toString("hex")}+"ed\\=&?x`;
@@ -76,7 +76,7 @@ test("credentials that a provider repeats appear in no response, table, event, l
     await database.drop();
   });
   const base_url = await startEcho(t);
-  const own = await newParty(node);
+  const own = await newTenant(node);
   const connection = async (fields: object) =>
     (
       await own.ok("POST", "/api/v2/connector/connections", {

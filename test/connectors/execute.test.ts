@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import type { MockFault, MockProvider } from "../../src/modules/connectors/manifests/testing/mock-provider.ts";
+import type { MockFailure, MockProvider } from "../../src/modules/connectors/manifests/testing/mock-provider.ts";
 import { startReceiver } from "../../src/platform/egress/testing/receivers.ts";
 import { connect } from "../harness/postgres-server.ts";
 import { fc } from "../harness/random.ts";
@@ -99,7 +99,7 @@ test("a dry run renders the request without credentials, and sends and records n
 /** The faults of a provider, with the error and the number of requests that each kind of action ends with. */
 const faults: readonly {
   readonly name: string;
-  readonly fault: MockFault;
+  readonly fault: MockFailure;
   readonly times: number;
   readonly expected: Readonly<Record<string, readonly [error: string, status: string, requests: number]>>;
 }[] = [
@@ -296,7 +296,7 @@ test("pages are read up to the manifest's maximum", async (t) => {
   const paged = await startAcme();
   t.after(() => paged.close().catch(() => {}));
   const connection_id = await own.connect({ settings: { base_url: `http://127.0.0.1:${paged.port}` } });
-  const page = (id: string, next: string | null): MockFault => ({
+  const page = (id: string, next: string | null): MockFailure => ({
     kind: "answer",
     status: 200,
     body: { items: [{ id }], next },
@@ -440,7 +440,7 @@ test("executions count towards the quota connector.execute, and dry runs do not"
 
 test("under random faults a write is performed at most once, and its status is true", async () => {
   /** Answers by whether the provider has performed the request: no, or yes although it does not say so. */
-  const kinds: readonly { readonly fault: MockFault; readonly performs: boolean }[] = [
+  const kinds: readonly { readonly fault: MockFailure; readonly performs: boolean }[] = [
     { fault: { kind: "cut" }, performs: true },
     { fault: { kind: "cut", when: "in_answer" }, performs: true },
     { fault: { kind: "malformed" }, performs: true },

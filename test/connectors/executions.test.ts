@@ -8,7 +8,7 @@ import { afterFile } from "../harness/after-file.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { freshName, newParty, type ResponseData } from "../routing/tenant-fixture.ts";
+import { freshName, newTenant, type ResponseData } from "../routing/tenant-fixture.ts";
 import { type AcmeTenant, newAcmeTenant, startAcme } from "./acme.ts";
 
 let service: TestService;
@@ -59,7 +59,7 @@ test("executions are listed newest first, by connection, action, provider, statu
 
 test("executions of another tenant do not exist", async () => {
   const { body } = await own.execute("note.add", { text: "a" });
-  const stranger = await newParty(service);
+  const stranger = await newTenant(service);
   for (const suffix of ["", ":explain"]) {
     await stranger.refused("NOT_FOUND", "GET", `${path}/${body.data.execution.id}${suffix}`);
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import type { MockFault, MockProvider } from "../../src/modules/connectors/manifests/testing/mock-provider.ts";
+import type { MockFailure, MockProvider } from "../../src/modules/connectors/manifests/testing/mock-provider.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 import { freshName, type ResponseData } from "../routing/tenant-fixture.ts";
@@ -65,7 +65,7 @@ test("a step with an unknown outcome fails with outcome_unknown, is never retrie
   assert.ok(caught.output.to_check);
 });
 
-const refusals: readonly [code: string, fault: MockFault][] = [
+const refusals: readonly [code: string, fault: MockFailure][] = [
   ["not_found", { kind: "answer", status: 404, body: {} }],
   ["permission_denied", { kind: "answer", status: 403, body: {} }],
   ["conflict", { kind: "answer", status: 409, body: {} }],

@@ -4,26 +4,26 @@ import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { freshName, newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { freshName, newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 import { assign, createDraft, results, startExperiment } from "./experiment-fixture.ts";
 
-let party: Party;
+let tenant: TenantFixture;
 before(async () => {
-  party = await newParty(await startService());
+  tenant = await newTenant(await startService());
 });
 
 /** Creates and publishes a definition; returns its key. */
 async function publish(steps: readonly object[]): Promise<string> {
   const key = `w${freshName()}`;
-  await party.ok("POST", "/api/workflow-definitions", { document: { dsl: "1", key, timeout: "1h", steps } });
-  await party.ok("POST", `/api/workflow-definitions/${key}/publish`, {});
+  await tenant.ok("POST", "/api/workflow-definitions", { document: { dsl: "1", key, timeout: "1h", steps } });
+  await tenant.ok("POST", `/api/workflow-definitions/${key}/publish`, {});
   return key;
 }
 
 async function run(key: string, input: object): Promise<ResponseData> {
-  const { data } = await party.ok("POST", "/api/workflow-runs", { definition: key, input });
+  const { data } = await tenant.ok("POST", "/api/workflow-runs", { definition: key, input });
   return until(
-    async () => (await party.ok("GET", `/api/workflow-runs/${data.run.id}`)).data,
+    async () => (await tenant.ok("GET", `/api/workflow-runs/${data.run.id}`)).data,
     ({ status }) => ["succeeded", "failed"].includes(status),
   );
 }
@@ -33,7 +33,7 @@ test("a workflow step gets the same variant as any other caller, with its value 
     { key: "off", weight: 1, value: { limit: 1 } },
     { key: "on", weight: 1, value: { limit: 9 } },
   ];
-  const { id, key } = await startExperiment(party, { variants });
+  const { id, key } = await startExperiment(tenant, { variants });
   const steps = [
     { id: "pick", experiment: { key, unit: "=input.user" } },
     { id: "end", transform: { variant: "=steps.pick.variant", limit: "=steps.pick.value.limit" } },
@@ -42,7 +42,7 @@ test("a workflow step gets the same variant as any other caller, with its value 
   for (const user of ["ada", "grace", "edsger"]) {
     const { status, output } = await run(workflow, { user });
     assert.equal(status, "succeeded");
-    const { variant, value } = await assign(party, id, user);
+    const { variant, value } = await assign(tenant, id, user);
     assert.deepEqual(output, { variant, limit: value.limit });
   }
 });
@@ -50,8 +50,8 @@ test("a workflow step gets the same variant as any other caller, with its value 
 test("a workflow with a step of an unknown experiment is not published", async () => {
   const steps = [{ id: "pick", experiment: { key: "unknown", unit: "ada" } }];
   const document = { dsl: "1", key: `w${freshName()}`, timeout: "1h", steps };
-  const { data } = await party.ok("POST", "/api/workflow-definitions", { document });
-  const { body } = await party.refused(
+  const { data } = await tenant.ok("POST", "/api/workflow-definitions", { document });
+  const { body } = await tenant.refused(
     "FAILED_PRECONDITION",
     "POST",
     `/api/workflow-definitions/${data.id}/publish`,
@@ -62,20 +62,20 @@ test("a workflow with a step of an unknown experiment is not published", async (
 });
 
 test("a workflow step of an experiment that was deleted fails with a code that can be caught", async () => {
-  const { id, key } = await createDraft(party);
+  const { id, key } = await createDraft(tenant);
   const step = { id: "pick", experiment: { key, unit: "ada" }, retry: { max_attempts: 1 } };
   const failing = await publish([step]);
   const catching = await publish([{ ...step, catch: [{ on: ["experiment_not_found"], steps: [] }] }]);
-  await party.ok("DELETE", `/api/experiments/${id}`);
+  await tenant.ok("DELETE", `/api/experiments/${id}`);
   const { status, error } = await run(failing, {});
   assert.deepEqual([status, error.code], ["failed", "experiment_not_found"]);
   assert.equal((await run(catching, {})).status, "succeeded");
 });
 
 test("a rule assigns items by their key, and a variant can choose the pool", async () => {
-  const fast = await party.pool({ name: freshName(), strategy: "lowest_latency" });
-  const usual = await party.pool({ strategy: "round_robin" });
-  for (const pool of [fast, usual]) await party.recipient(pool);
+  const fast = await tenant.pool({ name: freshName(), strategy: "lowest_latency" });
+  const usual = await tenant.pool({ strategy: "round_robin" });
+  for (const pool of [fast, usual]) await tenant.recipient(pool);
   const variants = [
     { key: "usual", weight: 1 },
     { key: "fast", weight: 1, value: { pool: fast } },
@@ -84,38 +84,38 @@ test("a rule assigns items by their key, and a variant can choose the pool", asy
     { key: "success", type: "proportion" },
     { key: "latency_ms", type: "mean", direction: "decrease" },
   ];
-  const { id, key } = await startExperiment(party, { variants, metrics, score_window_s: 0 });
-  await party.rule(usual, { type: "assign_experiment", experiment_key: key });
+  const { id, key } = await startExperiment(tenant, { variants, metrics, score_window_s: 0 });
+  await tenant.rule(usual, { type: "assign_experiment", experiment_key: key });
   const decisions: ResponseData[] = [];
-  for (let at = 0; at < 12; at++) decisions.push(await party.route(usual, { key: `lead-${at}` }));
+  for (let at = 0; at < 12; at++) decisions.push(await tenant.route(usual, { key: `lead-${at}` }));
   for (const { decision_id, pool_id, key: unit, experiments, trace } of decisions) {
-    const { variant } = await assign(party, id, unit);
+    const { variant } = await assign(tenant, id, unit);
     assert.deepEqual(experiments, { [key]: variant });
     assert.equal(pool_id, variant === "fast" ? fast : usual);
     assert.ok(trace.some((each: ResponseData) => each.step === "experiment" && each.result === variant));
-    const { data } = await party.ok("GET", `/api/decisions/${decision_id}`);
+    const { data } = await tenant.ok("GET", `/api/decisions/${decision_id}`);
     assert.deepEqual(data.experiments, experiments);
-    const replayed = await party.ok("POST", `/api/decisions/${decision_id}:replay`, {});
+    const replayed = await tenant.ok("POST", `/api/decisions/${decision_id}:replay`, {});
     assert.deepEqual(replayed.data.differences ?? [], []);
   }
   assert.equal(new Set(decisions.map(({ pool_id }) => pool_id)).size, 2);
 });
 
 test("outcomes of routed items are scores of their experiments, once each", async () => {
-  const pool = await party.pool();
-  await party.recipient(pool);
+  const pool = await tenant.pool();
+  await tenant.recipient(pool);
   const metrics = [
     { key: "success", type: "proportion" },
     { key: "latency_ms", type: "mean", direction: "decrease" },
   ];
-  const { id, key } = await startExperiment(party, { metrics, score_window_s: 0 });
-  await party.rule(pool, { type: "assign_experiment", experiment_key: key });
+  const { id, key } = await startExperiment(tenant, { metrics, score_window_s: 0 });
+  await tenant.rule(pool, { type: "assign_experiment", experiment_key: key });
   for (let at = 0; at < 4; at++) {
-    const { decision_id } = await party.route(pool, { key: `item-${at}` });
+    const { decision_id } = await tenant.route(pool, { key: `item-${at}` });
     const outcome = { decision_id, status: "success", latency_ms: 40 };
-    if (at < 2) for (let times = 0; times < 3; times++) await party.ok("POST", "/api/outcomes", outcome);
+    if (at < 2) for (let times = 0; times < 3; times++) await tenant.ok("POST", "/api/outcomes", outcome);
   }
-  for (let at = 0; at < 4; at++) await party.complete(await party.leaseOne(pool));
+  for (let at = 0; at < 4; at++) await tenant.complete(await tenant.leaseOne(pool));
   const meanOf = (found: ResponseData, metric: string) => {
     const all = found.variants.map(({ metrics: each }: ResponseData) =>
       each.find((one: ResponseData) => one.metric === metric),
@@ -124,7 +124,7 @@ test("outcomes of routed items are scores of their experiments, once each", asyn
     return all.reduce((sum: number, each: ResponseData) => sum + (each.n === 0 ? 0 : each.mean * each.n), 0) / n;
   };
   const found = await until(
-    () => results(party, id),
+    () => results(tenant, id),
     (each) => each.mature_units === 4 && meanOf(each, "success") === 1,
   );
   assert.equal(meanOf(found, "latency_ms") > 0, true);
@@ -136,7 +136,7 @@ test("no outcome of a routed item is without its scores after a node was killed"
   const settings = { "auth.bootstrap_api_key": "sk_test_expscores_0123456789abcdef", "database.url": database.url };
   const node = await startNodeProcess(settings);
   t.after(() => node.kill());
-  const own = await newParty(node);
+  const own = await newTenant(node);
   const pool = await own.pool();
   await own.recipient(pool);
   const { id, key } = await startExperiment(own, { metrics: [{ key: "success", type: "proportion" }] });
@@ -174,10 +174,10 @@ test("no outcome of a routed item is without its scores after a node was killed"
 });
 
 test("an experiment that cannot assign never stops the routing", async () => {
-  const pool = await party.pool();
-  await party.recipient(pool);
-  await party.rule(pool, { type: "assign_experiment", experiment_key: "unknown" });
-  const decision = await party.route(pool, { key: "a" });
+  const pool = await tenant.pool();
+  await tenant.recipient(pool);
+  await tenant.rule(pool, { type: "assign_experiment", experiment_key: "unknown" });
+  const decision = await tenant.route(pool, { key: "a" });
   assert.deepEqual([decision.outcome, decision.experiments], ["routed", {}]);
   assert.ok(decision.trace.some((each: ResponseData) => each.step === "experiment" && each.result === "not_found"));
 });

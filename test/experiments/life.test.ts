@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { before, test } from "node:test";
 import { afterFile } from "../harness/after-file.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { freshName, newParty, type Party } from "../routing/tenant-fixture.ts";
+import { freshName, newTenant, type TenantFixture } from "../routing/tenant-fixture.ts";
 import { assign, assignAll, createDraft, results, startExperiment, twoVariants } from "./experiment-fixture.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-experiments-"));
@@ -13,10 +13,10 @@ const auditPath = join(folder, "audit.log");
 afterFile(() => rmSync(folder, { recursive: true, force: true }));
 
 let service: TestService;
-let party: Party;
+let tenant: TenantFixture;
 before(async () => {
   service = await startService({ "audit.sink": "file", "audit.path": auditPath });
-  party = await newParty(service);
+  tenant = await newTenant(service);
 });
 
 type Status = "draft" | "running" | "paused" | "completed" | "stopped";
@@ -30,8 +30,8 @@ const steps: Readonly<Record<Status, readonly string[]>> = {
 };
 
 async function experimentIn(status: Status): Promise<string> {
-  const { id } = await createDraft(party);
-  for (const step of steps[status]) await party.ok("POST", `/api/experiments/${id}/${step}`, {});
+  const { id } = await createDraft(tenant);
+  for (const step of steps[status]) await tenant.ok("POST", `/api/experiments/${id}/${step}`, {});
   return id;
 }
 
@@ -78,14 +78,14 @@ for (const status of Object.keys(table) as Status[]) {
     test(`${call} of an experiment that is ${status} ${next === undefined ? "is refused with what is possible" : "is possible"}`, async () => {
       const id = await experimentIn(status);
       const [method, path, body] = requestOf(id);
-      const response = await party.rest.call(method, path, body);
+      const response = await tenant.rest.call(method, path, body);
       if (next === undefined) {
         assert.equal(response.body.errorCode, "FAILED_PRECONDITION", response.text);
         assert.match(response.body.detail, new RegExp(`does not allow ${call}`));
         assert.deepEqual([response.body.status, response.body.current_status], [412, status]);
         assert.deepEqual(response.body.possible_calls, Object.keys(table[status]));
       } else assert.equal(response.status, 200, response.text);
-      const after = await party.rest.call("GET", `/api/experiments/${id}`);
+      const after = await tenant.rest.call("GET", `/api/experiments/${id}`);
       if (next === "") assert.equal(after.status, 404);
       else assert.equal(after.body.data.status, next ?? status);
       if (next !== "" && next !== undefined) {
@@ -96,7 +96,7 @@ for (const status of Object.keys(table) as Status[]) {
 }
 
 test("a draft that cannot work is refused with every reason", async () => {
-  const response = await party.refused("INVALID_ARGUMENT", "POST", "/api/experiments", {
+  const response = await tenant.refused("INVALID_ARGUMENT", "POST", "/api/experiments", {
     key: "broken",
     variants: [
       { key: "a", weight: 0 },
@@ -129,20 +129,20 @@ test("validation estimates the units and the days that a draft needs, and says w
     ...{ key: "estimate", variants: twoVariants, metrics: [metric] },
     ...{ expected_units_per_day: 1000, score_window_s: 86_400 },
   };
-  const { data: plan } = await party.ok("POST", "/api/experiments:validate", draft);
+  const { data: plan } = await tenant.ok("POST", "/api/experiments:validate", draft);
   assert.equal(plan.valid, true);
   const units = Number(plan.minimum_units);
   assert.ok(units > 25_000 && units < 100_000, plan.minimum_units);
   assert.ok(Math.abs(plan.expected_days - (units / 1000 + 1)) <= 1, String(plan.expected_days));
   assert.match(plan.notes.join(" "), /planned_units is 10000, but about/);
   const halved = { ...draft, allocation_pct: 50, targeting: "nonsense(" };
-  const { data: broken } = await party.ok("POST", "/api/experiments:validate", halved);
+  const { data: broken } = await tenant.ok("POST", "/api/experiments:validate", halved);
   assert.equal(broken.valid, false);
   assert.equal(broken.violations[0].field, "targeting");
 });
 
 test("a key is unique in its environment, and experiments are listed by status, key and layer", async () => {
-  const own = await newParty(service);
+  const own = await newTenant(service);
   const first = await createDraft(own, { key: "checkout", layer: { key: "page", pct: 50 } });
   await own.refused("ALREADY_EXISTS", "POST", "/api/experiments", { key: "checkout", variants: twoVariants });
   const second = await startExperiment(own, { key: "search" });
@@ -156,16 +156,16 @@ test("a key is unique in its environment, and experiments are listed by status, 
 });
 
 test("what the start fixed cannot be changed, and new weights begin a new phase", async () => {
-  const { id } = await startExperiment(party, { targeting: "attributes.vip == true" });
+  const { id } = await startExperiment(tenant, { targeting: "attributes.vip == true" });
   const path = `/api/experiments/${id}`;
   for (const change of [{ targeting: "" }, { metric_set: { metrics: [] } }, { alpha: 0.1 }, { control: "treatment" }]) {
-    const refused = await party.refused("FAILED_PRECONDITION", "PATCH", path, change);
+    const refused = await tenant.refused("FAILED_PRECONDITION", "PATCH", path, change);
     assert.match(refused.body.detail, /was fixed by its start/);
   }
   const others = { variant_set: { variants: [{ key: "control", weight: 1 }] } };
-  await party.refused("FAILED_PRECONDITION", "PATCH", path, others);
+  await tenant.refused("FAILED_PRECONDITION", "PATCH", path, others);
   const weights = twoVariants.map(({ key }, at) => ({ key, weight: at + 1 }));
-  const { data } = await party.ok("PATCH", path, { variant_set: { variants: weights } });
+  const { data } = await tenant.ok("PATCH", path, { variant_set: { variants: weights } });
   assert.deepEqual(
     data.phases.map(({ number, weights: each }: { number: number; weights: number[] }) => [number, each]),
     [
@@ -173,14 +173,14 @@ test("what the start fixed cannot be changed, and new weights begin a new phase"
       [2, [1, 2]],
     ],
   );
-  const same = await party.ok("PATCH", path, { variant_set: { variants: weights }, name: "renamed" });
+  const same = await tenant.ok("PATCH", path, { variant_set: { variants: weights }, name: "renamed" });
   assert.equal(same.data.phases.length, 2);
   const stale = { name: "late", record_version: 1 };
-  await party.refused("VERSION_CONFLICT", "PATCH", path, stale);
+  await tenant.refused("VERSION_CONFLICT", "PATCH", path, stale);
 });
 
 test("every change is an event of the experiment, with its environment", async () => {
-  const own = await newParty(service);
+  const own = await newTenant(service);
   const { id } = await startExperiment(own);
   await own.ok("PATCH", `/api/experiments/${id}`, { allocation_pct: 50 });
   await own.ok("POST", `/api/experiments/${id}/pause`, {});
@@ -201,25 +201,25 @@ test("every change is an event of the experiment, with its environment", async (
 });
 
 test("after a decision every unit gets the decided variant, without an exposure", async () => {
-  const { id } = await startExperiment(party);
-  const before = await assign(party, id, "somebody");
+  const { id } = await startExperiment(tenant);
+  const before = await assign(tenant, id, "somebody");
   assert.equal(before.in_experiment, true);
-  const { data } = await party.ok("POST", `/api/experiments/${id}/complete`, {
+  const { data } = await tenant.ok("POST", `/api/experiments/${id}/complete`, {
     variant: "treatment",
     reason: "better",
   });
   assert.deepEqual([data.decision.variant, data.decision.reason], ["treatment", "better"]);
   for (const unit of ["somebody", "somebody else"]) {
-    const after = await assign(party, id, unit);
+    const after = await assign(tenant, id, unit);
     assert.deepEqual([after.variant, after.reason, after.in_experiment], ["treatment", "decided", false]);
   }
-  const { frozen, units } = await results(party, id);
+  const { frozen, units } = await results(tenant, id);
   assert.deepEqual([frozen, units], [true, 1]);
 });
 
 test("a caller for one environment neither sees nor uses experiments of another one", async () => {
-  const { id } = await startExperiment(party);
-  const sandbox = await party.caller({ roles: ["operator"], environment_mode: "non_production_only" });
+  const { id } = await startExperiment(tenant);
+  const sandbox = await tenant.caller({ roles: ["operator"], environment_mode: "non_production_only" });
   for (const [call, requestOf] of Object.entries(calls)) {
     const { status, text } = await sandbox.call(...requestOf(id));
     assert.equal(status, 403, `${call}: ${text}`);
@@ -228,7 +228,7 @@ test("a caller for one environment neither sees nor uses experiments of another 
 });
 
 test("every change of an experiment is audited with its experiment and outcome, and units and values are not", async () => {
-  const own = await newParty(service);
+  const own = await newTenant(service);
   const { id } = await startExperiment(own);
   const unit = "unit-of-a-person";
   const score = { score_id: "s1", unit, metric: "revenue", value: 271_828 };
@@ -270,12 +270,12 @@ test("every change of an experiment is audited with its experiment and outcome, 
 
 test("omitted weights are equal weights, and all of them are given or none", async () => {
   const variants = [{ key: "control" }, { key: "one" }, { key: "two" }];
-  const { id, phases } = await startExperiment(party, { variants });
+  const { id, phases } = await startExperiment(tenant, { variants });
   assert.deepEqual(phases[0].weights, [1, 1, 1]);
   const chosen = new Set(
     (
       await assignAll(
-        party,
+        tenant,
         id,
         Array.from({ length: 50 }, (_, n) => `u${n}`),
       )
@@ -283,6 +283,6 @@ test("omitted weights are equal weights, and all of them are given or none", asy
   );
   assert.deepEqual([...chosen].sort(), ["control", "one", "two"]);
   const some = { key: `e-${freshName()}`, variants: [{ key: "control", weight: 50 }, { key: "one" }] };
-  const { body } = await party.refused("INVALID_ARGUMENT", "POST", "/api/experiments", some);
+  const { body } = await tenant.refused("INVALID_ARGUMENT", "POST", "/api/experiments", some);
   assert.equal(body.violations[0].field, "variants[1].weight");
 });

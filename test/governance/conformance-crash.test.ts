@@ -7,7 +7,7 @@ import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { newParty, partyAt, type ResponseData } from "../routing/tenant-fixture.ts";
+import { newTenant, type ResponseData, tenantAt } from "../routing/tenant-fixture.ts";
 
 let database: TestDatabase;
 let sql: TestSql;
@@ -26,14 +26,14 @@ test("another node executes the run of a killed node from the beginning, and not
     ...settings,
     "auth.bootstrap_api_key": "sk_test_conformance_0123456789abcdef",
   });
-  const party = await newParty(victim);
+  const tenant = await newTenant(victim);
   const base = "/api/runtime-conformance";
-  const { data: environments } = await party.ok("GET", "/api/v2/environments");
+  const { data: environments } = await tenant.ok("GET", "/api/v2/environments");
   const { id: environment_id } = environments.find(({ key }: ResponseData) => key === "staging");
-  const { data: started } = await party.ok("POST", `${base}/suites/runtime:run`, { environment_id });
+  const { data: started } = await tenant.ok("POST", `${base}/suites/runtime:run`, { environment_id });
   const path = `${base}/runs/${environment_id}/${started.run.id}`;
   await until(
-    async () => (await party.ok("GET", path)).data,
+    async () => (await tenant.ok("GET", path)).data,
     ({ cases_done }) => cases_done > 0,
   );
   await victim.kill();
@@ -42,7 +42,7 @@ test("another node executes the run of a killed node from the beginning, and not
 
   const service = await startService({}, database.url);
   t.after(() => service.stop());
-  const survivor = partyAt(service, party);
+  const survivor = tenantAt(service, tenant);
   // The lease of the dead node ends.
   await sql`update jobs set lease_until = now() where kind = 'conformance.execute_run' and state = 'leased'`;
   const run = await until(

@@ -7,7 +7,7 @@ import type { SandboxKeys } from "../../src/modules/governance/conformance/sandb
 import { conformanceSuites } from "../../src/modules/governance/conformance/suites/index.ts";
 import { sampled } from "../harness/run-size.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party } from "../routing/tenant-fixture.ts";
+import { newTenant, type TenantFixture } from "../routing/tenant-fixture.ts";
 import { type Mutation, mutations } from "./mutations.ts";
 import { createBreakableAreas } from "./test-build.ts";
 
@@ -35,12 +35,12 @@ before(async () => {
 });
 
 /** The keys of a tenant, as a run has them. */
-async function keysOf(party: Party): Promise<SandboxKeys> {
+async function keysOf(tenant: TenantFixture): Promise<SandboxKeys> {
   const keyWith = async (fields: object) =>
-    (await party.ok("POST", "/api/v2/api-keys", { name: "conformance", ...fields })).data.secret;
+    (await tenant.ok("POST", "/api/v2/api-keys", { name: "conformance", ...fields })).data.secret;
   return {
-    admin: party.key,
-    neighbour: (await newParty(service)).key,
+    admin: tenant.key,
+    neighbour: (await newTenant(service)).key,
     viewer: await keyWith({ roles: ["viewer"] }),
     stranger: await keyWith({ scopes: ["discovery:read"] }),
   };
@@ -48,15 +48,15 @@ async function keysOf(party: Party): Promise<SandboxKeys> {
 
 /** Runs a case alone, in a tenant for which the build is mutated. */
 async function runMutated(caseId: string): Promise<CaseResult> {
-  const party = await newParty(service);
-  const keys = await keysOf(party);
-  const admin = (method: string, path: string, body?: object) => party.rest.call(method, path, body);
+  const tenant = await newTenant(service);
+  const keys = await keysOf(tenant);
+  const admin = (method: string, path: string, body?: object) => tenant.rest.call(method, path, body);
   const mutation = mutations[caseId]!({ admin, keys });
   const send: typeof parts.ownRequests.send = (request) =>
     mutation.edge?.(request, parts.ownRequests.send) ?? parts.ownRequests.send(request);
   const runCases = createCaseRunner({ ...parts, send, findCapabilityOff: async () => undefined });
   const results: CaseResult[] = [];
-  active.set(party.id, mutation);
+  active.set(tenant.id, mutation);
   const run = { mode: "sandbox" as const, keys, signal: AbortSignal.timeout(60_000) };
   await runCases([cases.get(caseId)!], run, async (result) => void results.push(result));
   return results[0]!;

@@ -6,7 +6,7 @@ import { afterFile } from "../harness/after-file.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 import { mutations } from "./mutations.ts";
 import { createBreakableAreas, type Fault } from "./test-build.ts";
 
@@ -25,7 +25,7 @@ const suiteIds = [
 const faults = new Map<string, Fault>();
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 let sql: TestSql;
 let environments: Record<string, string>;
 before(async () => {
@@ -38,12 +38,12 @@ before(async () => {
   );
   sql = connect(service.databaseUrl, 1);
   afterFile(() => sql.end({ timeout: 1 }));
-  own = await newParty(service);
+  own = await newTenant(service);
   environments = await environmentsOf(own);
 });
 
-async function environmentsOf(party: Party): Promise<Record<string, string>> {
-  const { data } = await party.ok("GET", "/api/v2/environments");
+async function environmentsOf(tenant: TenantFixture): Promise<Record<string, string>> {
+  const { data } = await tenant.ok("GET", "/api/v2/environments");
   return Object.fromEntries(data.map(({ key, id }: ResponseData) => [key, id]));
 }
 
@@ -54,34 +54,34 @@ const request = (suite: string, fields: object = {}) => ({
 });
 
 /** Requests a run. */
-async function start(suite: string, fields: object = {}, party = own): Promise<ResponseData> {
+async function start(suite: string, fields: object = {}, tenant = own): Promise<ResponseData> {
   const { path, body } = request(suite, fields);
-  return (await party.ok("POST", path, body)).data.run;
+  return (await tenant.ok("POST", path, body)).data.run;
 }
 
 /** Waits for the end of a run. */
-function ended(run: ResponseData, party = own): Promise<ResponseData> {
+function ended(run: ResponseData, tenant = own): Promise<ResponseData> {
   return until(
-    async () => (await party.ok("GET", `${pathOf(run)}?wait_s=20`)).data,
+    async () => (await tenant.ok("GET", `${pathOf(run)}?wait_s=20`)).data,
     ({ ended_at }) => ended_at !== undefined,
     120_000,
   );
 }
 
 /** Runs suites, a few at a time: a busy machine cannot decide many cases at once within their time. */
-async function reports(suites: readonly string[], fields: object = {}, party = own): Promise<ResponseData[]> {
+async function reports(suites: readonly string[], fields: object = {}, tenant = own): Promise<ResponseData[]> {
   const found: ResponseData[] = [];
   for (let from = 0; from < suites.length; from += 3) {
-    found.push(...(await Promise.all(suites.slice(from, from + 3).map((suite) => report(suite, fields, party)))));
+    found.push(...(await Promise.all(suites.slice(from, from + 3).map((suite) => report(suite, fields, tenant)))));
   }
   return found;
 }
 
 /** Runs a suite and returns its report. */
-async function report(suite: string, fields: object = {}, party = own): Promise<ResponseData> {
-  const run = await ended(await start(suite, fields, party), party);
+async function report(suite: string, fields: object = {}, tenant = own): Promise<ResponseData> {
+  const run = await ended(await start(suite, fields, tenant), tenant);
   assert.equal(run.state, "completed", JSON.stringify(run));
-  return (await party.ok("GET", `${base}/reports/${run.environment_id}/${run.report_id}`)).data;
+  return (await tenant.ok("GET", `${base}/reports/${run.environment_id}/${run.report_id}`)).data;
 }
 
 const statuses = ({ cases }: ResponseData): Record<string, string> =>
@@ -259,14 +259,14 @@ test("the response has the report if the run ends within the wait, and a repeat 
 
 test("cases of capabilities that are off are not applicable, and show nothing", async () => {
   const off = await startService({ "connector.encryption_key": "" });
-  const party = await newParty(off);
-  const { staging } = await environmentsOf(party);
-  const found = await reports(["mcp", "connector-lifecycle"], { environment_id: staging }, party);
+  const tenant = await newTenant(off);
+  const { staging } = await environmentsOf(tenant);
+  const found = await reports(["mcp", "connector-lifecycle"], { environment_id: staging }, tenant);
   for (const { verdict, coverage, cases } of found) {
     assert.deepEqual([verdict, coverage.not_applicable, coverage.decided_share], ["incomplete", cases.length, 0]);
     assert.ok(cases.every(({ reason_code }: ResponseData) => reason_code === "capability_off"));
   }
-  const { data } = await party.ok("POST", `${base}/reports/${staging}:explain`, {
+  const { data } = await tenant.ok("POST", `${base}/reports/${staging}:explain`, {
     case_id: "mcp.initialize",
     suite_id: "mcp",
   });
@@ -275,9 +275,9 @@ test("cases of capabilities that are off are not applicable, and show nothing", 
 
 test("a suite in which a setting turns a guarantee off does not pass", async () => {
   const unguarded = await startService({ "egress.mode": "disabled" });
-  const party = await newParty(unguarded);
-  const { staging } = await environmentsOf(party);
-  const { verdict, cases } = await report("connector-lifecycle", { environment_id: staging }, party);
+  const tenant = await newTenant(unguarded);
+  const { staging } = await environmentsOf(tenant);
+  const { verdict, cases } = await report("connector-lifecycle", { environment_id: staging }, tenant);
   const [blocked] = failures({ cases });
   assert.deepEqual([verdict, failures({ cases }).length], ["incomplete", 1]);
   assert.deepEqual(
@@ -290,10 +290,10 @@ test("cases whose calls an entitlement refuses are blocked, not failed", async (
   const strict = await startService({
     ...{ "entitlement.enforcement": "strict", "identity.scim.enabled": "true", "conformance.max_running_runs": "9" },
   });
-  const party = await newParty(strict);
-  const { staging } = await environmentsOf(party);
+  const tenant = await newTenant(strict);
+  const { staging } = await environmentsOf(tenant);
   const affected = ["access", "admission", "connector-lifecycle", "delivery", "runtime", "worker-protocol"];
-  const found = await reports(affected, { environment_id: staging }, party);
+  const found = await reports(affected, { environment_id: staging }, tenant);
   for (const { suite_id, verdict, cases } of found) {
     const blocked = failures({ cases });
     assert.deepEqual([suite_id, verdict], [suite_id, "incomplete"], JSON.stringify(blocked));

@@ -3,16 +3,16 @@ import { createPublicKey, verify } from "node:crypto";
 import { before, test } from "node:test";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 import { artifactOf, createPack, environmentId, sha256, type TestPack } from "./evidence-fixture.ts";
 
 let service: TestService;
-let party: Party;
+let tenant: TenantFixture;
 let sandbox: string;
 before(async () => {
   service = await startService();
-  party = await newParty(service);
-  sandbox = await environmentId(party, "staging");
+  tenant = await newTenant(service);
+  sandbox = await environmentId(tenant, "staging");
 });
 
 const workflow = artifactOf("workflow", "order.fulfil");
@@ -29,7 +29,7 @@ const planted = {
 };
 
 async function packWithSecrets(): Promise<TestPack> {
-  const pack = await createPack(party, sandbox, {
+  const pack = await createPack(tenant, sandbox, {
     name: `${planted.secret} for ${planted.email}`,
     description: `Call ${planted.phone}. Stored at ${planted.storage}.`,
   });
@@ -38,7 +38,7 @@ async function packWithSecrets(): Promise<TestPack> {
   const run = await pack.startRun({ type: "scenario" });
   await pack.receipt("scenario", [], { run_id: run.id, token: run.token, details: { nested: [planted] } });
   const other = await pack.startRun({ type: "scenario" });
-  await party.ok("POST", `${pack.runPath(other.id)}:cancel`, { reason: planted.payload });
+  await tenant.ok("POST", `${pack.runPath(other.id)}:cancel`, { reason: planted.payload });
   return pack;
 }
 
@@ -57,12 +57,12 @@ const statementOf = ({ payload }: ResponseData) => JSON.parse(Buffer.from(payloa
 
 test("an export contains no secret, storage reference, payload or personal data, in no encoding", async () => {
   const pack = await packWithSecrets();
-  const { data } = await party.ok("POST", `${pack.path}:export`, {});
+  const { data } = await tenant.ok("POST", `${pack.path}:export`, {});
   assert.equal(data.gate.state, "open");
   assert.equal(data.receipts.length, 2);
   const statements = [data.envelope, ...data.receipts.map(({ envelope }: ResponseData) => envelope)].map(statementOf);
   const text = JSON.stringify([data, statements]);
-  const events = JSON.stringify((await party.ok("GET", `/api/events?subject=${pack.id}`)).data);
+  const events = JSON.stringify((await tenant.ok("GET", `/api/events?subject=${pack.id}`)).data);
   const explained = JSON.stringify(await pack.explain());
   for (const [where, value] of Object.entries(planted)) {
     for (const exported of [text, events, explained]) {
@@ -71,20 +71,20 @@ test("an export contains no secret, storage reference, payload or personal data,
     }
   }
   // The tenant's own people still see what they stored.
-  const [receipt] = (await party.ok("GET", `${pack.path}/receipts`)).data;
+  const [receipt] = (await tenant.ok("GET", `${pack.path}/receipts`)).data;
   assert.equal(receipt.details.secret, planted.secret);
 });
 
 test("a name that would be exported must not contain a credential or personal data", async () => {
-  const pack = await createPack(party, sandbox);
+  const pack = await createPack(tenant, sandbox);
   for (const name of ["sk_live_51H8aPlantedSecretValue0000", "555-123-4567", "10.20.30.40"]) {
     const artifact = { ...workflow, name };
-    const { body } = await party.refused("INVALID_ARGUMENT", "POST", `${pack.path}/artifacts`, { artifact });
+    const { body } = await tenant.refused("INVALID_ARGUMENT", "POST", `${pack.path}/artifacts`, { artifact });
     assert.match(body.detail, /it is exported/, name);
   }
   for (const name of ["ada@example.com", "s3://bucket/key", "two words"]) {
     const artifact = { ...workflow, name };
-    await party.refused("INVALID_ARGUMENT", "POST", `${pack.path}/artifacts`, { artifact });
+    await tenant.refused("INVALID_ARGUMENT", "POST", `${pack.path}/artifacts`, { artifact });
   }
   await pack.add(workflow);
   const receipt = { type: "graph", result: "passed", subjects: [workflow] };
@@ -93,12 +93,12 @@ test("a name that would be exported must not contain a credential or personal da
     { cases: [{ id: "4111-1111-1111-1111", status: "passed" }] },
     { tool: { name: "glpat-PlantedSecretValue0000", version: "1" } },
   ]) {
-    await party.refused("INVALID_ARGUMENT", "POST", `${pack.path}/receipts`, { ...receipt, ...fields });
+    await tenant.refused("INVALID_ARGUMENT", "POST", `${pack.path}/receipts`, { ...receipt, ...fields });
   }
 });
 
 test("a receipt is an in-toto statement that anybody verifies with the published keys", async () => {
-  const pack = await createPack(party, sandbox);
+  const pack = await createPack(tenant, sandbox);
   await pack.add(workflow);
   const fields = { cases: [{ id: "ends", status: "passed" }], tool: { name: "linter", version: "1.2.3.4" } };
   const receipt = await pack.receipt("graph", [workflow], { ...fields, details: { note: "x" }, ttl_s: 60 });
@@ -119,8 +119,8 @@ test("a receipt is an in-toto statement that anybody verifies with the published
 test("after a rotation new receipts have the new key, and old ones stay verifiable", async () => {
   const pack = await packWithSecrets();
   const platform = restClient(service.baseUrl, service.adminKey);
-  const old = (await party.ok("GET", `${pack.path}/receipts`)).data[0];
-  await party.refused("PERMISSION_DENIED", "POST", `${keysPath}:rotate`, {});
+  const old = (await tenant.ok("GET", `${pack.path}/receipts`)).data[0];
+  await tenant.refused("PERMISSION_DENIED", "POST", `${keysPath}:rotate`, {});
   const rotated = await platform.call("POST", `${keysPath}:rotate`, { reason: "test" });
   assert.equal(rotated.status, 200, rotated.text);
   const fresh = await pack.receipt("graph", [workflow]);
@@ -144,7 +144,7 @@ test("after a rotation new receipts have the new key, and old ones stay verifiab
     assert.equal(data.statement.predicate.pack_id, pack.id);
   }
   // An export brings every key that it needs.
-  const { data: manifest } = await party.ok("POST", `${pack.path}:export`, {});
+  const { data: manifest } = await tenant.ok("POST", `${pack.path}:export`, {});
   assert.deepEqual(manifest.keys.map(({ id }: ResponseData) => id).sort(), [keyOf(old), keyOf(fresh)].sort());
   for (const { envelope } of [manifest, ...manifest.receipts]) assert.ok(isSigned(envelope, manifest.keys));
   const { predicate } = statementOf(manifest.envelope);
@@ -157,7 +157,7 @@ test("after a rotation new receipts have the new key, and old ones stay verifiab
 });
 
 test("an altered statement, signature, type or key does not verify", async () => {
-  const pack = await createPack(party, sandbox);
+  const pack = await createPack(tenant, sandbox);
   await pack.add(workflow);
   const { envelope } = await pack.receipt("graph", [workflow], { result: "failed" });
   const statement = statementOf(envelope);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { ulid } from "../../src/platform/ids/ulid.ts";
 import { connect } from "../harness/postgres-server.ts";
 import type { TestService } from "../harness/service.ts";
-import { freshName, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { freshName, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 
 const base = "/api/rollout-evidence";
 
@@ -17,15 +17,15 @@ export function artifactOf(kind: string, name: string, version = "1") {
 }
 
 /** The id of an environment by its key. */
-export async function environmentId(party: Party, key: string): Promise<string> {
-  const { data } = await party.ok("GET", "/api/v2/environments");
+export async function environmentId(tenant: TenantFixture, key: string): Promise<string> {
+  const { data } = await tenant.ok("GET", "/api/v2/environments");
   return data.find((each: ResponseData) => each.key === key).id;
 }
 
 /** Stores a conformance report as a run would; returns the fields of a runtime receipt about it. */
 export async function storeReport(
   { databaseUrl }: TestService,
-  { id: tenantId }: Party,
+  { id: tenantId }: TenantFixture,
   environment: string,
   fields = {},
 ) {
@@ -58,8 +58,8 @@ export interface TestPack {
 }
 
 /** Creates a pack. */
-export async function createPack(party: Party, environment: string, fields: object = {}): Promise<TestPack> {
-  const { data } = await party.ok("POST", `${base}/packs`, {
+export async function createPack(tenant: TenantFixture, environment: string, fields: object = {}): Promise<TestPack> {
+  const { data } = await tenant.ok("POST", `${base}/packs`, {
     environment_id: environment,
     name: freshName(),
     ...fields,
@@ -70,13 +70,13 @@ export async function createPack(party: Party, environment: string, fields: obje
     environmentId: environment,
     path,
     runPath: (runId) => `${base}/runs/${environment}/${runId}`,
-    add: async (artifact) => (await party.ok("POST", `${path}/artifacts`, { artifact })).data,
+    add: async (artifact) => (await tenant.ok("POST", `${path}/artifacts`, { artifact })).data,
     receipt: async (type, subjects, more = {}) =>
-      (await party.ok("POST", `${path}/receipts`, { type, result: "passed", subjects, ...more })).data,
+      (await tenant.ok("POST", `${path}/receipts`, { type, result: "passed", subjects, ...more })).data,
     startRun: async (more = {}) =>
-      (await party.ok("POST", `${path}/runs`, { type: "graph", mode: "sandbox", claim: true, ...more })).data,
-    gate: async () => (await party.ok("POST", `${path}/gate:evaluate`, {})).data,
-    explain: async () => (await party.ok("POST", `${path}:explain`, {})).data,
+      (await tenant.ok("POST", `${path}/runs`, { type: "graph", mode: "sandbox", claim: true, ...more })).data,
+    gate: async () => (await tenant.ok("POST", `${path}/gate:evaluate`, {})).data,
+    explain: async () => (await tenant.ok("POST", `${path}:explain`, {})).data,
   };
 }
 

@@ -2,31 +2,31 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { newParty, type Party } from "../routing/tenant-fixture.ts";
+import { newTenant, type TenantFixture } from "../routing/tenant-fixture.ts";
 import { artifactOf, createPack, environmentId, reasonsOf, storeReport, type TestPack } from "./evidence-fixture.ts";
 
 let service: TestService;
-let party: Party;
+let tenant: TenantFixture;
 let sandbox: string;
 let production: string;
 before(async () => {
   service = await startService();
-  party = await newParty(service);
-  sandbox = await environmentId(party, "staging");
-  production = await environmentId(party, "production");
+  tenant = await newTenant(service);
+  sandbox = await environmentId(tenant, "staging");
+  production = await environmentId(tenant, "production");
 });
 
 const routing = artifactOf("routing", "leads");
 
 /** A sandbox pack with one routing artifact, which needs a scenario receipt. */
 async function routingPack(fields: object = {}): Promise<TestPack> {
-  const pack = await createPack(party, sandbox, fields);
+  const pack = await createPack(tenant, sandbox, fields);
   await pack.add(routing);
   return pack;
 }
 
 test("a gate opens when every requirement of every artifact has a valid receipt, and says until when", async () => {
-  const pack = await createPack(party, sandbox, { required_types: ["runtime"], max_age_s: 86_400 });
+  const pack = await createPack(tenant, sandbox, { required_types: ["runtime"], max_age_s: 86_400 });
   const workflow = artifactOf("workflow", "order.fulfil");
   const empty = await pack.gate();
   assert.deepEqual([empty.state, reasonsOf(empty)], ["closed", ["artifacts missing"]]);
@@ -42,7 +42,7 @@ test("a gate opens when every requirement of every artifact has a valid receipt,
   for (const type of ["graph", "scenario"]) await pack.receipt(type, [workflow]);
   assert.deepEqual(reasonsOf(await pack.gate()), ["workflow.runtime missing"]);
   const at = new Date(Date.now() - 3_600_000);
-  await pack.receipt("runtime", [workflow], await storeReport(service, party, sandbox, { at }));
+  await pack.receipt("runtime", [workflow], await storeReport(service, tenant, sandbox, { at }));
   const open = await pack.gate();
   assert.deepEqual([open.state, open.reasons, open.next_step], ["open", [], ""]);
   // A runtime receipt is as old as its report.
@@ -73,7 +73,7 @@ test("a receipt is void when its artifact changes", async () => {
   await pack.add(changed);
   assert.deepEqual(reasonsOf(await pack.gate()), ["routing.scenario stale"]);
   // The old digest is not accepted any more, and the old content does not revive the receipt under a new version.
-  const refused = await party.refused("INVALID_ARGUMENT", "POST", `${pack.path}/receipts`, {
+  const refused = await tenant.refused("INVALID_ARGUMENT", "POST", `${pack.path}/receipts`, {
     ...{ type: "scenario", result: "passed", subjects: [routing] },
   });
   assert.match(refused.body.detail, /as it is in the pack: version 2/);
@@ -93,7 +93,7 @@ test("a receipt expires, or becomes stale by its age, without any call; an event
     const closed = await until(pack.gate, ({ state }) => state === "closed");
     assert.deepEqual(reasonsOf(closed), [`routing.scenario ${reason}`]);
     const events = async () =>
-      (await party.ok("GET", `/api/events?subject=${pack.id}&types=evidence.gate.closed`)).data;
+      (await tenant.ok("GET", `/api/events?subject=${pack.id}&types=evidence.gate.closed`)).data;
     const [event] = await until(events, ({ length }) => length > 0);
     assert.deepEqual(event.data.reasons, [reason]);
   }
@@ -112,13 +112,13 @@ test("a check in another environment does not count", async () => {
 test("a gate lists every reason at once, and explain shows the receipts behind each", async () => {
   const names = ["connector", "routing", "strategy", "workflow"];
   const [connector, other, strategy, workflow] = names.map((kind) => artifactOf(kind, "all"));
-  const pack = await createPack(party, sandbox, { required_types: ["runtime"] });
+  const pack = await createPack(tenant, sandbox, { required_types: ["runtime"] });
   for (const each of [connector, other, strategy, workflow]) await pack.add(each!);
   const first = await pack.receipt("connector", [connector!]);
   const failed = await pack.receipt("connector", [connector!], { result: "failed" });
-  const incomplete = await storeReport(service, party, sandbox, { verdict: "incomplete" });
+  const incomplete = await storeReport(service, tenant, sandbox, { verdict: "incomplete" });
   await pack.receipt("runtime", [connector!], incomplete);
-  const passed = await storeReport(service, party, sandbox);
+  const passed = await storeReport(service, tenant, sandbox);
   await pack.receipt("scenario", [other!], { observed_environment_id: production });
   await pack.receipt("runtime", [other!, strategy!], passed);
   await pack.receipt("strategy", [strategy!], { ttl_s: 1 });
@@ -162,7 +162,7 @@ test("a gate lists every reason at once, and explain shows the receipts behind e
 
 test("requirements depend on the kind of the artifact and the mode of the environment", async () => {
   const expand = async (environment_id: string, kinds: string[]) => {
-    const { data } = await party.ok("POST", "/api/rollout-evidence/requirements:expand", { environment_id, kinds });
+    const { data } = await tenant.ok("POST", "/api/rollout-evidence/requirements:expand", { environment_id, kinds });
     assert.equal(data.version, 1);
     return [data.environment_mode, ...data.requirements.map(({ id }: { id: string }) => id)];
   };
@@ -176,7 +176,7 @@ test("requirements depend on the kind of the artifact and the mode of the enviro
 
 test("a receipt that contradicts itself, or cannot be about its artifact, is refused without effect", async () => {
   const pack = await routingPack();
-  const before = (await party.ok("GET", pack.path)).data;
+  const before = (await tenant.ok("GET", pack.path)).data;
   const receipt = { type: "scenario", result: "passed", subjects: [routing] };
   const refused: [fields: object, detail: RegExp][] = [
     [{ subjects: [] }, /at least one artifact/],
@@ -189,8 +189,8 @@ test("a receipt that contradicts itself, or cannot be about its artifact, is ref
     [{ details: { text: "x".repeat(70_000) } }, /at most 65536 bytes/],
   ];
   for (const [fields, detail] of refused) {
-    const answer = await party.refused("INVALID_ARGUMENT", "POST", `${pack.path}/receipts`, { ...receipt, ...fields });
+    const answer = await tenant.refused("INVALID_ARGUMENT", "POST", `${pack.path}/receipts`, { ...receipt, ...fields });
     assert.match(answer.body.detail, detail);
   }
-  assert.deepEqual((await party.ok("GET", pack.path)).data, before);
+  assert.deepEqual((await tenant.ok("GET", pack.path)).data, before);
 });

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 import { artifactOf, createPack, environmentId, type TestPack } from "./evidence-fixture.ts";
 
 let service: TestService;
-let party: Party;
+let tenant: TenantFixture;
 let sandbox: string;
 before(async () => {
   service = await startService();
-  party = await newParty(service);
-  sandbox = await environmentId(party, "staging");
+  tenant = await newTenant(service);
+  sandbox = await environmentId(tenant, "staging");
 });
 
 const routing = artifactOf("routing", "leads");
@@ -41,13 +41,13 @@ for (const status of Object.keys(table)) {
   for (const [call, requestOf] of Object.entries(calls)) {
     const next = table[status]![call];
     test(`${call} of a pack that is ${status} ${next === undefined ? "is refused with what is possible" : "is possible"}`, async () => {
-      const pack = await createPack(party, sandbox);
+      const pack = await createPack(tenant, sandbox);
       await pack.add(routing);
-      if (status === "archived") await party.ok("POST", `${pack.path}:archive`, {});
-      const before = (await party.ok("GET", pack.path)).data;
+      if (status === "archived") await tenant.ok("POST", `${pack.path}:archive`, {});
+      const before = (await tenant.ok("GET", pack.path)).data;
       const [method, path, body] = requestOf(pack);
-      const response = await party.rest.call(method, path, body);
-      const after = (await party.ok("GET", pack.path)).data;
+      const response = await tenant.rest.call(method, path, body);
+      const after = (await tenant.ok("GET", pack.path)).data;
       assert.equal(after.status, next ?? status);
       assert.deepEqual(after.possible_calls, Object.keys(table[next ?? status]!));
       if (next !== undefined) return assert.equal(response.status, 200, response.text);
@@ -60,10 +60,10 @@ for (const status of Object.keys(table)) {
 }
 
 test("every artifact, receipt and change of demands makes a revision with a digest of its own", async () => {
-  const pack = await createPack(party, sandbox, { description: "first", required_types: ["canary"] });
+  const pack = await createPack(tenant, sandbox, { description: "first", required_types: ["canary"] });
   const seen: [revision: number, digest: string][] = [];
   const note = async () => {
-    const { revision, digest } = (await party.ok("GET", pack.path)).data;
+    const { revision, digest } = (await tenant.ok("GET", pack.path)).data;
     seen.push([revision, digest]);
   };
   await note();
@@ -73,7 +73,7 @@ test("every artifact, receipt and change of demands makes a revision with a dige
   await note();
   await pack.receipt("scenario", [artifactOf("routing", "leads", "2")]);
   await note();
-  const { data } = await party.ok("PUT", pack.path, { name: "renamed", record_version: 4 });
+  const { data } = await tenant.ok("PUT", pack.path, { name: "renamed", record_version: 4 });
   await note();
   assert.deepEqual(
     seen.map(([revision]) => revision),
@@ -86,11 +86,11 @@ test("every artifact, receipt and change of demands makes a revision with a dige
     data.artifacts.map(({ kind, name, version }: ResponseData) => [kind, name, version]),
     [["routing", "leads", "2"]],
   );
-  await party.refused("VERSION_CONFLICT", "PUT", pack.path, { name: "late", record_version: 4 });
+  await tenant.refused("VERSION_CONFLICT", "PUT", pack.path, { name: "late", record_version: 4 });
 });
 
 test("packs are listed by environment and status", async () => {
-  const own = await newParty(service);
+  const own = await newTenant(service);
   const staging = await environmentId(own, "staging");
   const production = await environmentId(own, "production");
   const first = await createPack(own, staging);
@@ -104,16 +104,16 @@ test("packs are listed by environment and status", async () => {
 });
 
 test("a pack of another tenant, or at another environment, does not exist", async () => {
-  const pack = await createPack(party, sandbox);
+  const pack = await createPack(tenant, sandbox);
   await pack.add(routing);
   const { id: runId } = await pack.startRun({ type: "scenario" });
-  const stranger = await newParty(service);
-  const elsewhere = pack.path.replace(sandbox, await environmentId(party, "production"));
+  const stranger = await newTenant(service);
+  const elsewhere = pack.path.replace(sandbox, await environmentId(tenant, "production"));
   for (const [call, requestOf] of Object.entries(calls)) {
     const [method, path, body] = requestOf(pack);
     assert.equal((await stranger.rest.call(method, path, body)).status, 404, call);
     const moved = path.replace(pack.path, elsewhere);
-    assert.equal((await party.rest.call(method, moved, body)).status, 404, call);
+    assert.equal((await tenant.rest.call(method, moved, body)).status, 404, call);
   }
   for (const verb of ["", ":heartbeat", ":cancel"]) {
     const [method, body] = verb === "" ? ["GET"] : ["POST", {}];
@@ -122,22 +122,22 @@ test("a pack of another tenant, or at another environment, does not exist", asyn
 });
 
 test("a caller for production neither sees nor uses packs of a sandbox", async () => {
-  const pack = await createPack(party, sandbox);
-  const caller = await party.caller({ roles: ["operator"], environment_mode: "production_only" });
+  const pack = await createPack(tenant, sandbox);
+  const caller = await tenant.caller({ roles: ["operator"], environment_mode: "production_only" });
   for (const [call, requestOf] of Object.entries(calls)) {
     const { status, text } = await caller.call(...requestOf(pack));
     assert.equal(status, 403, `${call}: ${text}`);
   }
-  const visible = await createPack(party, await environmentId(party, "production"));
+  const visible = await createPack(tenant, await environmentId(tenant, "production"));
   const { body } = await caller.call("GET", "/api/rollout-evidence/packs");
   const ids = body.data.map(({ id }: ResponseData) => id);
   assert.deepEqual([ids.includes(visible.id), ids.includes(pack.id)], [true, false]);
 });
 
 test("a worker collects evidence with the role service, and changes nothing else", async () => {
-  const pack = await createPack(party, sandbox);
+  const pack = await createPack(tenant, sandbox);
   await pack.add(routing);
-  const worker = await party.caller({ roles: ["service"] });
+  const worker = await tenant.caller({ roles: ["service"] });
   const may = ["add_receipt", "start_run", "evaluate", "explain"];
   for (const [call, requestOf] of Object.entries(calls)) {
     const { status, text } = await worker.call(...requestOf(pack));
@@ -146,9 +146,9 @@ test("a worker collects evidence with the role service, and changes nothing else
 });
 
 test("a pack has at most a hundred artifacts, and one of them can still be replaced", async () => {
-  const pack = await createPack(party, sandbox);
+  const pack = await createPack(tenant, sandbox);
   for (let n = 0; n < 100; n++) await pack.add(artifactOf("report", `r${n}`));
   const path = `${pack.path}/artifacts`;
-  await party.refused("FAILED_PRECONDITION", "POST", path, { artifact: artifactOf("report", "one-more") });
+  await tenant.refused("FAILED_PRECONDITION", "POST", path, { artifact: artifactOf("report", "one-more") });
   await pack.add(artifactOf("report", "r7", "2"));
 });

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 import { artifactOf, createPack, environmentId, type TestPack } from "./evidence-fixture.ts";
 
 type Status = "pending" | "running" | "succeeded" | "failed" | "cancelled" | "lease_expired" | "deadline_exceeded";
 
 const workflow = artifactOf("workflow", "order.fulfil");
 let service: TestService;
-let party: Party;
+let tenant: TenantFixture;
 let pack: TestPack;
 /** Runs for every status and call, and the token that each had. */
 const runs = new Map<string, ResponseData>();
@@ -50,26 +50,26 @@ const table: Readonly<Record<Status, Readonly<Record<string, Status>>>> = {
 const statuses = Object.keys(table) as Status[];
 
 async function newPack(): Promise<TestPack> {
-  const created = await createPack(party, await environmentId(party, "staging"));
+  const created = await createPack(tenant, await environmentId(tenant, "staging"));
   await created.add(workflow);
   return created;
 }
 
 async function read(run: ResponseData): Promise<ResponseData> {
-  return (await party.ok("GET", pack.runPath(run.id))).data;
+  return (await tenant.ok("GET", pack.runPath(run.id))).data;
 }
 
 before(async () => {
   service = await startService();
-  party = await newParty(service);
+  tenant = await newTenant(service);
   for (const call of Object.keys(calls)) {
     pack = await newPack();
     for (const status of statuses) {
       const run = await pack.startRun(starts[status]);
       const result = status === "failed" ? "failed" : "passed";
       const [method, path, body] = calls.report!(run);
-      if (status === "succeeded" || status === "failed") await party.ok(method, path, { ...body, result });
-      if (status === "cancelled") await party.ok(...(calls.cancel!(run) as [string, string, object]));
+      if (status === "succeeded" || status === "failed") await tenant.ok(method, path, { ...body, result });
+      if (status === "cancelled") await tenant.ok(...(calls.cancel!(run) as [string, string, object]));
       runs.set(`${status} ${call}`, run);
     }
   }
@@ -89,7 +89,7 @@ for (const status of statuses) {
     test(`${call} of a run that is ${status} ${next === undefined ? "is refused with what is possible" : "is possible"}`, async () => {
       const run = runs.get(`${status} ${call}`);
       const before = await read(run);
-      const response = await party.rest.call(...(requestOf(run) as [string, string, object]));
+      const response = await tenant.rest.call(...(requestOf(run) as [string, string, object]));
       const after = await read(run);
       if (next !== undefined) {
         assert.equal(response.status, 200, response.text);
@@ -111,13 +111,13 @@ test("a heartbeat renews the lease, and never beyond the deadline", async () => 
   const own = await newPack();
   const run = await own.startRun({ lease_s: 600, deadline_s: 660 });
   const [method, path] = calls.claim!(run);
-  const { data: renewed } = await party.ok(method, path, { token: run.token });
+  const { data: renewed } = await tenant.ok(method, path, { token: run.token });
   assert.ok(Date.parse(renewed.lease_until) > Date.parse(run.lease_until));
   assert.equal(renewed.deadline_at, run.deadline_at);
   assert.equal(renewed.token, undefined);
   const short = await own.startRun({ lease_s: 600, deadline_s: 60 });
   assert.equal(short.lease_until, short.deadline_at);
-  const { data: beaten } = await party.ok("POST", own.runPath(short.id).concat(":heartbeat"), { token: short.token });
+  const { data: beaten } = await tenant.ok("POST", own.runPath(short.id).concat(":heartbeat"), { token: short.token });
   assert.equal(beaten.lease_until, short.deadline_at);
 });
 
@@ -125,19 +125,19 @@ test("after another worker has claimed a run, the stale token writes nothing", a
   const own = await newPack();
   const first = await own.startRun({ lease_s: 1 });
   const path = `${own.runPath(first.id)}:heartbeat`;
-  const claim = () => party.rest.call("POST", path, {});
+  const claim = () => tenant.rest.call("POST", path, {});
   const { body } = await until(claim, ({ status }) => status === 200);
   const second = body.data;
   assert.deepEqual([first.fence, second.fence], [1, 2]);
   const report = { type: "graph", result: "passed", run_id: first.id };
-  const before = (await party.ok("GET", own.path)).data;
-  await party.refused("LEASE_LOST", "POST", path, { token: first.token });
-  await party.refused("LEASE_LOST", "POST", `${own.path}/receipts`, { ...report, token: first.token });
-  assert.deepEqual((await party.ok("GET", own.path)).data, before);
+  const before = (await tenant.ok("GET", own.path)).data;
+  await tenant.refused("LEASE_LOST", "POST", path, { token: first.token });
+  await tenant.refused("LEASE_LOST", "POST", `${own.path}/receipts`, { ...report, token: first.token });
+  assert.deepEqual((await tenant.ok("GET", own.path)).data, before);
   assert.equal((await own.gate()).state, "closed");
-  const { status } = await party.rest.call("POST", `${own.path}/receipts`, { ...report, token: second.token });
+  const { status } = await tenant.rest.call("POST", `${own.path}/receipts`, { ...report, token: second.token });
   // The second lease lasts a second too; a slow machine may lose it, and then nothing is written either.
-  const { data: receipts } = await party.ok("GET", `${own.path}/receipts`);
+  const { data: receipts } = await tenant.ok("GET", `${own.path}/receipts`);
   assert.equal(receipts.length, status === 200 ? 1 : 0);
 });
 
@@ -146,10 +146,10 @@ test("twenty concurrent reports with one token make one receipt", async () => {
   const run = await own.startRun({});
   const report = { type: "graph", result: "passed", run_id: run.id, token: run.token };
   const answers = await Promise.all(
-    Array.from({ length: 20 }, () => party.rest.call("POST", `${own.path}/receipts`, report)),
+    Array.from({ length: 20 }, () => tenant.rest.call("POST", `${own.path}/receipts`, report)),
   );
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array.from({ length: 19 }, () => 409)]);
-  const { data } = await party.ok("GET", `${own.path}/receipts`);
+  const { data } = await tenant.ok("GET", `${own.path}/receipts`);
   assert.deepEqual([data.length, data[0].run_id], [1, run.id]);
 });
 
@@ -164,23 +164,23 @@ test("a receipt of a run is about what the run pinned, even if the artifact chan
     reasons.map(({ reason }: ResponseData) => reason),
     ["stale", "missing"],
   );
-  assert.equal((await party.ok("GET", own.runPath(run.id))).data.receipt_id, receipt.id);
+  assert.equal((await tenant.ok("GET", own.runPath(run.id))).data.receipt_id, receipt.id);
 });
 
 test("a run acts only in a mode that its environment allows, on artifacts that it can check", async () => {
-  const live = await createPack(party, await environmentId(party, "production"));
+  const live = await createPack(tenant, await environmentId(tenant, "production"));
   await live.add(workflow);
   const refused: [of: TestPack, fields: object, detail: RegExp][] = [
     [live, { type: "graph", mode: "sandbox" }, /Allowed: dry_run\./],
     [pack, { type: "connector", mode: "sandbox" }, /no artifact that a connector run could check/],
   ];
   for (const [of, fields, detail] of refused) {
-    const { body } = await party.refused("FAILED_PRECONDITION", "POST", `${of.path}/runs`, fields);
+    const { body } = await tenant.refused("FAILED_PRECONDITION", "POST", `${of.path}/runs`, fields);
     assert.match(body.detail, detail);
   }
-  await party.refused("INVALID_ARGUMENT", "POST", `${live.path}/runs`, { type: "canary", mode: "dry_run" });
+  await tenant.refused("INVALID_ARGUMENT", "POST", `${live.path}/runs`, { type: "canary", mode: "dry_run" });
   assert.equal((await live.startRun({ type: "graph", mode: "dry_run" })).mode, "dry_run");
-  const { data } = await party.ok("GET", `${live.path}/runs`);
+  const { data } = await tenant.ok("GET", `${live.path}/runs`);
   assert.equal(data.length, 1);
   assert.equal(data[0].token, undefined);
 });
@@ -188,12 +188,12 @@ test("a run acts only in a mode that its environment allows, on artifacts that i
 test("a pack has at most twenty runs that have not ended", async () => {
   const own = await newPack();
   for (let n = 0; n < 20; n++) await own.startRun({ claim: false });
-  await party.refused("FAILED_PRECONDITION", "POST", `${own.path}/runs`, { type: "graph", mode: "sandbox" });
+  await tenant.refused("FAILED_PRECONDITION", "POST", `${own.path}/runs`, { type: "graph", mode: "sandbox" });
 });
 
 test("the life of a run is in the event log, its ends by time too", async () => {
   const types = async (run: ResponseData) =>
-    (await party.ok("GET", `/api/events?subject=${run.id}`)).data.map(({ type }: ResponseData) => type).toReversed();
+    (await tenant.ok("GET", `/api/events?subject=${run.id}`)).data.map(({ type }: ResponseData) => type).toReversed();
   assert.deepEqual(await types(runs.get("succeeded claim")), [
     "evidence.run.started",
     "evidence.run.claimed",

@@ -9,10 +9,10 @@ export type AnyMessage = any;
 export type Fault = (request: AnyMessage, original: () => Promise<AnyMessage>) => Promise<AnyMessage>;
 
 /** Finds the fault of an operation, such as `WorkService/completeItem`, for the calls of a tenant. */
-export type FindFault = (operation: string, tenantId: string) => Fault | undefined;
+export type FindFailure = (operation: string, tenantId: string) => Fault | undefined;
 
 /** Creates the areas of a build whose operations can be broken while it runs. */
-export function createBreakableAreas(findFault: FindFault): typeof createAreas {
+export function createBreakableAreas(findFault: FindFailure): typeof createAreas {
   return async (parts) => {
     const areas = await createAreas(parts);
     const breakable = (service: string, handlers: ServiceHandlers): ServiceHandlers =>
@@ -53,7 +53,7 @@ function wrap(
   }
   return {
     ...handler,
-    grouped: (context: Context, request: AnyMessage, keyed: KeyedCall | undefined) =>
-      broken(context, request, () => handler.grouped(context, request, keyed)),
+    ownCommit: (context: Context, request: AnyMessage, keyed: KeyedCall | undefined) =>
+      broken(context, request, () => handler.ownCommit(context, request, keyed)),
   };
 }

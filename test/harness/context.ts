@@ -2,7 +2,7 @@ import { create, type DescMessage, type MessageInitShape, type MessageShape } fr
 import {
   type AfterCommit,
   type Context,
-  type GroupedHandler,
+  type OwnCommitHandler,
   PrepareAgain,
   type PreparedHandler,
 } from "../../src/chain/call.ts";
@@ -80,12 +80,12 @@ const anyOperation = readOperations()[0]!;
 export async function perform<I extends DescMessage, O>(
   db: Database,
   choice: ContextChoice,
-  handler: ((context: Context, request: MessageShape<I>) => Promise<O>) | GroupedHandler | PreparedHandler,
+  handler: ((context: Context, request: MessageShape<I>) => Promise<O>) | OwnCommitHandler | PreparedHandler,
   schema: I,
   request: MessageInitShape<I>,
 ): Promise<O> {
   if (typeof handler !== "function" && !("prepare" in handler))
-    throw new Error("A grouped handler commits its own transaction");
+    throw new Error("A handler with its own commit commits its own transaction");
   const actions: AfterCommit[] = [];
   const message = create(schema, request);
   const afterCommit = (action: AfterCommit) => void actions.push(action);

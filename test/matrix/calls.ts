@@ -4,7 +4,7 @@ import type { TestSql } from "../harness/postgres-server.ts";
 import { type Caller, callOperation, type Outcome } from "../harness/wire.ts";
 
 /** A tenant and its callers. */
-export interface Party {
+export interface TenantFixture {
   readonly tenantId: string;
   readonly isPlatform: boolean;
   /** An admin key on the external plane. */
@@ -22,15 +22,15 @@ export interface Party {
 }
 
 /** Values of valid requests that the definition does not determine, by operation. */
-export type FixtureRequests = Readonly<Record<string, (party: Party) => Promise<Json> | Json>>;
+export type FixtureRequests = Readonly<Record<string, (tenant: TenantFixture) => Promise<Json> | Json>>;
 
 /** Operations that only a person can call. */
 const personal: ReadonlySet<string> = new Set(["service.api.PromotionService/ApproveCandidate"]);
 
 /** The callers of an operation: an internal one is reachable only on the internal plane. */
-export function callerFor(party: Party, { governance, id }: Operation): Caller {
-  if (personal.has(id)) return party.person;
-  return governance.internalOnly ? party.service : party.admin;
+export function callerFor(tenant: TenantFixture, { governance, id }: Operation): Caller {
+  if (personal.has(id)) return tenant.person;
+  return governance.internalOnly ? tenant.service : tenant.admin;
 }
 
 /** The operation with a given name, such as "PoolService/CreatePool". */
@@ -41,9 +41,9 @@ export function operationNamed(name: string): Operation {
 }
 
 /** Calls an operation that must succeed. */
-export async function must(named: Operation | string, party: Party, message: Json): Promise<Outcome> {
+export async function must(named: Operation | string, tenant: TenantFixture, message: Json): Promise<Outcome> {
   const operation = typeof named === "string" ? operationNamed(named) : named;
-  const outcome = await callOperation("REST", operation, callerFor(party, operation), message);
+  const outcome = await callOperation("REST", operation, callerFor(tenant, operation), message);
   if (outcome.code !== "OK") throw new Error(`${operation.id} returned ${outcome.text} to ${JSON.stringify(message)}`);
   return outcome;
 }

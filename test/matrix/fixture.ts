@@ -11,7 +11,7 @@ import { restClient } from "../harness/rest.ts";
 import { serviceTokenSecret, startService, type TestService, type TestSettings } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 import { type Caller, protocols } from "../harness/wire.ts";
-import { callerFor, type FixtureRequests, must, operationNamed, type Party } from "./calls.ts";
+import { callerFor, type FixtureRequests, must, operationNamed, type TenantFixture } from "./calls.ts";
 import { billingRequests } from "./fixtures/billing.ts";
 import { bulkOperationRequests } from "./fixtures/bulk-operations.ts";
 import { conformanceRequests } from "./fixtures/conformance.ts";
@@ -43,15 +43,15 @@ import { workflowRunRequests } from "./fixtures/workflow-runs.ts";
 import { workflowStreamRequests } from "./fixtures/workflow-streams.ts";
 import { workflowTriggerRequests } from "./fixtures/workflow-triggers.ts";
 
-export { callerFor, operations, type Party, protocols };
+export { callerFor, operations, protocols, type TenantFixture };
 
 /** A node with the platform tenant and two others. */
 export interface MatrixFixture {
   readonly service: TestService;
   readonly sql: TestSql;
-  readonly platform: Party;
-  readonly own: Party;
-  readonly foreign: Party;
+  readonly platform: TenantFixture;
+  readonly own: TenantFixture;
+  readonly foreign: TenantFixture;
 }
 
 /** Starts a node and creates its tenants. */
@@ -63,7 +63,7 @@ export async function createMatrixFixture(settings: TestSettings = {}): Promise<
   const rest = restClient(service.baseUrl, service.adminKey);
   const tenants = await rest.call("GET", "/api/tenants");
   const platform = await partyOf(service, sql, tenants.body.data[0].id, service.adminKey, true);
-  const make = async (name: string): Promise<Party> => {
+  const make = async (name: string): Promise<TenantFixture> => {
     const { body } = await rest.call("POST", "/api/tenants", { name, issue_admin_key: true });
     return partyOf(service, sql, body.data.id, body.data.admin_key, false);
   };
@@ -90,7 +90,7 @@ async function partyOf(
   tenantId: string,
   adminKey: string,
   isPlatform: boolean,
-): Promise<Party> {
+): Promise<TenantFixture> {
   const keyWith = async (request: object): Promise<Caller> => {
     const created = await restClient(baseUrl, adminKey).call("POST", "/api/v2/api-keys", {
       name: "matrix",
@@ -255,16 +255,16 @@ const listedBy: Readonly<Record<string, readonly string[]>> = {
   "service.api.NotificationService/ListDeliveries": ["subscriber_id"],
 };
 
-/** A valid request of a party; every record that it names is created, and an update changes a field. */
-export async function requestFor(operation: Operation, party: Party): Promise<Json> {
-  const request = await leastRequestFor(operation, party);
+/** A valid request of a tenant; every record that it names is created, and an update changes a field. */
+export async function requestFor(operation: Operation, tenant: TenantFixture): Promise<Json> {
+  const request = await leastRequestFor(operation, tenant);
   return isPatch(operation) ? { ...changeFor(operation, request), ...request, ...documentChange(request) } : request;
 }
 
 /** Like requestFor, but an update changes nothing. */
-export async function leastRequestFor(operation: Operation, party: Party): Promise<Json> {
-  const given = await knownOf(operation, party);
-  for (const { name } of idFields(operation)) given[name] ??= await createFor(operation, name, party);
+export async function leastRequestFor(operation: Operation, tenant: TenantFixture): Promise<Json> {
+  const given = await knownOf(operation, tenant);
+  for (const { name } of idFields(operation)) given[name] ??= await createFor(operation, name, tenant);
   return validRequest(operation, given);
 }
 
@@ -287,17 +287,17 @@ function documentChange({ document }: Json): Json {
   return document === undefined ? {} : { document: { ...document, name: freshWord() } };
 }
 
-/** A valid request of a party for every operation, created sequentially because some limits are on concurrent work. */
-export async function requestsForAll(party: Party): Promise<ReadonlyMap<Operation, Json>> {
+/** A valid request of a tenant for every operation, created sequentially because some limits are on concurrent work. */
+export async function requestsForAll(tenant: TenantFixture): Promise<ReadonlyMap<Operation, Json>> {
   const requests = new Map<Operation, Json>();
-  for (const operation of operations) requests.set(operation, await requestFor(operation, party));
-  await atRest(party.sql);
+  for (const operation of operations) requests.set(operation, await requestFor(operation, tenant));
+  await atRest(tenant.sql);
   return requests;
 }
 
 /** The smallest valid list request. At least one record exists. */
-export async function listRequestFor(operation: Operation, party: Party): Promise<Json> {
-  return listRequestOf(operation, await requestFor(operation, party));
+export async function listRequestFor(operation: Operation, tenant: TenantFixture): Promise<Json> {
+  return listRequestOf(operation, await requestFor(operation, tenant));
 }
 
 /** The required parameters of a list in a valid request. */
@@ -307,25 +307,25 @@ export function listRequestOf(operation: Operation, request: Json): Json {
   return Object.fromEntries(names.map((name) => [name, request[name]]));
 }
 
-/** Creates a record of a party that a field of an operation can name; returns its id. */
-export async function recordFor(operation: Operation, fieldName: string, party: Party): Promise<string> {
-  const named = (await knownOf(operation, party))[fieldName];
-  return typeof named === "string" ? named : createFor(operation, fieldName, party);
+/** Creates a record of a tenant that a field of an operation can name; returns its id. */
+export async function recordFor(operation: Operation, fieldName: string, tenant: TenantFixture): Promise<string> {
+  const named = (await knownOf(operation, tenant))[fieldName];
+  return typeof named === "string" ? named : createFor(operation, fieldName, tenant);
 }
 
-async function knownOf(operation: Operation, party: Party): Promise<Json> {
-  return (await known[operation.id.slice("service.api.".length)]?.(party)) ?? {};
+async function knownOf(operation: Operation, tenant: TenantFixture): Promise<Json> {
+  return (await known[operation.id.slice("service.api.".length)]?.(tenant)) ?? {};
 }
 
-async function createFor(operation: Operation, fieldName: string, party: Party): Promise<string> {
+async function createFor(operation: Operation, fieldName: string, tenant: TenantFixture): Promise<string> {
   const maker = makers[fieldName];
   const field = operation.method.input.fields.find(({ name }) => name === fieldName)!;
   const creator = maker === undefined ? creatorOf(operation, field) : operationNamed(maker);
   if (creator === operation)
     throw new Error(`${operation.id}: the record that ${fieldName} names must be created in fixtures/`);
-  // Only the platform creates tenants; every other party uses its own.
-  if (creator.governance.audience === Governance_Audience.OPERATOR && !party.isPlatform) return party.tenantId;
-  const { body } = await must(creator, party, await requestFor(creator, party));
+  // Only the platform creates tenants; every other tenant uses its own.
+  if (creator.governance.audience === Governance_Audience.OPERATOR && !tenant.isPlatform) return tenant.tenantId;
+  const { body } = await must(creator, tenant, await requestFor(creator, tenant));
   const record = body.data.id === undefined ? Object.values<Json>(body.data)[0]! : body.data;
   return record.id as string;
 }

@@ -43,7 +43,7 @@ function totalOf(protocol: Protocol, { body }: Outcome): number {
   return protocol === "REST" ? body.total : (body.totalSize ?? 0);
 }
 
-/** A valid request of a party for each operation, created once: no call of these tests changes a record. */
+/** A valid request of a tenant for each operation, created once: no call of these tests changes a record. */
 const requests = { own: new Map<Operation, Promise<Json>>(), foreign: new Map<Operation, Promise<Json>>() };
 
 function requestOf(operation: Operation, name: "own" | "foreign"): Promise<Json> {

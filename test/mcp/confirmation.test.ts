@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import type { Json } from "../harness/operations.ts";
 import { restClient } from "../harness/rest.ts";
-import { createMatrixFixture, type MatrixFixture, operations, type Party, requestFor } from "../matrix/fixture.ts";
+import {
+  createMatrixFixture,
+  type MatrixFixture,
+  operations,
+  requestFor,
+  type TenantFixture,
+} from "../matrix/fixture.ts";
 import { type McpResponse, sendMessage } from "./mcp-client.ts";
 
 let fixture: MatrixFixture;
@@ -17,16 +23,16 @@ const capabilities = { elicitation: { form: {} } };
 const accepted = { confirm: { action: "accept", content: { confirm: true } } };
 
 /** A run in progress. */
-async function startRun(party: Party): Promise<string> {
+async function startRun(tenant: TenantFixture): Promise<string> {
   const operation = operations.find(({ id }) => id.endsWith("/CancelWorkflowRun"))!;
-  return (await requestFor(operation, party)).run_id as string;
+  return (await requestFor(operation, tenant)).run_id as string;
 }
 
-function cancel(party: Party, params: Json, client: Json = capabilities): Promise<McpResponse> {
-  return sendMessage(url, "tools/call", { name, ...params }, { headers: party.admin.headers, capabilities: client });
+function cancel(tenant: TenantFixture, params: Json, client: Json = capabilities): Promise<McpResponse> {
+  return sendMessage(url, "tools/call", { name, ...params }, { headers: tenant.admin.headers, capabilities: client });
 }
 
-async function statusOf({ admin }: Party, runId: string): Promise<string> {
+async function statusOf({ admin }: TenantFixture, runId: string): Promise<string> {
   const { body } = await restClient(admin.baseUrl, admin.headers["x-api-key"]).call(
     "GET",
     `/api/workflow-runs/${runId}`,

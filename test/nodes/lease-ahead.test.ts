@@ -4,21 +4,21 @@ import { setTimeout as delay } from "node:timers/promises";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { newParty, type Party, partyAt, type ResponseData } from "../routing/tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture, tenantAt } from "../routing/tenant-fixture.ts";
 
 const settings = { "auth.bootstrap_api_key": "sk_test_ahead_0123456789abcdef" };
 
 let database: TestDatabase;
 let nodes: TestService[];
-let own: Party;
+let own: TenantFixture;
 /** The same tenant on each node. */
-let parties: Party[];
+let tenants: TenantFixture[];
 
 before(async () => {
   database = await freshDatabase();
   nodes = await Promise.all([1, 2, 3].map(() => startService(settings, database.url)));
-  own = await newParty(nodes[0]!);
-  parties = nodes.map((node) => partyAt(node, own));
+  own = await newTenant(nodes[0]!);
+  tenants = nodes.map((node) => tenantAt(node, own));
 });
 after(async () => {
   await Promise.all(nodes.map((node) => node.stop()));
@@ -38,17 +38,17 @@ interface Received {
 }
 
 /** Starts workers that lease a few items at a time as fast as they can, some on each node. */
-function startWorkers(at: readonly Party[], pool: string, perNode: number) {
+function startWorkers(at: readonly TenantFixture[], pool: string, perNode: number) {
   const received: Received[] = [];
   let isOver = false;
-  const work = async (party: Party) => {
+  const work = async (tenant: TenantFixture) => {
     while (!isOver) {
       const requestedAtMs = performance.now();
-      const items = await party.lease(pool, { max_items: 5, wait_s: 1 });
+      const items = await tenant.lease(pool, { max_items: 5, wait_s: 1 });
       for (const item of items) received.push({ item, requestedAtMs });
     }
   };
-  const working = Promise.all(at.flatMap((party) => Array.from({ length: perNode }, () => work(party))));
+  const working = Promise.all(at.flatMap((tenant) => Array.from({ length: perNode }, () => work(tenant))));
   return {
     received,
     untilReceived: (count: number) =>
@@ -74,7 +74,7 @@ test("three nodes drain one pool, and each item is handed out once", async () =>
   const pool = await own.pool({ config: { lease: { duration_s: 3600 } } });
   const total = 3000;
   await fill(pool, total);
-  const workers = startWorkers(parties, pool, 4);
+  const workers = startWorkers(tenants, pool, 4);
   await workers.untilReceived(total);
   await workers.stop();
   const ids = workers.received.map(({ item }) => item.queue_item_id);
@@ -107,14 +107,14 @@ for (const cut of [false, true]) {
     const pool = await own.pool();
     const total = 5000;
     await fill(pool, total);
-    const workers = startWorkers(parties, pool, 4);
+    const workers = startWorkers(tenants, pool, 4);
     await workers.untilReceived(1500);
     const restore = cut ? cutListeners() : async () => {};
-    const { data } = await parties[0]!.ok("POST", `/api/queues/${pool}/pause`, {});
+    const { data } = await tenants[0]!.ok("POST", `/api/queues/${pool}/pause`, {});
     const acknowledgedAtMs = performance.now();
     assert.equal(data.paused, true);
     await delay(100);
-    const late = await Promise.all(parties.map((party) => party.lease(pool, { max_items: 100 })));
+    const late = await Promise.all(tenants.map((tenant) => tenant.lease(pool, { max_items: 100 })));
     assert.deepEqual(late, [[], [], []]);
     await workers.stop();
     await restore();
@@ -136,7 +136,7 @@ test("a node that stops leaves no item leased that no worker received", async ()
   const total = 1000;
   await fill(pool, total);
   const stopping = await startService(settings, database.url);
-  const there = partyAt(stopping, own);
+  const there = tenantAt(stopping, own);
   const received = new Set<string>();
   const work = async () => {
     for (;;) {

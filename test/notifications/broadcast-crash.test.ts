@@ -28,7 +28,7 @@ async function fill(sql: TestSql, tenantId: string): Promise<void> {
 
 const subscriberId = (n: number) => `01K${String(n).padStart(23, "0")}`;
 
-async function stage(t: TestContext) {
+async function startFixture(t: TestContext) {
   const database = await freshDatabase();
   const settings = { "database.url": database.url, "auth.bootstrap_api_key": "sk_test_crash_0123456789abcdef" };
   const nodes = await Promise.all([
@@ -57,7 +57,7 @@ async function churn(nodes: readonly SupervisedNode[], isOver: () => boolean, ch
 }
 
 test(`a broadcast to ${memberCount} members, with random node crashes and membership changes, reaches exactly the members at its cutoff`, async (t) => {
-  const { nodes, sql, tenantId } = await stage(t);
+  const { nodes, sql, tenantId } = await startFixture(t);
   const chance = createRandom(11);
   const first = await nodes[0]!.current;
   await post(first, "/api/v2/notification/topics", { key: topic });

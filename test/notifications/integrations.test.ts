@@ -118,7 +118,7 @@ test("an integration removed on one node is soon no longer chosen on another", a
       await db.close();
     });
     const integrations = createIntegrations({
-      side: db,
+      cacheLoadDb: db,
       cursors: createCursors(randomBytes(32)),
       changes,
       events,

@@ -7,26 +7,33 @@ import { readRows } from "../harness/rows.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 import { callOperation } from "../harness/wire.ts";
-import { freshName, inEachProtocol, newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import {
+  freshName,
+  inEachProtocol,
+  newTenant,
+  type ResponseData,
+  type TenantFixture,
+} from "../routing/tenant-fixture.ts";
 
 let node: TestService;
-let party: Party;
+let tenant: TenantFixture;
 before(async () => {
   node = await startService();
-  party = await newParty(node);
+  tenant = await newTenant(node);
 });
 
 const workflows = "/api/v2/notification/workflows";
 
-async function newSubscriber(fields: object = {}, of = party): Promise<string> {
+async function newSubscriber(fields: object = {}, of = tenant): Promise<string> {
   const profile = { external_id: freshName(), ...fields };
   return (await of.ok("POST", "/api/v2/notification/subscribers", profile)).data.id;
 }
 const pathOf = (subscriberId: string) => `/api/v2/notification/subscribers/${subscriberId}/preferences`;
-const set = async (subscriberId: string, row: object) => (await party.ok("POST", pathOf(subscriberId), row)).data;
+const set = async (subscriberId: string, row: object) => (await tenant.ok("POST", pathOf(subscriberId), row)).data;
 const preview = async (subscriberId: string, request: object) =>
-  (await party.ok("POST", `${pathOf(subscriberId)}:preview`, request)).data;
-const put = async (key: string, workflow: object = {}) => (await party.ok("PUT", `${workflows}/${key}`, workflow)).data;
+  (await tenant.ok("POST", `${pathOf(subscriberId)}:preview`, request)).data;
+const put = async (key: string, workflow: object = {}) =>
+  (await tenant.ok("PUT", `${workflows}/${key}`, workflow)).data;
 /** A short form of a preview's result for one channel. */
 function said({ channels }: ResponseData, channel: string) {
   const { allowed, reason_code, winning_layer } = channels.find((each: ResponseData) => each.channel === channel);
@@ -68,17 +75,17 @@ describe("rows", () => {
     const again = await set(ada, { ...contexts, context_keys: ["a", "b"], all: false });
     assert.deepEqual([again.id, again.read_only, again.all, again.record_version], [rows[2].id, false, false, 2]);
     await set(ada, { ...contexts, context_keys: ["a"], all: true });
-    const { data, total } = await party.ok("GET", pathOf(ada));
+    const { data, total } = await tenant.ok("GET", pathOf(ada));
     assert.equal(total, 4);
     assert.deepEqual(data[0], rows[0]);
-    const events = (await party.ok("GET", "/api/events?types=subscriber.preference.set")).data;
+    const events = (await tenant.ok("GET", "/api/events?types=subscriber.preference.set")).data;
     assert.ok(events.some((event: ResponseData) => event.subject === ada && event.data.layer === 5));
   });
 
   test("a subscriber cannot set layers 1 and 2, and keys must match the layer", async () => {
     const ada = await newSubscriber();
     const refused = async (field: string, row: object) => {
-      const { body } = await party.refused("INVALID_ARGUMENT", "POST", pathOf(ada), row);
+      const { body } = await tenant.refused("INVALID_ARGUMENT", "POST", pathOf(ada), row);
       assert.deepEqual(
         body.violations.map((each: ResponseData) => each.field),
         [field],
@@ -98,20 +105,20 @@ describe("rows", () => {
     await refused("schedule.ranges[0].end", { schedule: { ranges: [{ ...range, end: "7:00" }] } });
     await refused("schedule.ranges[0].days[0]", { schedule: { ranges: [{ ...range, days: ["monday"] }] } });
     await refused("schedule.ranges[0].days", { schedule: { ranges: [{ ...range, days: [] }] } });
-    assert.equal((await party.ok("GET", pathOf(ada))).total, 0);
+    assert.equal((await tenant.ok("GET", pathOf(ada))).total, 0);
   });
 
   test("a condition that cannot be evaluated is rejected with the position of the error", async () => {
     const ada = await newSubscriber();
-    const { body } = await party.refused("INVALID_ARGUMENT", "POST", pathOf(ada), {
+    const { body } = await tenant.refused("INVALID_ARGUMENT", "POST", pathOf(ada), {
       channels: { sms: { condition: "payload.n >\n > 3" } },
     });
     assert.deepEqual([body.violations[0].field, body.violations[0].rule], ["channels.sms.condition", "cel.syntax"]);
     assert.equal(body.position.line, 2);
     for (const condition of ["item.x == 1", "subscriber", "1 + 1", "payload.n > "]) {
-      await party.refused("INVALID_ARGUMENT", "POST", pathOf(ada), { condition });
+      await tenant.refused("INVALID_ARGUMENT", "POST", pathOf(ada), { condition });
     }
-    assert.equal((await party.ok("GET", pathOf(ada))).total, 0);
+    assert.equal((await tenant.ok("GET", pathOf(ada))).total, 0);
   });
 
   test("a subscriber has at most 1,000 rows, and existing ones can still be set", async () => {
@@ -120,24 +127,24 @@ describe("rows", () => {
     try {
       await sql`
         insert into notification_preferences (tenant_id, subscriber_id, id, layer, workflow_key, preferences, created_at, updated_at)
-        select ${party.id}, ${ada}, lpad(n::text, 26, '0'), 4, 'w' || n, '{"channels":{},"readOnly":false,"condition":""}', now(), now()
+        select ${tenant.id}, ${ada}, lpad(n::text, 26, '0'), 4, 'w' || n, '{"channels":{},"readOnly":false,"condition":""}', now(), now()
         from generate_series(1, 999) as n`;
     } finally {
       await sql.end();
     }
     for (const key of ["a", "b", "c", "w7"]) await put(key);
     const created = await Promise.all(
-      ["a", "b", "c"].map((workflow_key) => party.rest.call("POST", pathOf(ada), { workflow_key, all: false })),
+      ["a", "b", "c"].map((workflow_key) => tenant.rest.call("POST", pathOf(ada), { workflow_key, all: false })),
     );
     const codes = created.map(({ status, body }) => (status === 200 ? "OK" : body.errorCode)).sort();
     assert.deepEqual(codes, ["FAILED_PRECONDITION", "FAILED_PRECONDITION", "OK"]);
     assert.equal((await set(ada, { workflow_key: "w7", all: false })).record_version, 2);
-    assert.equal((await party.ok("GET", `${pathOf(ada)}?limit=1`)).total, 1000);
+    assert.equal((await tenant.ok("GET", `${pathOf(ada)}?limit=1`)).total, 1000);
   });
 });
 
 test("a preference for a workflow that does not exist is refused with the nearest key, unless the tenant allows it", async () => {
-  const own = await newParty(node);
+  const own = await newTenant(node);
   const ada = await newSubscriber({}, own);
   await own.ok("PUT", `${workflows}/invoice.due`, {});
   const mistyped = { workflow_key: "invoice.dew", all: false };
@@ -170,7 +177,7 @@ test("a subscriber can opt out of every workflow that can be triggered, whatever
     await put(workflow_key, { channels: { in_app: { body: "B" } } });
     assert.equal((await set(ada, { workflow_key, all: false })).workflow_key, workflow_key);
     const trigger = { workflow_key, subscriber_id: ada };
-    const { data } = await party.ok("POST", "/api/v2/notifications/trigger", trigger);
+    const { data } = await tenant.ok("POST", "/api/v2/notifications/trigger", trigger);
     assert.deepEqual(
       [data.outcomes[0].outcome, data.outcomes[0].preference_reason_code],
       ["skipped", "denied_by_layer"],
@@ -188,7 +195,7 @@ describe("preview", () => {
         channels: { sms: { enabled: false, read_only: true }, chat: { condition: "payload.n > 3" } },
       },
     });
-    await party.ok("PUT", `${workflows}/${key}/users/u1`, { preferences: { channels: { push: { enabled: false } } } });
+    await tenant.ok("PUT", `${workflows}/${key}/users/u1`, { preferences: { channels: { push: { enabled: false } } } });
     await set(ada, { all: true, condition: "subscriber.data.plan == 'pro'" });
     await set(ada, { workflow_key: key, channels: { email: { enabled: false } } });
     await set(ada, {
@@ -208,7 +215,7 @@ describe("preview", () => {
     };
     for (const { protocol, data, text } of await inEachProtocol(
       node,
-      party,
+      tenant,
       "SubscriberService/PreviewPreferences",
       request,
     )) {
@@ -250,8 +257,11 @@ describe("preview", () => {
     const ada = await newSubscriber();
     const nobody = await preview(ada, { workflow_key: "no.such.workflow", topic_key: "t", user_id: "u" });
     assert.deepEqual(said(nobody, "email"), [true, "allowed_default", 0]);
-    await party.refused("INVALID_ARGUMENT", "POST", `${pathOf(ada)}:preview`, {});
-    await party.refused("INVALID_ARGUMENT", "POST", `${pathOf(ada)}:preview`, { workflow_key: "w", channels: ["fax"] });
+    await tenant.refused("INVALID_ARGUMENT", "POST", `${pathOf(ada)}:preview`, {});
+    await tenant.refused("INVALID_ARGUMENT", "POST", `${pathOf(ada)}:preview`, {
+      workflow_key: "w",
+      channels: ["fax"],
+    });
   });
 
   test("reflects a change immediately", async () => {
@@ -261,9 +271,9 @@ describe("preview", () => {
       await put(key, { preferences: { all } });
       assert.equal(said(await preview(ada, { workflow_key: key }), "push")[0], all);
     }
-    await party.ok("DELETE", `${workflows}/${key}`);
+    await tenant.ok("DELETE", `${workflows}/${key}`);
     assert.equal(said(await preview(ada, { workflow_key: key }), "push")[1], "allowed_default");
-    await party.ok("DELETE", `/api/v2/notification/subscribers/${ada}`);
+    await tenant.ok("DELETE", `/api/v2/notification/subscribers/${ada}`);
     assert.equal(said(await preview(ada, { workflow_key: key }), "push")[1], "denied_subscriber_inactive");
   });
 
@@ -277,13 +287,13 @@ describe("preview", () => {
       const held = await readRows(sql);
       const payloadOf = (bytes: number) => ({ secret: mark, fill: "ä".repeat((bytes - 60) / 2) });
       const fitting = payloadOf(65_536);
-      const response = await party.rest.call("POST", `${pathOf(ada)}:preview`, {
+      const response = await tenant.rest.call("POST", `${pathOf(ada)}:preview`, {
         workflow_key: "w",
         payload_context: fitting,
       });
       assert.equal(response.status, 200, response.text);
       assert.ok(!response.text.includes(mark));
-      const large = await party.refused("INVALID_ARGUMENT", "POST", `${pathOf(ada)}:preview`, {
+      const large = await tenant.refused("INVALID_ARGUMENT", "POST", `${pathOf(ada)}:preview`, {
         workflow_key: "w",
         payload_context: payloadOf(65_640),
       });
@@ -298,7 +308,7 @@ describe("preview", () => {
 
 test("readers can preview and list, but not set", async () => {
   const ada = await newSubscriber();
-  const reader = await party.caller({ scopes: ["notification:read"], roles: ["viewer"] });
+  const reader = await tenant.caller({ scopes: ["notification:read"], roles: ["viewer"] });
   assert.equal((await reader.call("POST", `${pathOf(ada)}:preview`, { workflow_key: "w" })).status, 200);
   assert.equal((await reader.call("GET", pathOf(ada))).status, 200);
   assert.equal((await reader.call("POST", pathOf(ada), { all: true })).status, 403);
@@ -307,7 +317,7 @@ test("readers can preview and list, but not set", async () => {
 
 test("rows and workflows can be set over Connect and REST", async () => {
   const ada = await newSubscriber();
-  const caller = { baseUrl: node.baseUrl, headers: { "x-api-key": party.key } };
+  const caller = { baseUrl: node.baseUrl, headers: { "x-api-key": tenant.key } };
   const over = async (name: string, message: object) => {
     const operation = operations.find(({ id }) => id === `service.api.${name}`)!;
     const outcome = await callOperation("Connect", operation, caller, message as Record<string, unknown>);

@@ -8,7 +8,7 @@ import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { restClient } from "../harness/rest.ts";
 import { readRows } from "../harness/rows.ts";
-import { freshName, newParty } from "../routing/tenant-fixture.ts";
+import { freshName, newTenant } from "../routing/tenant-fixture.ts";
 
 const planted = `planted-${randomBytes(12).toString("hex")}`;
 
@@ -29,7 +29,7 @@ test("a preview's input appears in no response, log, audit entry, metric or tabl
     await rm(folder, { recursive: true, force: true });
     await database.drop();
   });
-  const own = await newParty(node);
+  const own = await newTenant(node);
   const subscribers = "/api/v2/notification/subscribers";
   const { data: ada } = await own.ok("POST", subscribers, { external_id: freshName() });
   const path = `${subscribers}/${ada.id}/preferences`;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { freshName, newParty, type Party, partyAt, type ResponseData } from "../routing/tenant-fixture.ts";
+import { freshName, newTenant, type ResponseData, type TenantFixture, tenantAt } from "../routing/tenant-fixture.ts";
 
 export { freshName, type ResponseData } from "../routing/tenant-fixture.ts";
 
 /** A tenant with helpers for its notifications. */
-export interface Sender extends Party {
+export interface Sender extends TenantFixture {
   /** Creates a subscriber; returns its record. */
   subscriber(fields?: object): Promise<ResponseData>;
   /** Adds an endpoint. */
@@ -29,18 +29,18 @@ const greeting = {
 
 /** Creates a tenant with an admin. */
 export async function newSender(node: { readonly baseUrl: string; readonly adminKey: string }): Promise<Sender> {
-  return sending(await newParty(node));
+  return sending(await newTenant(node));
 }
 
 /** The same tenant on another node. */
 export function senderAt(node: { readonly baseUrl: string }, sender: Pick<Sender, "id" | "key">): Sender {
-  return sending(partyAt(node, sender));
+  return sending(tenantAt(node, sender));
 }
 
-function sending(party: Party): Sender {
-  const ok: Party["ok"] = async (...call) => (await party.ok(...call)).data;
+function sending(tenant: TenantFixture): Sender {
+  const ok: TenantFixture["ok"] = async (...call) => (await tenant.ok(...call)).data;
   return {
-    ...party,
+    ...tenant,
     subscriber: (fields = {}) =>
       ok("POST", "/api/v2/notification/subscribers", { external_id: freshName(), first_name: "Ada", ...fields }),
     endpoint: (subscriberId, fields) =>
@@ -63,17 +63,17 @@ function sending(party: Party): Sender {
       ok("POST", `/api/v2/notification/subscribers/${subscriberId}/preferences`, fields),
     trigger: (fields, headers = {}) => ok("POST", "/api/v2/notifications/trigger", fields, headers),
     async deliveries(query) {
-      const response = await party.rest.call("GET", `/api/v2/notifications/deliveries?limit=1000&${query}`);
+      const response = await tenant.rest.call("GET", `/api/v2/notifications/deliveries?limit=1000&${query}`);
       assert.equal(response.status, 200, response.text);
       return response.body.data;
     },
     delivery: (id) => ok("GET", `/api/v2/notifications/deliveries/${id}`),
     async inbox(subscriberId) {
       const path = `/api/v2/notification/subscribers/${subscriberId}/inbox?limit=1000`;
-      return (await party.rest.call("GET", path)).body.data;
+      return (await tenant.rest.call("GET", path)).body.data;
     },
     async letters(query = "") {
-      return (await party.rest.call("GET", `/api/v2/notifications/dead-letters?limit=1000&${query}`)).body.data;
+      return (await tenant.rest.call("GET", `/api/v2/notifications/dead-letters?limit=1000&${query}`)).body.data;
     },
   };
 }

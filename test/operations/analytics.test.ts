@@ -6,24 +6,24 @@ import { fc } from "../harness/random.ts";
 import { sized } from "../harness/run-size.ts";
 import { until } from "../harness/until.ts";
 import { inEachProtocol, type ResponseData } from "../routing/tenant-fixture.ts";
-import { type AnalyticsStage, setAnalyticsStage } from "./analytics-stage.ts";
+import { type AnalyticsFixture, createAnalyticsFixture } from "./analytics-fixture.ts";
 import { brokenQuery, hostileQuery, validQuery } from "./promql-generator.ts";
 
 const path = "/api/v1/analytics/query";
-let stage: AnalyticsStage | undefined;
+let fixture: AnalyticsFixture | undefined;
 before(async () => {
-  stage = await setAnalyticsStage();
+  fixture = await createAnalyticsFixture();
 });
 
-/** Runs a test with the stage. A machine without Prometheus says so. */
-function staged(name: string, run: (on: AnalyticsStage) => Promise<void>): void {
-  test(name, async (t) => (stage === undefined ? t.skip(whyNoPrometheus()) : run(stage)));
+/** Runs a test with the fixture. A machine without Prometheus says so. */
+function staged(name: string, run: (on: AnalyticsFixture) => Promise<void>): void {
+  test(name, async (t) => (fixture === undefined ? t.skip(whyNoPrometheus()) : run(fixture)));
 }
 
-const matcherOf = ({ own }: AnalyticsStage) => `tenant_id="${own.id}"`;
+const matcherOf = ({ own }: AnalyticsFixture) => `tenant_id="${own.id}"`;
 
 /** Asserts that every selector of a query that was sent is restricted to the tenant, and that it has nothing of other texts. */
-function assertScoped(on: AnalyticsStage, query: string): void {
+function assertScoped(on: AnalyticsFixture, query: string): void {
   const own = `tenant_id=0`;
   // Without the contents of strings, braces are those of selectors.
   const plain = query.replaceAll(JSON.stringify(on.own.id), "0").replace(/"(?:[^"\\]|\\.)*"/g, "1");
@@ -37,7 +37,7 @@ function assertScoped(on: AnalyticsStage, query: string): void {
 }
 
 /** Sends a query and checks what was sent and what was returned, whatever the query is. */
-async function checkedQuery(on: AnalyticsStage, query: string): Promise<ResponseData> {
+async function checkedQuery(on: AnalyticsFixture, query: string): Promise<ResponseData> {
   const { status, body } = await on.own.rest.call("POST", path, { query, ...on.range });
   assert.ok(status === 200 || status === 400, `${JSON.stringify(query)} returned ${status} ${JSON.stringify(body)}`);
   if (status === 200) {
@@ -91,11 +91,11 @@ staged(
 
 staged("the numbers of a tenant are its own, on every protocol", async (on) => {
   const body = { query: "sum(increase(routing_decisions_total[1h]))", ...on.range };
-  for (const [party, factor] of [
+  for (const [tenant, factor] of [
     [on.own, 1],
     [on.foreign, 1e6],
   ] as const) {
-    const { series } = (await party.ok("POST", path, body)).data;
+    const { series } = (await tenant.ok("POST", path, body)).data;
     const last = series[0].points.at(-1).value;
     assert.ok(last > 2000 * factor && last < 3000 * factor, `${last}`);
   }
@@ -158,7 +158,7 @@ function comparable(series: ResponseData[]): string[] {
     .sort();
 }
 
-function comparableDirect(series: NonNullable<Awaited<ReturnType<AnalyticsStage["direct"]>>>): string[] {
+function comparableDirect(series: NonNullable<Awaited<ReturnType<AnalyticsFixture["direct"]>>>): string[] {
   return series
     .map(({ metric: { tenant_id, ...labels }, values }) =>
       textOf(

@@ -5,31 +5,31 @@ import type { Json } from "../harness/operations.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { createStage, type HealthStage } from "./health-stage.ts";
+import { createHealthFixture, type HealthFixture } from "./health-fixture.ts";
 
 let service: TestService;
-let stage: HealthStage;
+let fixture: HealthFixture;
 before(async () => {
   // A node without background work changes nothing that a test has written.
   service = await startService({}, undefined, "api");
-  stage = await createStage(service, "stage");
+  fixture = await createHealthFixture(service, "stage");
 });
 beforeEach(async () => {
-  await stage.clear();
-  await stage.beat();
+  await fixture.clear();
+  await fixture.beat();
 });
 
 /** Asserts the level of a signal after each of several additions. */
 async function levels(name: string, steps: readonly (readonly [add: () => Promise<unknown>, level: string])[]) {
   for (const [at, [add, level]] of steps.entries()) {
     await add();
-    const signal = await stage.signal(name);
+    const signal = await fixture.signal(name);
     assert.equal(signal.level, level, `${name}, step ${at}: ${JSON.stringify(signal)}`);
   }
 }
 
 test("an environment in which nothing happens is healthy", async () => {
-  const report = await stage.report();
+  const report = await fixture.report();
   assert.deepEqual([report.verdict, report.confidence, report.reason_codes], ["healthy", "medium", []]);
   assert.deepEqual(
     (report.sources as Json[]).map(({ freshness }) => freshness),
@@ -39,20 +39,20 @@ test("an environment in which nothing happens is healthy", async () => {
 
 test("the failure ratio counts the runs that ended in the window of the environment", async () => {
   await levels("workflow_failure_ratio", [
-    [() => stage.endRuns("failed", 4), "not_evaluated"],
-    [() => stage.endRuns("timed_out", 1), "unhealthy"],
-    [() => stage.endRuns("succeeded", 46), "healthy"],
+    [() => fixture.endRuns("failed", 4), "not_evaluated"],
+    [() => fixture.endRuns("timed_out", 1), "unhealthy"],
+    [() => fixture.endRuns("succeeded", 46), "healthy"],
     // 6 of 60 are 10 percent.
-    [() => Promise.all([stage.endRuns("failed", 1), stage.endRuns("succeeded", 8)]), "degraded"],
-    [() => stage.endRuns("failed", 1), "degraded"],
-    [() => stage.endRuns("failed", 10), "degraded"],
+    [() => Promise.all([fixture.endRuns("failed", 1), fixture.endRuns("succeeded", 8)]), "degraded"],
+    [() => fixture.endRuns("failed", 1), "degraded"],
+    [() => fixture.endRuns("failed", 10), "degraded"],
     // 18 of 72 are 25 percent.
-    [() => stage.endRuns("failed", 1), "unhealthy"],
-    [() => stage.endRuns("failed", 1), "unhealthy"],
+    [() => fixture.endRuns("failed", 1), "unhealthy"],
+    [() => fixture.endRuns("failed", 1), "unhealthy"],
     // These ended before the window.
-    [() => stage.endRuns("succeeded", 500, 90_000), "unhealthy"],
+    [() => fixture.endRuns("succeeded", 500, 90_000), "unhealthy"],
   ]);
-  const { value, evidence } = await stage.signal("workflow_failure_ratio");
+  const { value, evidence } = await fixture.signal("workflow_failure_ratio");
   assert.equal(value, 26);
   assert.deepEqual(evidence, [
     { name: "failed_runs", value: 19 },
@@ -62,28 +62,28 @@ test("the failure ratio counts the runs that ended in the window of the environm
 
 test("runs are idle when they should have continued five minutes ago; paused ones are not", async () => {
   await levels("idle_running_runs", [
-    [() => stage.addRuns("running", 3, 240), "healthy"],
-    [() => stage.addRuns("paused", 9, 900), "healthy"],
-    [() => stage.addRuns("running", 1, 300), "degraded"],
-    [() => stage.addRuns("waiting", 3, 301), "degraded"],
-    [() => stage.addRuns("pending", 1, 301), "unhealthy"],
-    [() => stage.addRuns("running", 1, 301), "unhealthy"],
+    [() => fixture.addRuns("running", 3, 240), "healthy"],
+    [() => fixture.addRuns("paused", 9, 900), "healthy"],
+    [() => fixture.addRuns("running", 1, 300), "degraded"],
+    [() => fixture.addRuns("waiting", 3, 301), "degraded"],
+    [() => fixture.addRuns("pending", 1, 301), "unhealthy"],
+    [() => fixture.addRuns("running", 1, 301), "unhealthy"],
   ]);
 });
 
 test("the ready depth counts queue items and workflow tasks together, and no delayed or held ones", async () => {
   await levels("ready_queue_depth", [
-    [() => stage.addItems(60), "healthy"],
-    [() => stage.addTasks("ready", 39), "healthy"],
-    [() => stage.addTasks("ready", 500, -600), "healthy"],
-    [() => stage.addTasks("held", 500), "healthy"],
-    [() => stage.addTasks("ready", 1), "degraded"],
-    [() => stage.addItems(1), "degraded"],
-    [() => stage.addItems(898), "degraded"],
-    [() => stage.addItems(1), "unhealthy"],
-    [() => stage.addTasks("ready", 1), "unhealthy"],
+    [() => fixture.addItems(60), "healthy"],
+    [() => fixture.addTasks("ready", 39), "healthy"],
+    [() => fixture.addTasks("ready", 500, -600), "healthy"],
+    [() => fixture.addTasks("held", 500), "healthy"],
+    [() => fixture.addTasks("ready", 1), "degraded"],
+    [() => fixture.addItems(1), "degraded"],
+    [() => fixture.addItems(898), "degraded"],
+    [() => fixture.addItems(1), "unhealthy"],
+    [() => fixture.addTasks("ready", 1), "unhealthy"],
   ]);
-  const { evidence } = await stage.signal("ready_queue_depth");
+  const { evidence } = await fixture.signal("ready_queue_depth");
   assert.deepEqual(evidence, [
     { name: "ready_queue_items", value: 960 },
     { name: "ready_workflow_tasks", value: 41 },
@@ -91,8 +91,8 @@ test("the ready depth counts queue items and workflow tasks together, and no del
 });
 
 for (const [kind, add] of [
-  ["queue item", (ageS: number) => stage.addItems(1, ageS)],
-  ["workflow task", (ageS: number) => stage.addTasks("ready", 1, ageS)],
+  ["queue item", (ageS: number) => fixture.addItems(1, ageS)],
+  ["workflow task", (ageS: number) => fixture.addTasks("ready", 1, ageS)],
 ] as const) {
   test(`the oldest ready ${kind} is degraded after 15 minutes and unhealthy after an hour`, async () => {
     await levels("oldest_ready_item", [
@@ -108,96 +108,96 @@ for (const [kind, add] of [
 
 test("the age of an item that waited or is retried counts from when it became ready", async () => {
   await levels("oldest_ready_item", [
-    [() => stage.addItems(1, 7200, 840), "healthy"],
-    [() => stage.addItems(1, 7200, 901), "degraded"],
+    [() => fixture.addItems(1, 7200, 840), "healthy"],
+    [() => fixture.addItems(1, 7200, 901), "degraded"],
   ]);
 });
 
 test("tasks that no worker of their queue can run are incompatible", async () => {
   await levels("incompatible_attempts", [
-    [() => stage.addTasks("ready", 5), "healthy"],
-    [() => stage.addTasks("incompatible", 1), "degraded"],
-    [() => stage.addTasks("incompatible", 8), "degraded"],
-    [() => stage.addTasks("incompatible", 1), "unhealthy"],
-    [() => stage.addTasks("incompatible", 1), "unhealthy"],
+    [() => fixture.addTasks("ready", 5), "healthy"],
+    [() => fixture.addTasks("incompatible", 1), "degraded"],
+    [() => fixture.addTasks("incompatible", 8), "degraded"],
+    [() => fixture.addTasks("incompatible", 1), "unhealthy"],
+    [() => fixture.addTasks("incompatible", 1), "unhealthy"],
   ]);
 });
 
 test("only open dead letters count", async () => {
   await levels("workflow_dead_letters", [
-    [() => stage.addLetters("quarantined", 200), "healthy"],
-    [() => stage.addLetters("replayed", 200), "healthy"],
-    [() => stage.addLetters("open", 1), "degraded"],
-    [() => stage.addLetters("open", 98), "degraded"],
-    [() => stage.addLetters("open", 1), "unhealthy"],
-    [() => stage.addLetters("open", 1), "unhealthy"],
+    [() => fixture.addLetters("quarantined", 200), "healthy"],
+    [() => fixture.addLetters("replayed", 200), "healthy"],
+    [() => fixture.addLetters("open", 1), "degraded"],
+    [() => fixture.addLetters("open", 98), "degraded"],
+    [() => fixture.addLetters("open", 1), "unhealthy"],
+    [() => fixture.addLetters("open", 1), "unhealthy"],
   ]);
 });
 
 test("stale and missing heartbeats, skewed clocks and unusable dependencies make the report unknown", async () => {
   const codes = async () => {
-    const report = await stage.report();
+    const report = await fixture.report();
     return [report.verdict, ...(report.reason_codes as string[])];
   };
-  await stage.beat({ name: "workflow_runs", ageS: 240 });
+  await fixture.beat({ name: "workflow_runs", ageS: 240 });
   assert.deepEqual(await codes(), ["healthy"]);
-  await stage.beat({ name: "workflow_runs", ageS: 301 });
+  await fixture.beat({ name: "workflow_runs", ageS: 301 });
   assert.deepEqual(await codes(), ["unknown", "TELEMETRY_STALE"]);
   for (const skewS of [31, -31]) {
-    await stage.beat({ name: "queue_items", skewS });
+    await fixture.beat({ name: "queue_items", skewS });
     assert.deepEqual(await codes(), ["unknown", "SOURCE_CLOCK_SKEWED"]);
   }
-  await stage.beat({ name: "queue_items", skewS: 29 });
+  await fixture.beat({ name: "queue_items", skewS: 29 });
   assert.deepEqual(await codes(), ["healthy"]);
-  await stage.beat({ name: "cache", ageS: 31 });
+  await fixture.beat({ name: "cache", ageS: 31 });
   assert.deepEqual(await codes(), ["unknown", "DEPENDENCY_SNAPSHOT_STALE"]);
-  await stage.beat({ name: "cache", state: "unavailable" });
+  await fixture.beat({ name: "cache", state: "unavailable" });
   assert.deepEqual(await codes(), ["unknown", "DEPENDENCY_UNAVAILABLE"]);
-  await stage.beat({ name: "cache", state: "password=hunter2" });
+  await fixture.beat({ name: "cache", state: "password=hunter2" });
   assert.deepEqual(await codes(), ["unknown", "STATE_UNCLASSIFIED"]);
-  assert.doesNotMatch(JSON.stringify(await stage.report()), /hunter2/);
-  await stage.beat();
-  await stage.sql`delete from health_observations where name in ('workflow_tasks', 'database')`;
+  assert.doesNotMatch(JSON.stringify(await fixture.report()), /hunter2/);
+  await fixture.beat();
+  await fixture.sql`delete from health_observations where name in ('workflow_tasks', 'database')`;
   assert.deepEqual(await codes(), ["unknown", "TELEMETRY_MISSING", "DEPENDENCY_SNAPSHOT_MISSING"]);
 });
 
 test("a state that a later version has added makes the report unknown", async () => {
-  const { sql } = stage;
+  const { sql } = fixture;
   await sql`alter table workflow_dead_letters drop constraint workflow_dead_letters_state_check`;
   await sql`alter table workflow_runs drop constraint workflow_runs_status_check`;
   await sql`alter table workflow_run_archive drop constraint workflow_run_archive_status_check`;
   for (const [add, name] of [
-    [() => stage.addLetters("snoozed", 1), "workflow_dead_letters"],
-    [() => stage.addRuns("suspended", 1, 301), "idle_running_runs"],
-    [() => stage.endRuns("abandoned", 1), "workflow_failure_ratio"],
+    [() => fixture.addLetters("snoozed", 1), "workflow_dead_letters"],
+    [() => fixture.addRuns("suspended", 1, 301), "idle_running_runs"],
+    [() => fixture.endRuns("abandoned", 1), "workflow_failure_ratio"],
   ] as const) {
     await add();
-    const { verdict, reason_codes, signals } = await stage.report();
+    const { verdict, reason_codes, signals } = await fixture.report();
     assert.deepEqual([verdict, reason_codes], ["unknown", ["STATE_UNCLASSIFIED"]], name);
     const unknown = (signals as Json[]).filter(({ level }) => level === "unknown").map((each) => each.name);
     assert.deepEqual(unknown, [name]);
-    await stage.clear();
+    await fixture.clear();
   }
 });
 
 test("a source that cannot be read makes the report unknown, and the report does not say why", async () => {
-  await stage.sql`alter table workflow_dead_letters rename to hidden_letters`;
+  await fixture.sql`alter table workflow_dead_letters rename to hidden_letters`;
   try {
-    const report = await stage.report();
+    const report = await fixture.report();
     assert.deepEqual([report.verdict, report.reason_codes], ["unknown", ["SOURCE_UNAVAILABLE"]]);
     assert.doesNotMatch(JSON.stringify(report), /relation|hidden_letters/);
   } finally {
-    await stage.sql`alter table hidden_letters rename to workflow_dead_letters`;
+    await fixture.sql`alter table hidden_letters rename to workflow_dead_letters`;
   }
 });
 
 test("a report contains no payloads, and every finding leads to a runbook", async () => {
-  await stage.addItems(100, 4000);
-  await stage.addTasks("incompatible", 10);
-  await stage.addRuns("running", 5, 900);
-  await stage.endRuns("failed", 10);
-  await stage.addLetters("open", 100);
-  const report = await stage.report();
+  await fixture.addItems(100, 4000);
+  await fixture.addTasks("incompatible", 10);
+  await fixture.addRuns("running", 5, 900);
+  await fixture.endRuns("failed", 10);
+  await fixture.addLetters("open", 100);
+  const report = await fixture.report();
   assert.equal(report.verdict, "unhealthy");
   const steps = report.next_steps as Json[];
   assert.deepEqual(
@@ -209,12 +209,12 @@ test("a report contains no payloads, and every finding leads to a runbook", asyn
 });
 
 test("another tenant's environment is not found, and its report is computed from its own data only", async () => {
-  await stage.addItems(100);
-  const { body } = await stage.rest.call("POST", "/api/tenants", { name: "other", issue_admin_key: true });
+  await fixture.addItems(100);
+  const { body } = await fixture.rest.call("POST", "/api/tenants", { name: "other", issue_admin_key: true });
   const other = restClient(service.baseUrl, body.data.admin_key);
   const path = (environment: string) => `/api/operational-health/report?environment=${environment}&period=3h`;
-  assert.equal((await stage.rest.call("GET", path(stage.environmentId))).body.data.verdict, "degraded");
-  for (const environment of [stage.environmentId, "stage"]) {
+  assert.equal((await fixture.rest.call("GET", path(fixture.environmentId))).body.data.verdict, "degraded");
+  for (const environment of [fixture.environmentId, "stage"]) {
     const refused = await other.call("GET", path(environment));
     assert.deepEqual([refused.status, refused.body.errorCode], [404, "NOT_FOUND"]);
   }
@@ -226,7 +226,7 @@ test("another tenant's environment is not found, and its report is computed from
 });
 
 test("a caller sees and gets only the scopes of its environments", async () => {
-  const created = await stage.rest.call("POST", "/api/v2/api-keys", {
+  const created = await fixture.rest.call("POST", "/api/v2/api-keys", {
     ...{
       name: "production",
       scopes: ["operational_health:read"],
@@ -244,13 +244,13 @@ test("a caller sees and gets only the scopes of its environments", async () => {
 });
 
 test("a living collector renews its observations; a killed one leaves the report unknown", async () => {
-  await stage.sql`delete from health_observations`;
+  await fixture.sql`delete from health_observations`;
   const node = await startNodeProcess({
     "database.url": service.databaseUrl,
     "auth.bootstrap_api_key": service.adminKey,
   });
-  const healthy = () => until(stage.report, ({ verdict }) => verdict === "healthy");
-  const age = () => stage.sql`
+  const healthy = () => until(fixture.report, ({ verdict }) => verdict === "healthy");
+  const age = () => fixture.sql`
     update health_observations
     set observed_at = observed_at - interval '10 minutes', node_clock = node_clock - interval '10 minutes'`;
   try {
@@ -261,6 +261,6 @@ test("a living collector renews its observations; a killed one leaves the report
     await node.kill();
   }
   await age();
-  const { verdict, reason_codes } = await stage.report();
+  const { verdict, reason_codes } = await fixture.report();
   assert.deepEqual([verdict, reason_codes], ["unknown", ["TELEMETRY_STALE", "DEPENDENCY_SNAPSHOT_STALE"]]);
 });

@@ -115,8 +115,8 @@ type Run = (sql: Sql) => Promise<unknown>;
 /** What a statement does, and the indexes of large tables that it may use. */
 type Golden = readonly [run: Run, ...indexes: string[]];
 
-/** The statements of steady connections. */
-const steady: Record<string, Golden> = {
+/** The statements of generic-plan connections. */
+const genericPlans: Record<string, Golden> = {
   "lease items": [(sql) => leaseItems(sql, lease), "queue_items_ready", "queue_items_pkey"],
   "lease items from a rank on": [
     (sql) => leaseItems(sql, { ...lease, fromRank: 100 }),
@@ -349,8 +349,8 @@ async function plan(on: Connections, golden: Record<string, Golden>): Promise<vo
 
 async function opened(t: TestContext) {
   const { url, sql, drop } = await freshDatabase();
-  const open = (maxConnections: number, steadyConnections: number) => {
-    const db = openDatabase(url, { maxConnections, steadyConnections, statementMs: 600_000 });
+  const open = (maxConnections: number, genericPlanConnections: number) => {
+    const db = openDatabase(url, { maxConnections, genericPlanConnections, statementMs: 600_000 });
     t.after(() => db.close());
     return db;
   };
@@ -361,10 +361,10 @@ async function opened(t: TestContext) {
 test("statements planned for empty tables look up each row by its index when the tables are large", async (t) => {
   const { sql, open } = await opened(t);
   const db = open(2, 1);
-  await plan(db.steady, steady);
+  await plan(db.genericPlans, genericPlans);
   await plan(db, others);
   await fill(sql, 4, rowCount);
-  assert.deepEqual(await faultsOf(db.steady, steady), []);
+  assert.deepEqual(await faultsOf(db.genericPlans, genericPlans), []);
   assert.deepEqual(await faultsOf(db, others), []);
 });
 
@@ -372,14 +372,14 @@ for (const [state, rows] of [
   ["empty", 0],
   ["small", 100],
 ] as const) {
-  test(`plans of steady connections with the statistics of ${state} tables suit large ones`, async (t) => {
+  test(`plans of generic-plan connections with the statistics of ${state} tables suit large ones`, async (t) => {
     const { sql, open } = await opened(t);
     await fill(sql, 4, 3 + rows);
     await sql`vacuum analyze`;
     const db = open(2, 1);
-    await plan(db.steady, steady);
+    await plan(db.genericPlans, genericPlans);
     await fill(sql, 4 + rows, rowCount);
-    assert.deepEqual(await faultsOf(db.steady, steady), []);
+    assert.deepEqual(await faultsOf(db.genericPlans, genericPlans), []);
   });
 }
 
@@ -388,7 +388,7 @@ test("with statistics, PostgreSQL's own settings look up each row by its index",
   await fill(sql, 4, rowCount);
   await sql`vacuum analyze`;
   const db = open(1, 0);
-  assert.deepEqual(await faultsOf(db, { ...steady, ...others, ...withStatistics }), []);
+  assert.deepEqual(await faultsOf(db, { ...genericPlans, ...others, ...withStatistics }), []);
   await plan(db, { ...others, ...withStatistics });
   assert.deepEqual(await faultsOf(db, { ...others, ...withStatistics }), []);
 });

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
-import { inEachProtocol, newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { inEachProtocol, newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
 });
 
 const versionsOf = async (pool: string): Promise<ResponseData[]> =>

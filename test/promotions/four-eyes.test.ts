@@ -22,7 +22,7 @@ let signInUrl: string;
 before(async () => {
   node = await startGovernedNode(undefined, { "identity.scim.enabled": "true" });
   idp = await startSignInIssuer();
-  const { data } = await node.party.ok("POST", "/api/v2/identity/connections", {
+  const { data } = await node.tenant.ok("POST", "/api/v2/identity/connections", {
     name: "Issuer",
     email_domains: ["acme.example"],
     oidc: { issuer: idp.url, client_id: idp.clientId, client_secret: idp.clientSecret },
@@ -33,23 +33,23 @@ before(async () => {
 
 /** Creates a candidate and leads it to a canary that passed. */
 async function createCandidate(create: Person): Promise<string> {
-  const pool = await stagedPool(node.party);
+  const pool = await stagedPool(node.tenant);
   const request = { artifacts: [routingArtifact(pool)], guardrails: easyGuardrails };
   const { body, text } = await create("POST", base, request);
   assert.ok(body.data, text);
-  await runToStoppedCanary(node.party, body.data.id, [pool]);
+  await runToStoppedCanary(node.tenant, body.data.id, [pool]);
   return body.data.id;
 }
 
 /** A person of the directory, who is a member and signs in with the provider. */
 async function signIn(login: string, email: string): Promise<(method: string, path: string) => Promise<ResponseData>> {
-  const { service, party } = node;
-  const directory = await scimClient(service, party.key);
+  const { service, tenant } = node;
+  const directory = await scimClient(service, tenant.key);
   const added = await directory.call("POST", "/Users", { schemas: [userUrn], userName: email, active: true });
   assert.equal(added.status, 201);
-  const { data } = await party.ok("GET", "/api/v2/members");
+  const { data } = await tenant.ok("GET", "/api/v2/members");
   const { id } = data.find((each: ResponseData) => each.email === email);
-  await party.ok("PATCH", `/api/v2/members/${id}`, { role_set: { roles: ["promotion_approver"] } });
+  await tenant.ok("PATCH", `/api/v2/members/${id}`, { role_set: { roles: ["promotion_approver"] } });
   idp.accounts[login] = { email, email_verified: true };
   const browser = new PlainBrowser();
   let response = await browser.send("GET", signInUrl);
@@ -86,7 +86,7 @@ for (const [how, subject, login, claims] of [
 ] as const) {
   test(`who created a candidate before the membership cannot approve it by single sign-on ${how}`, async () => {
     const own = await createCandidate(await node.person(subject, ["admin"], claims));
-    const others = await createCandidate((method, path, body) => node.party.rest.call(method, path, body));
+    const others = await createCandidate((method, path, body) => node.tenant.rest.call(method, path, body));
     const session = await signIn(login, `${login}@acme.example`);
     assert.equal((await session("POST", `${base}/${own}/approve`)).reason, "approver_is_creator");
     assert.equal((await session("POST", `${base}/${others}/approve`)).data?.state, "approved");

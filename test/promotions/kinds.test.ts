@@ -35,42 +35,42 @@ const documentOf = (key: string, text: string) => ({
 });
 
 test("a staged workflow version starts for the canary's keys, then for all, and for none after a rollback", async () => {
-  const { party } = node;
+  const { tenant } = node;
   const key = `w-${freshName()}`;
   const definitions = "/api/workflow-definitions";
-  const { data: definition } = await party.ok("POST", definitions, { document: documentOf(key, "old") });
-  await party.ok("POST", `${definitions}/${key}/publish`, {});
-  await party.ok("PATCH", `${definitions}/${key}/draft`, { document: documentOf(key, "new") });
-  const staged = await party.ok("POST", `${definitions}/${key}/publish`, { stage: true });
+  const { data: definition } = await tenant.ok("POST", definitions, { document: documentOf(key, "old") });
+  await tenant.ok("POST", `${definitions}/${key}/publish`, {});
+  await tenant.ok("PATCH", `${definitions}/${key}/draft`, { document: documentOf(key, "new") });
+  const staged = await tenant.ok("POST", `${definitions}/${key}/publish`, { stage: true });
   assert.deepEqual([staged.data.version.version, staged.data.version.status], [2, "STATUS_STAGED"]);
   assert.equal(staged.data.workflow_definition.active_version, 1);
   const start = async (run_key: string) =>
-    (await party.ok("POST", "/api/workflow-runs", { definition: key, run_key, input: {} })).data;
+    (await tenant.ok("POST", "/api/workflow-runs", { definition: key, run_key, input: {} })).data;
   const versions = async (keys: readonly string[]) => {
     const runs = await Promise.all(keys.map(start));
     return runs.map(({ run }) => run.version);
   };
   assert.deepEqual(new Set(await versions(keysOf("past", 16))), new Set([1]));
-  const id = await createCandidate(party, [{ kind: "workflow", ref: key, version: 2 }]);
-  const checked = await step(party, id, "preflight", "preflight_passed");
+  const id = await createCandidate(tenant, [{ kind: "workflow", ref: key, version: 2 }]);
+  const checked = await step(tenant, id, "preflight", "preflight_passed");
   const codes = checked.preflight.impacts.map(({ code }: ResponseData) => code);
   assert.ok(codes.includes("steps_changed") && codes.includes("all_environments"), JSON.stringify(codes));
-  await step(party, id, "guardrails/evaluate", "guardrails_passed");
-  await step(party, id, "canary/start", "canary_running", { percent: 50, ...fewKeys });
+  await step(tenant, id, "guardrails/evaluate", "guardrails_passed");
+  await step(tenant, id, "canary/start", "canary_running", { percent: 50, ...fewKeys });
   const now = keysOf("now", 16);
   const during = await versions(now);
   assert.deepEqual([...new Set(during)].sort(), [1, 2]);
   // A run key can be used again when its run has ended; it stays on its side.
   assert.deepEqual(await versions(now), during);
   assert.deepEqual(await versions([""]), [1]);
-  const stopped = await step(party, id, "canary/stop", "canary_stopped");
+  const stopped = await step(tenant, id, "canary/stop", "canary_stopped");
   assert.deepEqual(stopped.canary.scores[0].keys, during.filter((version) => version === 2).length);
   await approve(id);
-  await step(party, id, "promote", "promoted");
+  await step(tenant, id, "promote", "promoted");
   assert.deepEqual(await versions(["after"]), [2]);
-  await step(party, id, "rollback", "rolled_back");
+  await step(tenant, id, "rollback", "rolled_back");
   assert.deepEqual(await versions(["last"]), [1]);
-  const { data } = await party.ok("GET", `${definitions}/${definition.id}/versions`);
+  const { data } = await tenant.ok("GET", `${definitions}/${definition.id}/versions`);
   assert.deepEqual(
     data.map(({ version, status }: ResponseData) => [version, status]),
     [
@@ -123,15 +123,15 @@ async function startProvider() {
 
 /** An active provider config with 16 connections. */
 async function createAccounts(providerKey: string, fields: object = {}) {
-  const { party } = node;
-  const { data: config } = await party.ok("POST", `${connector}/provider-configs`, {
+  const { tenant } = node;
+  const { data: config } = await tenant.ok("POST", `${connector}/provider-configs`, {
     ...{ provider_key: providerKey, name: "app", client_id: "app", settings: { flavour: "vanilla" }, ...fields },
     secrets: { client_secret: "only for tests" },
   });
-  await party.ok("POST", `${connector}/provider-configs/${config.id}:activate`, {});
+  await tenant.ok("POST", `${connector}/provider-configs/${config.id}:activate`, {});
   const connections: string[] = [];
   for (const name of keysOf("account", 16)) {
-    const { data } = await party.ok("POST", `${connector}/connections`, {
+    const { data } = await tenant.ok("POST", `${connector}/connections`, {
       ...{ name, provider_key: providerKey, provider_config_id: config.id, auth_mode: "oauth2" },
       credentials: { access_token: "a token of the tests" },
     });
@@ -141,39 +141,39 @@ async function createAccounts(providerKey: string, fields: object = {}) {
 }
 
 async function stageVersion(config: string, fields: object): Promise<number> {
-  return (await node.party.ok("POST", `${config}/versions`, fields)).data.version;
+  return (await node.tenant.ok("POST", `${config}/versions`, fields)).data.version;
 }
 
 test("a version of a provider config applies to the canary's connections, then to all", async () => {
-  const { party } = node;
+  const { tenant } = node;
   const { url, requests } = await startProvider();
-  await party.ok("POST", `${connector}/manifests`, { document: manifestOf(url) });
+  await tenant.ok("POST", `${connector}/manifests`, { document: manifestOf(url) });
   const { config, configId, connections } = await createAccounts("flavours");
   const version = await stageVersion(config, { setting_set: { settings: { flavour: "chocolate" } } });
   const execute = async () => {
     const seen: string[] = [];
     for (const connection_id of connections) {
-      await party.ok("POST", `${connector}/actions/flavours.account.get:execute`, { connection_id, input: {} });
+      await tenant.ok("POST", `${connector}/actions/flavours.account.get:execute`, { connection_id, input: {} });
       seen.push(requests.at(-1)!.flavour);
     }
     return seen;
   };
   assert.deepEqual(new Set(await execute()), new Set(["vanilla"]));
-  const id = await createCandidate(party, [{ kind: "connector", ref: configId, version }]);
-  await step(party, id, "preflight", "preflight_passed");
-  await step(party, id, "guardrails/evaluate", "guardrails_passed");
-  await step(party, id, "canary/start", "canary_running", { percent: 50, ...fewKeys, keys_min: 1 });
+  const id = await createCandidate(tenant, [{ kind: "connector", ref: configId, version }]);
+  await step(tenant, id, "preflight", "preflight_passed");
+  await step(tenant, id, "guardrails/evaluate", "guardrails_passed");
+  await step(tenant, id, "canary/start", "canary_running", { percent: 50, ...fewKeys, keys_min: 1 });
   const sides = await until(execute, (seen) => seen.includes("chocolate"));
   assert.deepEqual(await execute(), sides);
   assert.ok(sides.includes("vanilla"));
-  const { canary } = await step(party, id, "canary/stop", "canary_stopped");
+  const { canary } = await step(tenant, id, "canary/stop", "canary_stopped");
   assert.equal(canary.verdict, "passed", JSON.stringify(canary));
   await approve(id);
-  await step(party, id, "promote", "promoted");
+  await step(tenant, id, "promote", "promoted");
   assert.deepEqual(new Set(await execute()), new Set(["chocolate"]));
-  await step(party, id, "rollback", "rolled_back");
+  await step(tenant, id, "rollback", "rolled_back");
   assert.deepEqual(new Set(await execute()), new Set(["vanilla"]));
-  const versions = await party.ok("GET", `${config}/versions`);
+  const versions = await tenant.ok("GET", `${config}/versions`);
   assert.deepEqual(
     versions.data.map(({ version: each, origin, active }: ResponseData) => [each, origin, active]),
     [
@@ -184,40 +184,40 @@ test("a version of a provider config applies to the canary's connections, then t
 });
 
 test("a version of the actions applies to the canary's connections, then to all, and is kept while it is in use", async () => {
-  const { party } = node;
+  const { tenant } = node;
   const { url, requests } = await startProvider();
   const manifests = `${connector}/manifests`;
-  const { data: old } = await party.ok("POST", manifests, { document: manifestOf(url, "scoops") });
+  const { data: old } = await tenant.ok("POST", manifests, { document: manifestOf(url, "scoops") });
   const { config, configId, connections } = await createAccounts("scoops", { manifest_version: "1.0.0" });
-  await party.ok("POST", manifests, { document: manifestOf(url, "scoops", "2.0.0") });
-  await party.refused("INVALID_ARGUMENT", "POST", `${config}/versions`, { manifest_version: "3.0.0" });
+  await tenant.ok("POST", manifests, { document: manifestOf(url, "scoops", "2.0.0") });
+  await tenant.refused("INVALID_ARGUMENT", "POST", `${config}/versions`, { manifest_version: "3.0.0" });
   const version = await stageVersion(config, { manifest_version: "2.0.0" });
   const execute = async () => {
     const seen: string[] = [];
     for (const connection_id of connections) {
-      await party.ok("POST", `${connector}/actions/scoops.account.get:execute`, { connection_id, input: {} });
+      await tenant.ok("POST", `${connector}/actions/scoops.account.get:execute`, { connection_id, input: {} });
       seen.push(requests.at(-1)!.path);
     }
     return seen;
   };
   assert.deepEqual(new Set(await execute()), new Set(["/me"]));
-  await party.refused("IN_USE", "DELETE", `${manifests}/${old.id}`);
-  const id = await createCandidate(party, [{ kind: "connector", ref: configId, version }]);
-  const { preflight } = await step(party, id, "preflight", "preflight_passed");
+  await tenant.refused("IN_USE", "DELETE", `${manifests}/${old.id}`);
+  const id = await createCandidate(tenant, [{ kind: "connector", ref: configId, version }]);
+  const { preflight } = await step(tenant, id, "preflight", "preflight_passed");
   assert.deepEqual(
     preflight.impacts.map(({ code }: ResponseData) => code).filter((code: string) => code !== "no_known_approver"),
     ["actions_changed"],
   );
-  await step(party, id, "guardrails/evaluate", "guardrails_passed");
-  await step(party, id, "canary/start", "canary_running", { percent: 50, ...fewKeys, keys_min: 1 });
+  await step(tenant, id, "guardrails/evaluate", "guardrails_passed");
+  await step(tenant, id, "canary/start", "canary_running", { percent: 50, ...fewKeys, keys_min: 1 });
   const sides = await until(execute, (seen) => seen.includes("/v2/me"));
   assert.deepEqual(await execute(), sides);
   assert.ok(sides.includes("/me"));
-  await step(party, id, "canary/stop", "canary_stopped");
+  await step(tenant, id, "canary/stop", "canary_stopped");
   await approve(id);
-  await step(party, id, "promote", "promoted");
-  assert.equal((await party.ok("GET", config)).data.manifest_version, "2.0.0");
+  await step(tenant, id, "promote", "promoted");
+  assert.equal((await tenant.ok("GET", config)).data.manifest_version, "2.0.0");
   assert.deepEqual(new Set(await execute()), new Set(["/v2/me"]));
-  await step(party, id, "rollback", "rolled_back");
+  await step(tenant, id, "rollback", "rolled_back");
   assert.deepEqual(new Set(await execute()), new Set(["/me"]));
 });

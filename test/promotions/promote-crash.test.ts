@@ -43,12 +43,12 @@ const points: Readonly<Record<string, (pools: readonly StagedPool[], id: string)
 };
 
 test("a node that is killed during a promotion has promoted all artifacts or none", async () => {
-  const { party, settings } = node;
+  const { tenant, settings } = node;
   const approver = await node.person("ada", ["promotion_approver"]);
-  const pools = [await stagedPool(party), await stagedPool(party)];
-  const contents = await Promise.all(pools.map((pool) => activeContent(party, pool.id)));
-  const id = await createCandidate(party, pools.map(routingArtifact));
-  await runToStoppedCanary(party, id, pools);
+  const pools = [await stagedPool(tenant), await stagedPool(tenant)];
+  const contents = await Promise.all(pools.map((pool) => activeContent(tenant, pool.id)));
+  const id = await createCandidate(tenant, pools.map(routingArtifact));
+  await runToStoppedCanary(tenant, id, pools);
   assert.equal((await approver("POST", `${base}/${id}/approve`, {})).status, 200);
   const nodeSettings = { ...settings, "database.url": database.url, "auth.api_key_enabled": "true" };
   for (const [point, lockOf] of Object.entries(points)) {
@@ -63,7 +63,7 @@ test("a node that is killed during a promotion has promoted all artifacts or non
     await held.promise;
     const request = http.request(`${victim.baseUrl}${base}/${id}/promote`, {
       method: "POST",
-      headers: { "content-type": "application/json", "x-api-key": party.key },
+      headers: { "content-type": "application/json", "x-api-key": tenant.key },
     });
     const broken = once(request, "error");
     request.end("{}");
@@ -76,10 +76,10 @@ test("a node that is killed during a promotion has promoted all artifacts or non
     await broken;
     released.resolve();
     await holding;
-    assert.equal((await party.ok("GET", `${base}/${id}`)).data.state, "approved", point);
-    for (const [at, pool] of pools.entries()) assert.equal(await activeContent(party, pool.id), contents[at], point);
+    assert.equal((await tenant.ok("GET", `${base}/${id}`)).data.state, "approved", point);
+    for (const [at, pool] of pools.entries()) assert.equal(await activeContent(tenant, pool.id), contents[at], point);
   }
-  const promoted = await party.rest.call("POST", `${base}/${id}/promote`, {});
+  const promoted = await tenant.rest.call("POST", `${base}/${id}/promote`, {});
   assert.equal(promoted.status, 200, promoted.text);
-  for (const [at, pool] of pools.entries()) assert.notEqual(await activeContent(party, pool.id), contents[at]);
+  for (const [at, pool] of pools.entries()) assert.notEqual(await activeContent(tenant, pool.id), contents[at]);
 });

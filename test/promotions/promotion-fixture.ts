@@ -3,14 +3,14 @@ import { audience, type Issuer, startIssuer } from "../access/issuer.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { type RestResponse, restClient } from "../harness/rest.ts";
 import { startService, type TestService, type TestSettings } from "../harness/service.ts";
-import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 
 export const base = "/api/promotions/candidates";
 
 /** A node whose people have tokens. */
 export interface GovernedNode {
   readonly service: TestService;
-  readonly party: Party;
+  readonly tenant: TenantFixture;
   readonly settings: TestSettings;
   /** Calls as a person with roles, and maybe more claims. */
   person(subject: string, roles: readonly string[], claims?: object): Promise<Person>;
@@ -29,13 +29,13 @@ export async function startGovernedNode(databaseUrl?: string, more: TestSettings
     ...more,
   };
   const service = await startService(settings, databaseUrl);
-  const party = await newParty(service);
+  const tenant = await newTenant(service);
   return {
     service,
-    party,
+    tenant,
     settings,
     async person(subject, roles, claims) {
-      const token = await issuer.token(subject, { tenant_id: party.id, roles, ...claims });
+      const token = await issuer.token(subject, { tenant_id: tenant.id, roles, ...claims });
       const headers = { authorization: `Bearer ${token}` };
       return (method, path, body) => restClient(service.baseUrl).call(method, path, body, headers);
     },
@@ -53,34 +53,34 @@ export interface StagedPool {
 
 const decisionOnly = { delivery: { mode: "MODE_DECISION_ONLY" } };
 
-export async function stagedPool(party: Party): Promise<StagedPool> {
-  const id = await party.pool();
-  const before = await party.recipient(id, decisionOnly);
-  const after = await party.recipient(id, decisionOnly);
-  const ruleId = await party.rule(id, { type: "route", recipient_id: before });
-  return { id, before, after, ruleId, version: await stageRoute(party, id, ruleId, after) };
+export async function stagedPool(tenant: TenantFixture): Promise<StagedPool> {
+  const id = await tenant.pool();
+  const before = await tenant.recipient(id, decisionOnly);
+  const after = await tenant.recipient(id, decisionOnly);
+  const ruleId = await tenant.rule(id, { type: "route", recipient_id: before });
+  return { id, before, after, ruleId, version: await stageRoute(tenant, id, ruleId, after) };
 }
 
 /** Stages a version whose only rule routes to a recipient. */
-async function stageRoute(party: Party, poolId: string, ruleId: string, recipientId: string): Promise<number> {
+async function stageRoute(tenant: TenantFixture, poolId: string, ruleId: string, recipientId: string): Promise<number> {
   const rule = { id: ruleId, name: "changed", action: { type: "route", recipient_id: recipientId } };
-  const { data } = await party.ok("POST", `/api/pools/${poolId}/versions`, { rule_set: { rules: [rule] } });
+  const { data } = await tenant.ok("POST", `/api/pools/${poolId}/versions`, { rule_set: { rules: [rule] } });
   return data.version;
 }
 
 /** Routes an item for each key and reports its outcome; returns the decisions. */
 export async function work(
-  party: Party,
+  tenant: TenantFixture,
   poolId: string,
   keys: readonly string[],
   statusOf: (recipientId: string) => string = () => "success",
 ): Promise<ResponseData[]> {
   const items = keys.map((key) => ({ pool_id: poolId, type: "task", key }));
-  const results = await party.routeAll(items);
+  const results = await tenant.routeAll(items);
   const decisions = results.map((result) => result.decision ?? result);
   await Promise.all(
     decisions.map(({ decision_id, recipient_id }) =>
-      party.ok("POST", "/api/outcomes", { decision_id, status: statusOf(recipient_id), latency_ms: 10 }),
+      tenant.ok("POST", "/api/outcomes", { decision_id, status: statusOf(recipient_id), latency_ms: 10 }),
     ),
   );
   return decisions;
@@ -91,17 +91,17 @@ export function keysOf(prefix: string, count: number): string[] {
 }
 
 /** The recipients that keys get, without storing anything. */
-export async function recipientsOf(party: Party, poolId: string, keys: readonly string[]): Promise<string[]> {
+export async function recipientsOf(tenant: TenantFixture, poolId: string, keys: readonly string[]): Promise<string[]> {
   const items = keys.map((key) => ({ pool_id: poolId, type: "task", key }));
-  const { data } = await party.ok("POST", "/api/route:batch", { items, dry_run: true });
+  const { data } = await tenant.ok("POST", "/api/route:batch", { items, dry_run: true });
   return data.results.map((result: ResponseData) => (result.decision ?? result).recipient_id);
 }
 
 /** A guardrail that 16 successes fulfil. */
 export const easyGuardrails = [{ metric: "success", limit: 0.5 }];
 
-export async function createCandidate(party: Party, artifacts: readonly object[]): Promise<string> {
-  const { data } = await party.ok("POST", base, { artifacts, guardrails: easyGuardrails });
+export async function createCandidate(tenant: TenantFixture, artifacts: readonly object[]): Promise<string> {
+  const { data } = await tenant.ok("POST", base, { artifacts, guardrails: easyGuardrails });
   assert.equal(data.state, "created");
   return data.id;
 }
@@ -114,32 +114,36 @@ export function routingArtifact({ id, version }: StagedPool) {
 export const fewKeys = { keys_min: 3, margin: 1 };
 
 /** Calls that lead a candidate from its creation to a stopped canary that passed. */
-export async function runToStoppedCanary(party: Party, id: string, pools: readonly StagedPool[]): Promise<void> {
-  for (const pool of pools) await work(party, pool.id, keysOf("past", 16));
-  await step(party, id, "preflight", "preflight_passed");
-  await step(party, id, "guardrails/evaluate", "guardrails_passed");
-  await step(party, id, "canary/start", "canary_running", { percent: 50, ...fewKeys });
-  for (const pool of pools) await work(party, pool.id, keysOf("now", 16));
-  const { canary } = await step(party, id, "canary/stop", "canary_stopped");
+export async function runToStoppedCanary(
+  tenant: TenantFixture,
+  id: string,
+  pools: readonly StagedPool[],
+): Promise<void> {
+  for (const pool of pools) await work(tenant, pool.id, keysOf("past", 16));
+  await step(tenant, id, "preflight", "preflight_passed");
+  await step(tenant, id, "guardrails/evaluate", "guardrails_passed");
+  await step(tenant, id, "canary/start", "canary_running", { percent: 50, ...fewKeys });
+  for (const pool of pools) await work(tenant, pool.id, keysOf("now", 16));
+  const { canary } = await step(tenant, id, "canary/stop", "canary_stopped");
   assert.equal(canary.verdict, "passed", JSON.stringify(canary));
 }
 
 /** Performs a step that must lead to a state. */
 export async function step(
-  party: Party,
+  tenant: TenantFixture,
   id: string,
   path: string,
   state: string,
   body: object = {},
 ): Promise<ResponseData> {
-  const { data } = await party.ok("POST", `${base}/${id}/${path}`, body);
+  const { data } = await tenant.ok("POST", `${base}/${id}/${path}`, body);
   assert.equal(data.state, state, JSON.stringify(data));
   return data;
 }
 
 /** The content of the active version of a pool. */
-export async function activeContent(party: Party, poolId: string): Promise<string> {
-  const { data } = await party.ok("GET", `/api/pools/${poolId}/versions`);
+export async function activeContent(tenant: TenantFixture, poolId: string): Promise<string> {
+  const { data } = await tenant.ok("GET", `/api/pools/${poolId}/versions`);
   const active = data.find((version: ResponseData) => version.active);
-  return (await party.ok("GET", `/api/pools/${poolId}/versions/${active.version}`)).data.content;
+  return (await tenant.ok("GET", `/api/pools/${poolId}/versions/${active.version}`)).data.content;
 }

@@ -64,48 +64,48 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 /** Creates a candidate in a state, through the API alone. */
 async function candidateIn(state: string): Promise<string> {
-  const { party } = node;
-  const pool = await stagedPool(party);
-  if (state !== "guardrails_failed") await work(party, pool.id, keysOf("past", 16));
+  const { tenant } = node;
+  const pool = await stagedPool(tenant);
+  if (state !== "guardrails_failed") await work(tenant, pool.id, keysOf("past", 16));
   let artifact = routingArtifact(pool);
   if (state === "preflight_blocked") {
-    const { data } = await party.ok("POST", `/api/pools/${pool.id}/versions`, {});
+    const { data } = await tenant.ok("POST", `/api/pools/${pool.id}/versions`, {});
     artifact = { ...artifact, version: data.version };
   }
-  const id = await createCandidate(party, [artifact]);
+  const id = await createCandidate(tenant, [artifact]);
   if (state === "created") return id;
   if (state === "aborted") {
-    await step(party, id, "abort", "aborted");
+    await step(tenant, id, "abort", "aborted");
     return id;
   }
   const stages = ["canary_stopped", "approved", "promoted", "rolled_back"];
-  if (stages.includes(state)) await runToStoppedCanary(party, id, [pool]);
+  if (stages.includes(state)) await runToStoppedCanary(tenant, id, [pool]);
   else {
-    await step(party, id, "preflight", state === "preflight_blocked" ? state : "preflight_passed");
+    await step(tenant, id, "preflight", state === "preflight_blocked" ? state : "preflight_passed");
     if (/^guardrails|^canary/.test(state)) {
       const result = state === "guardrails_failed" ? state : "guardrails_passed";
-      await step(party, id, "guardrails/evaluate", result);
+      await step(tenant, id, "guardrails/evaluate", result);
     }
-    if (state.startsWith("canary")) await step(party, id, "canary/start", "canary_running", { percent: 50 });
+    if (state.startsWith("canary")) await step(tenant, id, "canary/start", "canary_running", { percent: 50 });
     if (state === "canary_failed") {
-      await work(party, pool.id, keysOf("now", 60), (recipient) => (recipient === pool.after ? "failure" : "success"));
+      await work(tenant, pool.id, keysOf("now", 60), (recipient) => (recipient === pool.after ? "failure" : "success"));
       // The service may have stopped it before.
       await perform(id, "stop_canary");
     }
   }
   const at = stages.indexOf(state);
   if (at >= 1) assert.equal((await approver("POST", `${base}/${id}/approve`, {})).status, 200);
-  if (at >= 2) await step(party, id, "promote", "promoted");
-  if (at >= 3) await step(party, id, "rollback", "rolled_back");
+  if (at >= 2) await step(tenant, id, "promote", "promoted");
+  if (at >= 3) await step(tenant, id, "rollback", "rolled_back");
   return id;
 }
 
 async function perform(id: string, call: string) {
   const path = `${base}/${id}/${calls[call]}`;
-  return call === "approve" ? approver("POST", path, {}) : node.party.rest.call("POST", path, {});
+  return call === "approve" ? approver("POST", path, {}) : node.tenant.rest.call("POST", path, {});
 }
 
-const read = async (id: string): Promise<ResponseData> => (await node.party.ok("GET", `${base}/${id}`)).data;
+const read = async (id: string): Promise<ResponseData> => (await node.tenant.ok("GET", `${base}/${id}`)).data;
 
 for (const state of Object.keys(table)) {
   test(`a candidate that is ${state} refuses every other call with what is possible`, async () => {
@@ -158,23 +158,23 @@ test("guardrails without outcomes are inconclusive, and do not pass", async () =
 });
 
 test("a target has one open candidate; the refusal names it", async () => {
-  const { party } = node;
-  const pool = await stagedPool(party);
-  const id = await createCandidate(party, [routingArtifact(pool)]);
+  const { tenant } = node;
+  const pool = await stagedPool(tenant);
+  const id = await createCandidate(tenant, [routingArtifact(pool)]);
   const artifacts = [{ kind: "strategy", ref: pool.id, version: 1 }];
-  const refused = await party.refused("ALREADY_EXISTS", "POST", base, { artifacts });
+  const refused = await tenant.refused("ALREADY_EXISTS", "POST", base, { artifacts });
   assert.equal(refused.body.candidate_id, id);
-  await step(party, id, "abort", "aborted");
-  await createCandidate(party, artifacts);
+  await step(tenant, id, "abort", "aborted");
+  await createCandidate(tenant, artifacts);
 });
 
 test("an artifact must name a version with its digest; nothing is created otherwise", async () => {
-  const { party } = node;
-  const pool = await stagedPool(party);
+  const { tenant } = node;
+  const pool = await stagedPool(tenant);
   const artifact = routingArtifact(pool);
   const refuse = async (change: object, field: string) => {
     const body = { artifacts: [{ ...artifact, ...change }] };
-    const { body: problem } = await party.refused("INVALID_ARGUMENT", "POST", base, body);
+    const { body: problem } = await tenant.refused("INVALID_ARGUMENT", "POST", base, body);
     assert.deepEqual(
       problem.violations.map((violation: ResponseData) => violation.field),
       [field],
@@ -184,15 +184,15 @@ test("an artifact must name a version with its digest; nothing is created otherw
   await refuse({ sha256: "0".repeat(64) }, "artifacts[0].sha256");
   await refuse({ ref: "nothing" }, "artifacts[0].ref");
   const twice = { artifacts: [artifact, { ...artifact, kind: "strategy" }] };
-  await party.refused("INVALID_ARGUMENT", "POST", base, twice);
-  await party.refused("NOT_FOUND", "POST", base, { artifacts: [artifact], pack_id: "p" });
-  const { data } = await party.ok("GET", `${base}?state=created`);
+  await tenant.refused("INVALID_ARGUMENT", "POST", base, twice);
+  await tenant.refused("NOT_FOUND", "POST", base, { artifacts: [artifact], pack_id: "p" });
+  const { data } = await tenant.ok("GET", `${base}?state=created`);
   assert.ok(!data.some((each: ResponseData) => each.artifacts[0].target_id === pool.id));
 });
 
 test("the timeline tells every step in order, with who did it and what came of it", async () => {
   const id = await candidateIn("rolled_back");
-  const { data } = await node.party.ok("GET", `${base}/${id}/timeline`);
+  const { data } = await node.tenant.ok("GET", `${base}/${id}/timeline`);
   assert.deepEqual(
     data.map(({ call, state }: ResponseData) => [call, state]),
     [
@@ -211,6 +211,6 @@ test("the timeline tells every step in order, with who did it and what came of i
     data.every(({ summary }: ResponseData) => summary.endsWith(".")),
     JSON.stringify(data),
   );
-  const events = await node.party.ok("GET", `/api/events?types=promotion.promoted`);
+  const events = await node.tenant.ok("GET", `/api/events?types=promotion.promoted`);
   assert.equal(events.data.filter((event: ResponseData) => event.subject === id).length, 1);
 });

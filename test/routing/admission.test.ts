@@ -5,14 +5,14 @@ import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 import { checkSpans, checkWindows, type Span } from "./lease-checks.ts";
-import { inEachProtocol, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
+import { inEachProtocol, newTenant, type ResponseData, type TenantFixture } from "./tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 let sql: TestSql;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
   sql = connect(service.databaseUrl, 2);
 });
 after(() => sql.end({ timeout: 1 }));

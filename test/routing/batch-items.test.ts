@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
-import { freshName, inEachProtocol, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
+import { freshName, inEachProtocol, newTenant, type ResponseData, type TenantFixture } from "./tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
 });
 
 const tooLongKey = { field: "key", rule: "string.max_len" };
@@ -92,7 +92,7 @@ test("a dry run reports the errors of each item of a batch", async () => {
 });
 
 test("invalid items use no routing quota", async () => {
-  const limited = await newParty(service, { quotas: { route: { limit_per_day: 2 } } });
+  const limited = await newTenant(service, { quotas: { route: { limit_per_day: 2 } } });
   const pool = await limited.pool();
   const item = { pool_id: pool, type: "t" };
   const results = await limited.routeAll([item, { ...item, type: "" }, { ...item, ttl_s: -1 }, item]);

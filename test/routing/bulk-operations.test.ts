@@ -3,13 +3,13 @@ import { before, test } from "node:test";
 import { connect } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture } from "./tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
 });
 
 /** Routes items; returns their ids. */
@@ -26,10 +26,10 @@ async function preview(pool: string, body: object): Promise<ResponseData> {
 }
 
 /** Starts an operation and waits for its end. */
-async function run(path: string, body: object, party = own): Promise<ResponseData> {
-  const { id } = (await party.ok("POST", path, body)).data;
+async function run(path: string, body: object, tenant = own): Promise<ResponseData> {
+  const { id } = (await tenant.ok("POST", path, body)).data;
   return until(
-    async () => (await party.ok("GET", `/api/bulk-operations/${id}`)).data,
+    async () => (await tenant.ok("GET", `/api/bulk-operations/${id}`)).data,
     ({ state }) => state !== "queued" && state !== "running",
   );
 }
@@ -171,7 +171,7 @@ test("a preview counts and an operation changes only what is in its own pool, of
   await failAll(other);
   await fill(pool, 1);
   const untouched = await fill(other, 2);
-  const stranger = await newParty(service);
+  const stranger = await newTenant(service);
   const foreign = await stranger.pool();
   await stranger.route(foreign);
 
@@ -247,7 +247,7 @@ test("bulk operations need write access to the queue, and those of another tenan
   assert.equal((await reader.call("POST", `/api/dlq/${pool}/bulk-operations`, {})).status, 403);
   assert.equal((await reader.call("POST", `${path}:preview`, { action: "cancel" })).status, 200);
   const { id } = await run(path, { action: "cancel" });
-  const stranger = await newParty(service);
+  const stranger = await newTenant(service);
   await stranger.refused("NOT_FOUND", "GET", `/api/bulk-operations/${id}`);
   await stranger.refused("NOT_FOUND", "POST", path, { action: "cancel" });
   assert.deepEqual((await stranger.ok("GET", "/api/bulk-operations")).data, []);

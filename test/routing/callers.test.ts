@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import type { RestResponse } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { freshName, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
+import { freshName, newTenant, type ResponseData, type TenantFixture } from "./tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
 });
 
 /** Sends a request twice with one key; asserts that both responses are equal. */
@@ -94,7 +94,7 @@ test("a rejected item leaves its idempotency key free for another attempt", asyn
 });
 
 test("the daily quota counts every routed item, and a batch beyond it is rejected completely", async () => {
-  const bounded = await newParty(service, { quotas: { route: { limit_per_day: 10 } } });
+  const bounded = await newTenant(service, { quotas: { route: { limit_per_day: 10 } } });
   const pool = await bounded.pool();
   const batch = (count: number) => ({ items: Array.from({ length: count }, () => ({ pool_id: pool, type: "t" })) });
   const used = async () => (await bounded.ok("GET", `/api/tenants/${bounded.id}/quota/route`)).data;
@@ -113,7 +113,7 @@ test("the daily quota counts every routed item, and a batch beyond it is rejecte
 });
 
 test("an item that is invalid, rejected or deduplicated uses no quota", async () => {
-  const bounded = await newParty(service, { quotas: { route: { limit_per_day: 10 } } });
+  const bounded = await newTenant(service, { quotas: { route: { limit_per_day: 10 } } });
   const used = async () => counts((await bounded.ok("GET", `/api/tenants/${bounded.id}/quota/route`)).data);
   const closed = await bounded.pool();
   await bounded.ok("PATCH", `/api/pools/${closed}`, { status: "STATUS_DISABLED" });
@@ -142,7 +142,7 @@ function counts({ limit, used, remaining }: Record<string, number>) {
 }
 
 test("a repeat with its idempotency key uses no quota, and succeeds when the quota is used up", async () => {
-  const bounded = await newParty(service, { quotas: { route: { limit_per_day: 3 } } });
+  const bounded = await newTenant(service, { quotas: { route: { limit_per_day: 3 } } });
   const pool = await bounded.pool();
   const send = (path: string, body: object, key: string) =>
     bounded.rest.call("POST", path, body, { "idempotency-key": key });
@@ -220,7 +220,7 @@ test("a key bound to an environment works only with the pools of that environmen
 });
 
 test("another tenant's pools, items, decisions and groups are not found by any operation", async () => {
-  const foreign = await newParty(service);
+  const foreign = await newTenant(service);
   const pool = await own.pool({ config: { admission: { throttle: { key: "item.key", limit: 9, period_s: 60 } } } });
   const recipient = await own.recipient(pool);
   const { decision_id: id } = await own.route(pool, { key: "k" });

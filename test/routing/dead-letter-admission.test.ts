@@ -4,13 +4,13 @@ import { connect } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 import { checkWindows } from "./lease-checks.ts";
-import { newParty, type Party } from "./tenant-fixture.ts";
+import { newTenant, type TenantFixture } from "./tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
 });
 
 const many = (count: number, pool: string, fields: object = {}) =>

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture } from "./tenant-fixture.ts";
 
-let own: Party;
+let own: TenantFixture;
 /** A pool whose only rule uses the full evaluation budget for every recipient. */
 let costly: string;
 before(async () => {
-  own = await newParty(await startService());
+  own = await newTenant(await startService());
   costly = await own.pool({ strategy: "round_robin" });
   for (let nth = 0; nth < 20; nth++) await own.recipient(costly);
   const condition = "item.attributes.l.all(a, item.attributes.l.all(b, a + b >= 0)) && recipient.weight < 0";

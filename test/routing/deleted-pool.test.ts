@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party } from "./tenant-fixture.ts";
+import { newTenant, type TenantFixture } from "./tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
 });
 
 /** Deletes a pool that has dead letters; returns the ids of their items. */
@@ -83,7 +83,7 @@ test("only callers that might use the environment of a deleted pool reach its de
   const bound = await own.caller({ roles, environment_mode: "production_only" });
   assert.equal((await bound.call("GET", `/api/dlq/${pool}`)).status, 200);
   const other = await own.caller({ roles, environment_mode: "non_production_only" });
-  const foreign = await newParty(service);
+  const foreign = await newTenant(service);
   for (const [method, path] of [
     ["GET", ""],
     ["GET", "/stats"],

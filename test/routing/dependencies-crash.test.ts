@@ -6,7 +6,7 @@ import { seed, sized } from "../harness/run-size.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 import { createRandom } from "./lease-checks.ts";
-import { newParty, type Party, partyAt, type ResponseData } from "./tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture, tenantAt } from "./tenant-fixture.ts";
 
 const settings = { "auth.bootstrap_api_key": "sk_test_after_crash_0123456789abcdef" };
 const crashCount = sized(2, 12);
@@ -16,11 +16,11 @@ const retry = { initial_ms: 5, max_ms: 5, max_attempts: 100 };
 
 let database: TestDatabase;
 let survivor: TestService;
-let own: Party;
+let own: TenantFixture;
 before(async () => {
   database = await freshDatabase();
   survivor = await startService(settings, database.url);
-  own = await newParty(survivor);
+  own = await newTenant(survivor);
 });
 after(async () => {
   await survivor.stop();
@@ -71,7 +71,7 @@ async function routeGraphs(pools: Record<"first" | "waiting", string>): Promise<
   }));
 }
 
-const finish = (at: Party, item: ResponseData): Promise<ResponseData> =>
+const finish = (at: TenantFixture, item: ResponseData): Promise<ResponseData> =>
   item.payload.fails === true ? at.fail(item, { retryable: false }) : at.complete(item);
 
 async function statesOf(ids: readonly string[]): Promise<string[]> {
@@ -110,7 +110,7 @@ test("when a node is killed as dependencies end on it, another one continues wit
     // Every other victim does no background work, so that all that ends on it is left to the survivor.
     const shell = (command: string) => `exec ${command} --role ${crash % 2 === 0 ? "api" : "all"}`;
     const victim = await startNodeProcess({ ...settings, "database.url": database.url }, { shell });
-    const there = partyAt(victim, own);
+    const there = tenantAt(victim, own);
     const pools = { first: await own.pool({ config: { retry } }), waiting: await own.pool() };
     const graphs = await routeGraphs(pools);
 

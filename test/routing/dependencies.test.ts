@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { newParty, type Party, partyAt, type ResponseData } from "./tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture, tenantAt } from "./tenant-fixture.ts";
 
 const settings = { "auth.bootstrap_api_key": "sk_test_after_0123456789abcdef" };
 
@@ -11,12 +11,12 @@ let database: TestDatabase;
 let service: TestService;
 /** A node without background work. */
 let quiet: TestService;
-let own: Party;
+let own: TenantFixture;
 before(async () => {
   database = await freshDatabase();
   service = await startService(settings, database.url);
   quiet = await startService(settings, database.url, "api");
-  own = await newParty(service);
+  own = await newTenant(service);
 });
 after(async () => {
   await Promise.all([service.stop(), quiet.stop()]);
@@ -115,7 +115,7 @@ for (const [state, end] of Object.entries(ends)) {
 
 test("items of other tenants, unknown items and impossible waits are refused, each in its own result", async () => {
   const pool = await own.pool();
-  const stranger = await newParty(service);
+  const stranger = await newTenant(service);
   const foreign = (await stranger.route(await stranger.pool())).queue_item_id;
   const unknown = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
   const debounced = await own.pool({ config: { admission: { debounce: { key: "item.key" } } } });
@@ -191,7 +191,7 @@ test("an item waits for the replacement of a replaced item, and an item that rep
 test("a dependency that ends on a node that stops right after it still releases the items that wait for it", async () => {
   const alone = await freshDatabase();
   const dying = await startService(settings, alone.url, "api");
-  const at = partyAt(dying, { id: "", key: dying.adminKey });
+  const at = tenantAt(dying, { id: "", key: dying.adminKey });
   const pool = await at.pool();
   const { queue_item_id: first } = await at.route(pool);
   const { queue_item_id: id } = await at.route(pool, { after: [first] });
@@ -200,7 +200,7 @@ test("a dependency that ends on a node that stops right after it still releases 
   assert.equal((await at.item(pool, id)).state, "held");
   await dying.stop();
   const next = await startService(settings, alone.url);
-  const later = partyAt(next, at);
+  const later = tenantAt(next, at);
   assert.equal((await later.leaseOne(pool)).queue_item_id, id);
   await next.stop();
   await alone.drop();
@@ -210,7 +210,7 @@ test("a call on one node waits for an item that ends on another, and for the ite
   const pool = await own.pool();
   const first = await idOf(pool);
   const id = await idOf(pool, { after: [first] });
-  const there = partyAt(quiet, own);
+  const there = tenantAt(quiet, own);
   const waits = [first, id].map((each) => there.ok("GET", `/api/queues/${pool}/items/${each}?wait_s=20`));
   await own.complete(await leaseItem(pool, first));
   await own.complete(await leaseItem(pool, id));
@@ -235,7 +235,7 @@ test("many workers that complete a random graph of items run every item once, an
   const done: string[] = [];
   const begun: string[] = [];
   let giveUpAtMs = performance.now() + stuckMs;
-  async function work(at: Party): Promise<void> {
+  async function work(at: TenantFixture): Promise<void> {
     while (done.length < count) {
       if (performance.now() > giveUpAtMs) assert.fail(await stuckItems());
       for (const item of await at.lease(pool, { max_items: 3, wait_s: 1 })) {
@@ -255,7 +255,7 @@ test("many workers that complete a random graph of items run every item once, an
     });
     return `${left.length} of ${count} items are not completed, and none was for a minute:\n${told.join("\n")}`;
   }
-  const there = partyAt(quiet, own);
+  const there = tenantAt(quiet, own);
   await Promise.all([work(own), work(own), work(there), work(there)]);
   assert.deepEqual(begun.sort(), ids.sort());
   const [row] = await database.sql`select count(*)::int as left from queue_dependencies where item_id = any(${ids})`;

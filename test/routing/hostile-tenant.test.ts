@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture } from "./tenant-fixture.ts";
 
 const node = await startService();
 
 /** A pool whose only rule uses the full evaluation budget for every recipient. */
-async function costlyPool(party: Party, recipients = 20): Promise<string> {
-  const pool = await party.pool({ strategy: "round_robin" });
-  for (let nth = 0; nth < recipients; nth++) await party.recipient(pool);
+async function costlyPool(tenant: TenantFixture, recipients = 20): Promise<string> {
+  const pool = await tenant.pool({ strategy: "round_robin" });
+  for (let nth = 0; nth < recipients; nth++) await tenant.recipient(pool);
   const condition = "item.attributes.l.all(a, item.attributes.l.all(b, a + b >= 0)) && recipient.weight < 0";
-  await party.rule(pool, { type: "require" }, { condition });
+  await tenant.rule(pool, { type: "require" }, { condition });
   return pool;
 }
 
@@ -22,11 +22,11 @@ const costlyItems = (poolId: string, count: number) =>
     attributes: { l: Array.from({ length: 300 }, (_, nth) => nth) },
   }));
 
-const assignmentOf = async (party: Party, poolId: string, id: string): Promise<ResponseData> =>
-  (await party.ok("GET", `/api/queues/${poolId}/items/${id}/admission-explanation`)).data.assignment;
+const assignmentOf = async (tenant: TenantFixture, poolId: string, id: string): Promise<ResponseData> =>
+  (await tenant.ok("GET", `/api/queues/${poolId}/items/${id}/admission-explanation`)).data.assignment;
 
 test("other tenants and /health get responses while one tenant's expensive rules are evaluated", async () => {
-  const [hostile, normal] = [await newParty(node), await newParty(node)];
+  const [hostile, normal] = [await newTenant(node), await newTenant(node)];
   const costly = await costlyPool(hostile);
   const pool = await normal.pool({ strategy: "round_robin" });
   await normal.recipient(pool);
@@ -69,14 +69,14 @@ test("other tenants and /health get responses while one tenant's expensive rules
 });
 
 test("an item whose rules are too expensive is retried with increasing delays, as its explanation says", async () => {
-  const party = await newParty(node);
-  const pool = await costlyPool(party);
-  const [{ decision }] = await party.routeAll(costlyItems(pool, 1));
+  const tenant = await newTenant(node);
+  const pool = await costlyPool(tenant);
+  const [{ decision }] = await tenant.routeAll(costlyItems(pool, 1));
   const waits: number[] = [];
   for (let tries = 1; tries <= 2; tries++) {
     const before = Date.now();
     const assignment = await until(
-      () => assignmentOf(party, pool, decision.queue_item_id),
+      () => assignmentOf(tenant, pool, decision.queue_item_id),
       (seen) => (seen?.tries ?? 0) >= tries,
     );
     assert.deepEqual([assignment.tries, assignment.reason], [tries, "rules_too_costly"]);
@@ -84,48 +84,48 @@ test("an item whose rules are too expensive is retried with increasing delays, a
   }
   assert.ok(waits[1]! > waits[0]!, waits.join(" "));
   // The item itself shows the same.
-  assert.equal((await party.item(pool, decision.queue_item_id)).assignment.reason, "rules_too_costly");
+  assert.equal((await tenant.item(pool, decision.queue_item_id)).assignment.reason, "rules_too_costly");
 });
 
 test("an item without an eligible recipient is retried immediately when one becomes eligible", async () => {
-  const party = await newParty(node);
-  const pool = await party.pool({ strategy: "round_robin" });
-  await party.recipient(pool, { attributes: { regions: ["south"] } });
+  const tenant = await newTenant(node);
+  const pool = await tenant.pool({ strategy: "round_robin" });
+  await tenant.recipient(pool, { attributes: { regions: ["south"] } });
   const condition = "item.attributes.region in recipient.attributes.regions";
-  await party.rule(pool, { type: "require" }, { condition });
-  const { queue_item_id: id } = await party.route(pool, { attributes: { region: "north" } });
+  await tenant.rule(pool, { type: "require" }, { condition });
+  const { queue_item_id: id } = await tenant.route(pool, { attributes: { region: "north" } });
   await until(
-    () => assignmentOf(party, pool, id),
+    () => assignmentOf(tenant, pool, id),
     (seen) => seen?.tries >= 3 && seen.reason === "rules_exclude_all",
   );
-  const recipientId = await party.recipient(pool, { attributes: { regions: ["north"] } });
+  const recipientId = await tenant.recipient(pool, { attributes: { regions: ["north"] } });
   const taken = await until(
-    () => party.item(pool, id),
+    () => tenant.item(pool, id),
     ({ recipient_id }) => recipient_id === recipientId,
   );
   assert.equal(taken.assignment, undefined);
 });
 
 test("an item requeued after a failed attempt starts its routing attempts from zero", async () => {
-  const party = await newParty(node);
-  const pool = await party.pool({
+  const tenant = await newTenant(node);
+  const pool = await tenant.pool({
     strategy: "round_robin",
     config: { retry: { initial_ms: 600_000, max_ms: 600_000, jitter: 0 } },
   });
-  await party.recipient(pool);
-  const { queue_item_id: id } = await party.route(pool, { requirements: { skills: { welding: 1 } } });
+  await tenant.recipient(pool);
+  const { queue_item_id: id } = await tenant.route(pool, { requirements: { skills: { welding: 1 } } });
   await until(
-    () => assignmentOf(party, pool, id),
+    () => assignmentOf(tenant, pool, id),
     (seen) => seen?.tries >= 1,
   );
-  await party.recipient(pool, { skills: { welding: 1 } });
-  await party.fail(await party.leaseOne(pool), { reason: "broken" });
-  const { state, assignment } = await party.item(pool, id);
+  await tenant.recipient(pool, { skills: { welding: 1 } });
+  await tenant.fail(await tenant.leaseOne(pool), { reason: "broken" });
+  const { state, assignment } = await tenant.item(pool, id);
   assert.deepEqual([state, assignment], ["pending", undefined]);
 });
 
 test("expensive rules of a pull pool delay neither other tenants nor cheap items behind expensive ones", async () => {
-  const [hostile, normal] = [await newParty(node), await newParty(node)];
+  const [hostile, normal] = [await newTenant(node), await newTenant(node)];
   const pool = await hostile.pool({ strategy: "first_accept" });
   const recipientId = await hostile.recipient(pool);
   await hostile.rule(

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { inEachProtocol, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
+import { inEachProtocol, newTenant, type ResponseData, type TenantFixture } from "./tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
 });
 
 const itemPath = (pool: string, id: string) => `/api/queues/${pool}/items/${id}`;
@@ -89,7 +89,7 @@ test("progress is shown with the item, extends its lease and needs the lease", a
   assert.equal(lease_expires_at, data.lease_expires_at);
   await own.refused("INVALID_ARGUMENT", "POST", path, { ...report, percent: 101 });
   await own.refused("LEASE_LOST", "POST", path, { ...report, lease_token: "0123456789abcdef01234567p1" });
-  const stranger = await newParty(service);
+  const stranger = await newTenant(service);
   await stranger.refused("NOT_FOUND", "POST", path, report);
   assert.equal((await own.item(pool, item.queue_item_id)).progress.percent, 12.5);
 });
@@ -137,7 +137,7 @@ test("a wait that is over returns the current state, and a wait needs access lik
   const path = `${itemPath(pool, items[0].queue_item_id)}?wait_s=1`;
   assert.equal((await own.ok("GET", path)).data.state, "leased");
   await own.refused("INVALID_ARGUMENT", "GET", path.replace("=1", "=21"));
-  const stranger = await newParty(service);
+  const stranger = await newTenant(service);
   await stranger.refused("NOT_FOUND", "GET", path);
   await own.refused("NOT_FOUND", "GET", `${itemPath(pool, "01ARZ3NDEKTSV4RRFFQ69G5FAV")}?wait_s=1`);
 });

@@ -6,10 +6,10 @@ import { RouteBatchRequestSchema } from "../../gen/service/api/routing_pb.ts";
 import { startWatchedNode, type WatchedNode } from "../harness/loop-lateness.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { startService } from "../harness/service.ts";
-import { newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture } from "./tenant-fixture.ts";
 
 let node: WatchedNode;
-let party: Party;
+let tenant: TenantFixture;
 let poolId: string;
 
 /** Runs an attack and checks that other callers of the node hardly notice it. */
@@ -21,7 +21,7 @@ function withoutStall(name: string, attack: () => Promise<unknown>): Promise<voi
 async function callBinary(procedure: string, body: Uint8Array): Promise<number> {
   const response = await fetch(`${node.baseUrl}/service.api.${procedure}`, {
     method: "POST",
-    headers: { "x-api-key": party.key, "content-type": "application/proto" },
+    headers: { "x-api-key": tenant.key, "content-type": "application/proto" },
     body,
   });
   const bytes = await response.bytes();
@@ -41,7 +41,7 @@ describe("large records", { timeout: 600_000 }, () => {
       insert into ${sql(table)}
       select (jsonb_populate_record(r, jsonb_build_object('id', left((r).id, 21) || lpad(nth::text, 5, '0')))).* from (
         select r, row_number() over () as nth from ${sql(table)} r, generate_series(1, ${copies}::int)
-        where r.tenant_id = ${party.id}
+        where r.tenant_id = ${tenant.id}
       ) copied`;
   }
 
@@ -54,31 +54,31 @@ describe("large records", { timeout: 600_000 }, () => {
       "database.url": database.url,
       "auth.bootstrap_api_key": "sk_test_large_0123456789abcdef",
     });
-    party = await newParty(node);
-    poolId = await party.pool({ strategy: "first_accept" });
+    tenant = await newTenant(node);
+    poolId = await tenant.pool({ strategy: "first_accept" });
   });
   afterEach(() => node.kill());
   after(() => database.drop());
 
   async function addLargeItems(): Promise<void> {
     const payloads = [{ text: "x".repeat(250_000) }, { list: Array.from({ length: 15_000 }, () => "x".repeat(12)) }];
-    await party.routeAll(payloads.map((payload) => ({ pool_id: poolId, type: "task", payload })));
+    await tenant.routeAll(payloads.map((payload) => ({ pool_id: poolId, type: "task", payload })));
     await copyRows("queue_items", 500);
   }
 
   test("lists of large items stall nobody", async () => {
     await addLargeItems();
     const path = `/api/queues/${poolId}/items?limit=1000&state=ready`;
-    await withoutStall("items", () => times(6, () => party.ok("GET", path)));
-    const { data, has_more, total } = await party.ok("GET", path);
+    await withoutStall("items", () => times(6, () => tenant.ok("GET", path)));
+    const { data, has_more, total } = await tenant.ok("GET", path);
     assert.ok(data.length >= 7 && data.length < 10, `${data.length} items`);
     assert.deepEqual([has_more, total], [true, 1002]);
   });
 
   test("leases of large items stall nobody, and leave the rest ready", async () => {
     await addLargeItems();
-    await withoutStall("lease", () => times(6, () => party.lease(poolId, { max_items: 1000, lease_s: 600 })));
-    const leased = await party.lease(poolId, { max_items: 1000 });
+    await withoutStall("lease", () => times(6, () => tenant.lease(poolId, { max_items: 1000, lease_s: 600 })));
+    const leased = await tenant.lease(poolId, { max_items: 1000 });
     assert.ok(leased.length > 1 && leased.length < 12, `${leased.length} items`);
   });
 
@@ -88,11 +88,11 @@ describe("large records", { timeout: 600_000 }, () => {
     const batch = (payload: JsonObject) =>
       Array.from({ length: 1000 }, () => ({ pool_id: poolId, type: "task", payload }));
     const dryRun = { items: batch({ list }), dry_run: true };
-    await withoutStall("batch", () => party.routeAll(batch({ text: "x".repeat(3000) })));
-    await withoutStall("batch of small values", () => party.routeAll(batch({ list })));
-    await withoutStall("dry run", () => party.ok("POST", "/api/route:batch", dryRun));
-    await withoutStall("items of 3 KB", () => party.ok("GET", `/api/queues/${poolId}/items?limit=1000`));
-    await withoutStall("decisions", () => party.ok("GET", "/api/decisions?limit=1000"));
+    await withoutStall("batch", () => tenant.routeAll(batch({ text: "x".repeat(3000) })));
+    await withoutStall("batch of small values", () => tenant.routeAll(batch({ list })));
+    await withoutStall("dry run", () => tenant.ok("POST", "/api/route:batch", dryRun));
+    await withoutStall("items of 3 KB", () => tenant.ok("GET", `/api/queues/${poolId}/items?limit=1000`));
+    await withoutStall("decisions", () => tenant.ok("GET", "/api/decisions?limit=1000"));
   });
 
   test("the same calls in the binary format stall nobody", async () => {
@@ -112,7 +112,7 @@ describe("large records", { timeout: 600_000 }, () => {
     const call = (text: string) =>
       fetch(`${node.baseUrl}/api/route`, {
         method: "POST",
-        headers: { "x-api-key": party.key, "content-type": "application/json" },
+        headers: { "x-api-key": tenant.key, "content-type": "application/json" },
         body: `{"pool_id":"${poolId}","type":"${text}"}`,
       });
     await withoutStall("string", () => call("x".repeat(4_100_000)));
@@ -120,29 +120,29 @@ describe("large records", { timeout: 600_000 }, () => {
   });
 
   test("events of 60 KB stall nobody", async () => {
-    await party.ok("POST", "/api/events", { type: "order.paid", source: "shop", data: { text: "x".repeat(60_000) } });
+    await tenant.ok("POST", "/api/events", { type: "order.paid", source: "shop", data: { text: "x".repeat(60_000) } });
     await database.sql`delete from events where type <> 'order.paid'`;
     await copyRows("events", 1000);
-    await withoutStall("events", () => times(4, () => party.ok("GET", "/api/events?limit=1000")));
+    await withoutStall("events", () => times(4, () => tenant.ok("GET", "/api/events?limit=1000")));
   });
 });
 
 test("a list of items with large results ends early, and its cursor continues", async () => {
-  const party = await newParty(await startService());
-  const poolId = await party.pool({ strategy: "first_accept" });
-  await party.routeAll(Array.from({ length: 50 }, () => ({ pool_id: poolId, type: "task" })));
+  const tenant = await newTenant(await startService());
+  const poolId = await tenant.pool({ strategy: "first_accept" });
+  await tenant.routeAll(Array.from({ length: 50 }, () => ({ pool_id: poolId, type: "task" })));
   const result = "x".repeat(60_000);
-  const completed = (await party.lease(poolId, { max_items: 50 })).map(({ queue_item_id, lease_token }) => ({
+  const completed = (await tenant.lease(poolId, { max_items: 50 })).map(({ queue_item_id, lease_token }) => ({
     queue_item_id,
     lease_token,
     result,
   }));
   for (const half of [completed.slice(0, 25), completed.slice(25)]) {
-    await party.ok("POST", `/api/queues/${poolId}/items:complete`, { items: half });
+    await tenant.ok("POST", `/api/queues/${poolId}/items:complete`, { items: half });
   }
   const seen: string[] = [];
   for (let cursor = "", pages = 0; pages === 0 || cursor !== ""; pages++) {
-    const page = await party.ok("GET", `/api/queues/${poolId}/items?limit=1000&cursor=${cursor}`);
+    const page = await tenant.ok("GET", `/api/queues/${poolId}/items?limit=1000&cursor=${cursor}`);
     assert.ok(page.data.length < 40, `${page.data.length} items`);
     for (const item of page.data) assert.equal(item.result, result);
     seen.push(...page.data.map((item: ResponseData) => item.id));

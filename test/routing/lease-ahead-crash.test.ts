@@ -11,7 +11,7 @@ import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { sized } from "../harness/run-size.ts";
 import { until } from "../harness/until.ts";
 import { checkHolds, createPost, createRandom, type Hold, type Post } from "./lease-checks.ts";
-import { partyAt, type ResponseData } from "./tenant-fixture.ts";
+import { type ResponseData, tenantAt } from "./tenant-fixture.ts";
 
 const itemsPerCrash = sized(500, 1000);
 const crashesMin = sized(3, 25);
@@ -36,7 +36,7 @@ async function drainThrough({ nodes, sql, capacity, crash, crashesMax }: Drain):
   const chance = createRandom(11);
   const ownAt = async (node: SupervisedNode) => {
     const current = await node.current;
-    return partyAt(current, { id: "", key: current.adminKey });
+    return tenantAt(current, { id: "", key: current.adminKey });
   };
   const own = await ownAt(nodes[0]!);
   const pool = await own.pool({ config });

@@ -3,20 +3,20 @@ import { after, before, test } from "node:test";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { newParty, type Party, partyAt, type ResponseData } from "./tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture, tenantAt } from "./tenant-fixture.ts";
 
 let database: TestDatabase;
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 /** The same tenant on another node. */
-let elsewhere: Party;
+let elsewhere: TenantFixture;
 before(async () => {
   database = await freshDatabase();
   const settings = { "auth.bootstrap_api_key": "sk_test_handing_0123456789abcdef" };
   service = await startService(settings, database.url);
   const other = await startService(settings, database.url);
-  own = await newParty(service);
-  elsewhere = partyAt(other, own);
+  own = await newTenant(service);
+  elsewhere = tenantAt(other, own);
   stops.push(service.stop, other.stop);
 });
 const stops: (() => Promise<void>)[] = [];

@@ -3,13 +3,13 @@ import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 import { checkWindows } from "./lease-checks.ts";
-import { newParty, type Party, partyAt, type ResponseData } from "./tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture, tenantAt } from "./tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
 });
 
 const many = (count: number, pool: string, fields: object = {}) =>
@@ -56,11 +56,11 @@ test("with concurrent workers on two nodes, no period leases more items than a t
   const keys = ["a", "b", "c"];
   await own.routeAll(keys.flatMap((key) => many(100, pool, { key })));
   const leased: ResponseData[] = [];
-  const parties = [own, partyAt(other, own)];
+  const tenants = [own, tenantAt(other, own)];
   await Promise.all(
     Array.from({ length: 16 }, async (_, worker) => {
       await until(async () => {
-        leased.push(...(await parties[worker % 2]!.lease(pool, { max_items: 7, wait_s: 1, lease_s: 600 })));
+        leased.push(...(await tenants[worker % 2]!.lease(pool, { max_items: 7, wait_s: 1, lease_s: 600 })));
         return leased.length >= 300;
       });
     }),

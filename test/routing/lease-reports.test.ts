@@ -5,14 +5,14 @@ import { afterFile } from "../harness/after-file.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { freshName, inEachProtocol, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
+import { freshName, inEachProtocol, newTenant, type ResponseData, type TenantFixture } from "./tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 let sql: TestSql;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
   sql = connect(service.databaseUrl, 1);
   afterFile(() => sql.end({ timeout: 1 }));
 });

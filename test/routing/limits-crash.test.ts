@@ -15,7 +15,7 @@ import {
   type Post,
   survivorOf,
 } from "./lease-checks.ts";
-import { partyAt, type ResponseData } from "./tenant-fixture.ts";
+import { type ResponseData, tenantAt } from "./tenant-fixture.ts";
 
 const itemCount = sized(600, 5000);
 const batchSize = 20;
@@ -53,7 +53,7 @@ test("with random crashes and vanishing workers, two nodes exceed no limit, lose
   const chance = createRandom(7);
   const ownAt = async (node: SupervisedNode) => {
     const current = await node.current;
-    return partyAt(current, { id: "", key: current.adminKey });
+    return tenantAt(current, { id: "", key: current.adminKey });
   };
   const pool = await (await ownAt(nodes[0]!)).pool({ config });
 

@@ -6,7 +6,7 @@ import { freshDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
 import { until } from "../harness/until.ts";
 import { allItems, checkHolds, checkWindows, createPost, createRandom, type Hold, survivorOf } from "./lease-checks.ts";
-import { partyAt, type ResponseData } from "./tenant-fixture.ts";
+import { type ResponseData, tenantAt } from "./tenant-fixture.ts";
 
 const itemCount = sized(2000, 20_000);
 const customers = 23;
@@ -41,7 +41,7 @@ test(`64 workers over ${itemCount} items: no limit is ever exceeded, nothing is 
     await node.kill();
     await database.drop();
   });
-  const own = partyAt(node, { id: "", key: node.adminKey });
+  const own = tenantAt(node, { id: "", key: node.adminKey });
   const pool = await own.pool({
     config: { admission, lease: { duration_s: 600 }, retry: { initial_ms: 5, max_ms: 5, max_attempts: 50 } },
   });

@@ -4,13 +4,13 @@ import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { newParty, type Party, partyAt, type ResponseData } from "./tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture, tenantAt } from "./tenant-fixture.ts";
 
 let database: TestDatabase;
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 /** The same tenant on a node in a process of its own. */
-let elsewhere: Party;
+let elsewhere: TenantFixture;
 let other: Awaited<ReturnType<typeof startNodeProcess>>;
 before(async () => {
   database = await freshDatabase();
@@ -19,8 +19,8 @@ before(async () => {
     startService(settings, database.url),
     startNodeProcess({ ...settings, "database.url": database.url }),
   ]);
-  own = await newParty(service);
-  elsewhere = partyAt(other, own);
+  own = await newTenant(service);
+  elsewhere = tenantAt(other, own);
 });
 after(async () => {
   await other.kill();
@@ -44,13 +44,13 @@ async function recipientsOf(pool: string, count: number, fields: object = {}): P
   return ids;
 }
 
-const listOffers = async (pool: string, recipient = "", party = own): Promise<ResponseData[]> =>
-  (await party.ok("GET", `/api/queues/${pool}/offers?recipient_id=${recipient}`)).data;
+const listOffers = async (pool: string, recipient = "", tenant = own): Promise<ResponseData[]> =>
+  (await tenant.ok("GET", `/api/queues/${pool}/offers?recipient_id=${recipient}`)).data;
 
 /** Waits for the open offer of an item; returns it. */
-async function offerOf(pool: string, id: string, to?: string, party = own): Promise<ResponseData> {
+async function offerOf(pool: string, id: string, to?: string, tenant = own): Promise<ResponseData> {
   const offers = await until(
-    async () => (await listOffers(pool, "", party)).filter(({ queue_item_id }) => queue_item_id === id),
+    async () => (await listOffers(pool, "", tenant)).filter(({ queue_item_id }) => queue_item_id === id),
     ([offer]) => offer !== undefined && (to === undefined || offer.recipient_id === to),
   );
   return offers[0];
@@ -60,8 +60,8 @@ const answerOf = ({ recipient_id, offer_number }: ResponseData) => ({ recipient_
 const pathOf = ({ pool_id, queue_item_id }: ResponseData, verb: string) =>
   `/api/queues/${pool_id}/items/${queue_item_id}/${verb}`;
 
-const accept = async (offer: ResponseData, fields: object = {}, party = own): Promise<ResponseData> =>
-  (await party.ok("POST", pathOf(offer, "accept"), { ...answerOf(offer), ...fields })).data;
+const accept = async (offer: ResponseData, fields: object = {}, tenant = own): Promise<ResponseData> =>
+  (await tenant.ok("POST", pathOf(offer, "accept"), { ...answerOf(offer), ...fields })).data;
 
 const decline = async (offer: ResponseData, fields: object = {}): Promise<ResponseData> =>
   (await own.ok("POST", pathOf(offer, "decline"), { ...answerOf(offer), ...fields })).data;
@@ -363,8 +363,8 @@ test("a pool with reservations hands out nothing without an answer, and first_ac
 test("a list of offers that waits returns the next one, on every node and however it is made", async () => {
   const pool = await offeringPool();
   const [ada, bob] = await recipientsOf(pool, 2);
-  const next = async (recipient: string, party = own, wait_s = 20): Promise<ResponseData[]> =>
-    (await party.ok("GET", `/api/queues/${pool}/offers?recipient_id=${recipient}&wait_s=${wait_s}`)).data;
+  const next = async (recipient: string, tenant = own, wait_s = 20): Promise<ResponseData[]> =>
+    (await tenant.ok("GET", `/api/queues/${pool}/offers?recipient_id=${recipient}&wait_s=${wait_s}`)).data;
   const summary = (offers: ResponseData[]) => offers.map((each) => [each.recipient_id, each.offer_number]);
   // An offer is made when the item arrives, when the previous recipient declines it, and when an operator assigns it.
   const waits = [next(ada!), next(ada!, elsewhere), next("", elsewhere)];

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { inEachProtocol, newParty, type Party } from "./tenant-fixture.ts";
+import { inEachProtocol, newTenant, type TenantFixture } from "./tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
 });
 
 const decisionOnly = { delivery: { mode: "MODE_DECISION_ONLY" } };

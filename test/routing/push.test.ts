@@ -6,13 +6,13 @@ import { freshDatabase } from "../harness/postgres.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 import { startReceiver } from "./receiver.ts";
-import { newParty, type Party, partyAt, type ResponseData } from "./tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture, tenantAt } from "./tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
 });
 
 const push = (url: string, fields: object = {}) => ({ delivery: { mode: "MODE_PUSH", url, ...fields } });
@@ -137,7 +137,7 @@ test("items that cannot be sent now delay no other items, however many they are"
   await own.ok("POST", `/api/queues/${paused}/pause`, {});
   const many = (pool_id: string) => Array.from({ length: 250 }, () => ({ pool_id, type: "t" }));
   await own.routeAll(many(paused));
-  const foreign = await newParty(service);
+  const foreign = await newTenant(service);
   const pool = await foreign.pool();
   await foreign.recipient(pool, push(receiver.url));
   await foreign.itemIn(pool, (await foreign.route(pool)).queue_item_id, "completed");
@@ -181,16 +181,16 @@ test("with enforced egress nothing is sent to a loopback address, unless it is a
   const database = await freshDatabase();
   const key = { "auth.bootstrap_api_key": "sk_test_egress_0123456789abcdef" };
   const shadow = await startService(key, database.url);
-  const party = await newParty(shadow);
-  const pool = await party.pool();
-  await party.recipient(pool, push(receiver.url));
+  const tenant = await newTenant(shadow);
+  const pool = await tenant.pool();
+  await tenant.recipient(pool, push(receiver.url));
   await shadow.stop();
   for (const [settings, state, reasons] of [
     [{ "egress.mode": "enforce" }, "dead_lettered", ["denied"]],
     [{ "egress.mode": "enforce", "egress.allowed_ip_nets": "127.0.0.0/8" }, "completed", []],
   ] as const) {
     const node = await startService({ ...key, ...settings }, database.url);
-    const there = partyAt(node, party);
+    const there = tenantAt(node, tenant);
     const { queue_item_id } = await there.route(pool);
     const { failures } = await there.itemIn(pool, queue_item_id, state);
     assert.deepEqual(

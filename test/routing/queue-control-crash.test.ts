@@ -5,7 +5,7 @@ import { freshDatabase } from "../harness/postgres.ts";
 import { connect } from "../harness/postgres-server.ts";
 import { sized } from "../harness/run-size.ts";
 import { until } from "../harness/until.ts";
-import { freshName, partyAt, type ResponseData } from "./tenant-fixture.ts";
+import { freshName, type ResponseData, tenantAt } from "./tenant-fixture.ts";
 
 const scheduleCount = 10;
 const itemCount = sized(3000, 30_000);
@@ -23,7 +23,7 @@ test("when nodes are killed, no time of a schedule routes two items, and bulk op
   });
   const own = async (nth = 0) => {
     const current = await nodes[nth]!.current;
-    return partyAt(current, { id: "", key: current.adminKey });
+    return tenantAt(current, { id: "", key: current.adminKey });
   };
   const [scheduled, bulk] = [await (await own()).pool(), await (await own()).pool()];
   const ids: string[] = [];
@@ -42,16 +42,16 @@ test("when nodes are killed, no time of a schedule routes two items, and bulk op
   // The lease of the dead node would expire after half a minute.
   await sql`update jobs set lease_until = now() - interval '1 second' where kind = 'queues.bulk_operation'`;
 
-  const party = await own(crashCount % 2);
+  const tenant = await own(crashCount % 2);
   const done = await until(
-    async () => (await party.ok("GET", `/api/bulk-operations/${id}`)).data as ResponseData,
+    async () => (await tenant.ok("GET", `/api/bulk-operations/${id}`)).data as ResponseData,
     ({ state }) => state === "completed",
     120_000,
   );
   assert.deepEqual([done.changed_count, done.skipped_count], [itemCount, 0]);
-  assert.equal((await party.status(bulk)).depth, 0);
+  assert.equal((await tenant.status(bulk)).depth, 0);
 
-  for (const each of ids) await party.ok("POST", `/api/schedules/${each}/pause`, {});
+  for (const each of ids) await tenant.ok("POST", `/api/schedules/${each}/pause`, {});
   const settled = async () => {
     const [row] = await sql<{ count: number }[]>`
       select count(*)::int as count from routing_schedule_runs where state in ('starting', 'waiting')`;

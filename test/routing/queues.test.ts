@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { inEachProtocol, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
+import { inEachProtocol, newTenant, type ResponseData, type TenantFixture } from "./tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
 });
 
 async function fill(pool: string, count: number, fields: object = {}): Promise<string[]> {
@@ -20,7 +20,7 @@ const pause = (pool: string, reason = "") => own.ok("POST", `/api/queues/${pool}
 const resume = (pool: string) => own.ok("POST", `/api/queues/${pool}/resume`, {});
 
 test("queues are listed with their state, optionally only the paused ones, in pages", async () => {
-  const other = await newParty(service);
+  const other = await newTenant(service);
   const pools = [await other.pool({ name: "a" }), await other.pool({ name: "b" }), await other.pool({ name: "c" })];
   await other.route(pools[1]!);
   await other.ok("POST", `/api/queues/${pools[2]}/pause`, { reason: "holiday" });

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { restClient } from "../harness/rest.ts";
-import { newParty, type ResponseData } from "./tenant-fixture.ts";
+import { newTenant, type ResponseData } from "./tenant-fixture.ts";
 
 const planted = `planted-${randomBytes(12).toString("hex")}`;
 const plantedKey = `key-${randomBytes(12).toString("hex")}`;
@@ -39,7 +39,7 @@ test("the inputs of admission keys are visible only in the item itself", async (
     await rm(folder, { recursive: true, force: true });
     await database.drop();
   });
-  const own = await newParty(node);
+  const own = await newTenant(node);
   const told: string[] = [];
   /** Calls and records the response, whatever its status. */
   const ask = async (method: string, path: string, body?: object, headers?: Record<string, string>) => {

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { newParty, type Party } from "./tenant-fixture.ts";
+import { newTenant, type TenantFixture } from "./tenant-fixture.ts";
 
-let own: Party;
+let own: TenantFixture;
 before(async () => {
-  own = await newParty(await startService());
+  own = await newTenant(await startService());
 });
 
 /** The letters of a pool in a state, with the number of their retries. */

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
 import { createCandidate } from "../promotions/promotion-fixture.ts";
-import { inEachProtocol, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
+import { inEachProtocol, newTenant, type ResponseData, type TenantFixture } from "./tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
 });
 
 const selection = (skill_choice: string) => ({ config: { selection: { skill_choice } } });
@@ -139,7 +139,7 @@ test("a rejection by a rule carries the rule's message and hint, in a batch for 
 });
 
 test("a decision about an unaddressed item names the rule that chose its pool, and replays", async () => {
-  const other = await newParty(service);
+  const other = await newTenant(service);
   const pool = await other.pool({ config: { accepts_unaddressed: true } });
   const rule = await other.rule(pool, { type: "require" }, { condition: "item.type == 'lead'" });
   const decision = await other.route("", { type: "lead" });
@@ -152,7 +152,7 @@ test("a decision about an unaddressed item names the rule that chose its pool, a
 });
 
 test("preflight and what-if of a version show what changes about order, skills and unaddressed items", async () => {
-  const other = await newParty(service);
+  const other = await newTenant(service);
   const config = { accepts_unaddressed: true };
   const pool = await other.pool({ strategy: "skills_based", config });
   const expert = await other.recipient(pool, { skills: { german: 5 } });

@@ -4,14 +4,14 @@ import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { readRows } from "../harness/rows.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { inEachProtocol, newParty, type Party } from "./tenant-fixture.ts";
+import { inEachProtocol, newTenant, type TenantFixture } from "./tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 let sql: TestSql;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
   sql = connect(service.databaseUrl, 2);
 });
 after(() => sql.end({ timeout: 1 }));

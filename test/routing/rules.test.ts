@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party } from "./tenant-fixture.ts";
+import { newTenant, type TenantFixture } from "./tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
 });
 
 /** A pool with two recipients that rules can distinguish. */
@@ -175,7 +175,7 @@ test("a condition that fails on an item skips its rule, or rejects the item when
 });
 
 test("an item without a pool goes to the oldest pool that accepts such items and has a rule that chooses it", async () => {
-  const other = await newParty(service);
+  const other = await newTenant(service);
   const open = { config: { accepts_unaddressed: true } };
   // None of these pools is chosen: it did not opt in, or its rules choose nothing.
   const [closed, held, raised] = [await other.pool(), await other.pool(open), await other.pool(open)];

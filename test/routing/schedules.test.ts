@@ -4,14 +4,14 @@ import { afterFile } from "../harness/after-file.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { freshName, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
+import { freshName, newTenant, type ResponseData, type TenantFixture } from "./tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 let sql: TestSql;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
   sql = connect(service.databaseUrl, 2);
   afterFile(() => sql.end({ timeout: 1 }));
 });
@@ -250,7 +250,7 @@ test("what cannot be scheduled is refused by name", async () => {
   assert.equal(await refused({ timing: yearly, item: early }), "item.not_before");
   // It would be routed again and again until it is accepted.
   assert.equal(await refused({ timing: yearly, item: { ...item, reject_as_error: true } }), "item.reject_as_error");
-  const stranger = await newParty(service);
+  const stranger = await newTenant(service);
   const foreign = { name: "x", timing: yearly, item: { pool_id: await stranger.pool(), type: "report" } };
   await own.refused("NOT_FOUND", "POST", "/api/schedules", foreign);
   const name = freshName();

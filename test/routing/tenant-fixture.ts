@@ -9,7 +9,7 @@ import { callOperation, type Outcome, protocols } from "../harness/wire.ts";
 export type ResponseData = any;
 
 /** A tenant with helpers for its pools. */
-export interface Party {
+export interface TenantFixture {
   readonly id: string;
   readonly key: string;
   readonly rest: RestClient;
@@ -50,33 +50,36 @@ export function freshName(): string {
 }
 
 /** Creates a tenant with an admin. */
-export async function newParty(
+export async function newTenant(
   node: { readonly baseUrl: string; readonly adminKey: string },
   fields: object = {},
-): Promise<Party> {
+): Promise<TenantFixture> {
   const platform = restClient(node.baseUrl, node.adminKey);
   const created = await platform.call("POST", "/api/tenants", { name: freshName(), issue_admin_key: true, ...fields });
   assert.equal(created.status, 200, created.text);
   const { admin_key: key, ...tenant } = created.body.data;
-  return party(restClient(node.baseUrl, key), tenant.id, key, node.baseUrl);
+  return tenant(restClient(node.baseUrl, key), tenant.id, key, node.baseUrl);
 }
 
 /** The same tenant on another node. */
-export function partyAt({ baseUrl }: { readonly baseUrl: string }, { id, key }: Pick<Party, "id" | "key">): Party {
-  return party(restClient(baseUrl, key), id, key, baseUrl);
+export function tenantAt(
+  { baseUrl }: { readonly baseUrl: string },
+  { id, key }: Pick<TenantFixture, "id" | "key">,
+): TenantFixture {
+  return tenant(restClient(baseUrl, key), id, key, baseUrl);
 }
 
 /** Helpers that act as one tenant's admin. */
-function party(rest: RestClient, id: string, key: string, baseUrl: string): Party {
-  const ok: Party["ok"] = async (method, path, body, headers) => {
+function tenant(rest: RestClient, id: string, key: string, baseUrl: string): TenantFixture {
+  const ok: TenantFixture["ok"] = async (method, path, body, headers) => {
     const answer = await rest.call(method, path, body, headers);
     assert.equal(answer.status, 200, `${method} ${path}: ${answer.text}`);
     return answer.body;
   };
   const created = async (path: string, body: object): Promise<string> => (await ok("POST", path, body)).data.id;
-  const lease: Party["lease"] = async (poolId, fields = {}) =>
+  const lease: TenantFixture["lease"] = async (poolId, fields = {}) =>
     (await ok("POST", `/api/queues/${poolId}/lease`, fields)).data.items;
-  const leaseMany: Party["leaseMany"] = async (poolId, count, fields = {}) => {
+  const leaseMany: TenantFixture["leaseMany"] = async (poolId, count, fields = {}) => {
     const items: ResponseData[] = [];
     await until(async () => {
       items.push(...(await lease(poolId, { max_items: count - items.length, wait_s: 5, ...fields })));
@@ -84,7 +87,8 @@ function party(rest: RestClient, id: string, key: string, baseUrl: string): Part
     });
     return items;
   };
-  const item: Party["item"] = async (poolId, itemId) => (await ok("GET", `/api/queues/${poolId}/items/${itemId}`)).data;
+  const item: TenantFixture["item"] = async (poolId, itemId) =>
+    (await ok("GET", `/api/queues/${poolId}/items/${itemId}`)).data;
   const told = async ({ pool_id, queue_item_id, lease_token }: ResponseData, verb: string, fields: object) =>
     (await ok("POST", `/api/queues/${pool_id}/items/${queue_item_id}/${verb}`, { lease_token, ...fields })).data;
   return {
@@ -133,7 +137,7 @@ export interface ProtocolOutcome extends Outcome {
 /** Calls an operation, named `Service/Method`, once in each protocol. */
 export async function inEachProtocol(
   { baseUrl }: { readonly baseUrl: string },
-  { key }: Pick<Party, "key">,
+  { key }: Pick<TenantFixture, "key">,
   name: string,
   message: Json,
 ): Promise<ProtocolOutcome[]> {

@@ -2,19 +2,19 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { inEachProtocol, newParty, type Party, partyAt, type ResponseData } from "./tenant-fixture.ts";
+import { inEachProtocol, newTenant, type ResponseData, type TenantFixture, tenantAt } from "./tenant-fixture.ts";
 
 let database: TestDatabase;
 const nodes: TestService[] = [];
-let own: Party;
+let own: TenantFixture;
 /** The same tenant on another node. */
-let elsewhere: Party;
+let elsewhere: TenantFixture;
 before(async () => {
   database = await freshDatabase();
   const settings = { "auth.bootstrap_api_key": "sk_test_wholepool_0123456789ab" };
   for (let n = 0; n < 2; n++) nodes.push(await startService(settings, database.url));
-  own = await newParty(nodes[0]!);
-  elsewhere = partyAt(nodes[1]!, own);
+  own = await newTenant(nodes[0]!);
+  elsewhere = tenantAt(nodes[1]!, own);
 });
 after(async () => {
   for (const node of nodes) await node.stop();

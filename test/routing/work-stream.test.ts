@@ -12,21 +12,21 @@ import { freshDatabase } from "../harness/postgres.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { newParty, type Party, partyAt, type ResponseData } from "./tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture, tenantAt } from "./tenant-fixture.ts";
 import { openWork, streamProtocols, type WorkFields, type WorkReader } from "./work-reader.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 /** The same tenant on another node. */
-let elsewhere: Party;
+let elsewhere: TenantFixture;
 let sql: TestSql;
 before(async () => {
   const database = await freshDatabase();
   const settings = { "auth.bootstrap_api_key": "sk_test_streams_0123456789abcdef" };
   service = await startService(settings, database.url);
   const other = await startService(settings, database.url);
-  own = await newParty(service);
-  elsewhere = partyAt(other, own);
+  own = await newTenant(service);
+  elsewhere = tenantAt(other, own);
   sql = connect(database.url, 2);
   afterFile(async () => {
     await sql.end({ timeout: 1 });
@@ -342,16 +342,16 @@ test("no items are leased for a worker that does not read, and the next ones fol
 
 test("an open stream is one of the concurrent calls of its tenant", async (t) => {
   const key = "api.max_concurrent_requests_per_tenant";
-  const party = await newParty(service);
-  const pool = await party.pool();
-  await party.ok("PUT", `/api/config/values/${key}`, { value: 2 });
-  const worker = { baseUrl: service.baseUrl, key: party.key };
+  const tenant = await newTenant(service);
+  const pool = await tenant.pool();
+  await tenant.ok("PUT", `/api/config/values/${key}`, { value: 2 });
+  const worker = { baseUrl: service.baseUrl, key: tenant.key };
   const streams = await Promise.all([openWork(worker, pool), openWork(worker, pool)]);
   t.after(() => streams.map((stream) => stream.close()));
-  await party.refused("UNAVAILABLE", "POST", `/api/queues/${pool}/lease`, {});
+  await tenant.refused("UNAVAILABLE", "POST", `/api/queues/${pool}/lease`, {});
   streams[0]!.close();
   await until(
-    () => party.rest.call("POST", `/api/queues/${pool}/lease`, {}),
+    () => tenant.rest.call("POST", `/api/queues/${pool}/lease`, {}),
     ({ status }) => status === 200,
   );
 });

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService, type TestService } from "../harness/service.ts";
-import { inEachProtocol, newParty, type Party, type ResponseData } from "./tenant-fixture.ts";
+import { inEachProtocol, newTenant, type ResponseData, type TenantFixture } from "./tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
 });
 
 const ids = (items: readonly ResponseData[]) => items.map(({ queue_item_id }) => queue_item_id);

@@ -13,7 +13,7 @@ let db: Database;
 
 before(async () => {
   const { url, drop } = await freshDatabase();
-  db = openDatabase(url, { maxConnections: 2, steadyConnections: 1 });
+  db = openDatabase(url, { maxConnections: 2, genericPlanConnections: 1 });
   afterFile(async () => {
     await db.close();
     await drop();
@@ -58,9 +58,9 @@ async function payloadsOf(name: string): Promise<string[]> {
 test("a statement with absent, closed and full streams and used keys appends the rest, in order", async () => {
   for (const name of ["b", "d", "f"]) await createHead(name);
   await createHead("c", { isClosed: true });
-  await appendBatch(db.steady.sql, [appendTo("f", "first", { key: "used" })]);
+  await appendBatch(db.genericPlans.sql, [appendTo("f", "first", { key: "used" })]);
 
-  const { rows, duplicates } = await appendBatch(db.steady.sql, [
+  const { rows, duplicates } = await appendBatch(db.genericPlans.sql, [
     appendTo("f", "repeated", { key: "used" }),
     appendTo("a", "no such stream"),
     appendTo("d", "d1", { totalItems: 2 }),

@@ -3,17 +3,17 @@ import { before, test } from "node:test";
 import { removeIdleConsumersJob } from "../../src/modules/workflows/streams/retention/consumer-job.ts";
 import { openDatabase } from "../../src/platform/db/index.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 import { restStreams, rpcStreams } from "./stream-client.ts";
 import { publishWaiting, startRun } from "./stream-fixture.ts";
 
 let service: TestService;
-let party: Party;
+let tenant: TenantFixture;
 let runId: string;
 before(async () => {
   service = await startService();
-  party = await newParty(service);
-  runId = await startRun(party, await publishWaiting(party));
+  tenant = await newTenant(service);
+  runId = await startRun(tenant, await publishWaiting(tenant));
 });
 
 let streams = 0;
@@ -21,19 +21,19 @@ let streams = 0;
 /** Creates a stream; returns its path. */
 async function createStream(pins: object = {}): Promise<string> {
   const base = `/api/workflow-streams/runs/${runId}/streams`;
-  return `${base}/${(await party.ok("POST", base, { name: `s${streams++}`, pins })).data.id}`;
+  return `${base}/${(await tenant.ok("POST", base, { name: `s${streams++}`, pins })).data.id}`;
 }
 
 const recordsOf = (...payloads: unknown[]) => payloads.map((payload) => ({ payload }));
 
 async function append(path: string, payloads: readonly unknown[], key?: string): Promise<ResponseData> {
   const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
-  return (await party.ok("POST", `${path}/records:batch`, { records: recordsOf(...payloads), wait_s: 0 }, headers))
+  return (await tenant.ok("POST", `${path}/records:batch`, { records: recordsOf(...payloads), wait_s: 0 }, headers))
     .data;
 }
 
 async function payloadsOf(path: string): Promise<unknown[]> {
-  const { records } = (await party.ok("GET", `${path}/records?limit=1000`)).data;
+  const { records } = (await tenant.ok("GET", `${path}/records?limit=1000`)).data;
   assert.deepEqual(
     records.map(({ sequence }: ResponseData) => sequence),
     records.map((_: unknown, at: number) => at + 1),
@@ -44,9 +44,9 @@ async function payloadsOf(path: string): Promise<unknown[]> {
 test("every protocol appends a batch at consecutive sequences, and a repeat under its key once", async () => {
   const path = await createStream();
   const clients = [
-    restStreams(service.baseUrl, party.key),
-    rpcStreams("Connect", service.baseUrl, party.key),
-    rpcStreams("gRPC", service.baseUrl, party.key),
+    restStreams(service.baseUrl, tenant.key),
+    rpcStreams("Connect", service.baseUrl, tenant.key),
+    rpcStreams("gRPC", service.baseUrl, tenant.key),
   ];
   for (const [at, client] of clients.entries()) {
     for (let times = 0; times < 2; times++) {
@@ -71,15 +71,15 @@ test("the longest prefix that fits is appended, with and without a key, and noth
       [4, 4, 1, 2, "STREAM_BACKPRESSURE"],
     );
     const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": `${key}-3` };
-    const again = () => party.rest.call("POST", `${path}/records:batch`, { records: recordsOf(5, 6, 7) }, headers);
+    const again = () => tenant.rest.call("POST", `${path}/records:batch`, { records: recordsOf(5, 6, 7) }, headers);
     const full = await again();
     assert.deepEqual([full.status, full.body.errorCode], [429, "STREAM_BACKPRESSURE"]);
-    await party.ok("POST", `${path}/consumers/c/ack`, { sequence: 4 });
+    await tenant.ok("POST", `${path}/consumers/c/ack`, { sequence: 4 });
     // The key of a refused call can be used again.
     const { data } = (await again()).body;
     assert.deepEqual([data.last_sequence, data.refused, data.refused_code], [6, 1, "STREAM_QUOTA_EXHAUSTED"]);
-    await party.ok("POST", `${path}/close`, {});
-    await party.refused("STREAM_CLOSED", "POST", `${path}/records:batch`, { records: recordsOf(7) });
+    await tenant.ok("POST", `${path}/close`, {});
+    await tenant.refused("STREAM_CLOSED", "POST", `${path}/records:batch`, { records: recordsOf(7) });
     assert.deepEqual(await payloadsOf(path), [1, 2, 3, 4, 5, 6]);
   }
 });
@@ -87,8 +87,8 @@ test("the longest prefix that fits is appended, with and without a key, and noth
 test("the events of a closed stream end with an event that says so", async () => {
   const path = await createStream();
   await append(path, [1, 2]);
-  await party.ok("POST", `${path}/close`, {});
-  const headers = { "x-api-key": party.key };
+  await tenant.ok("POST", `${path}/close`, {});
+  const headers = { "x-api-key": tenant.key };
   const text = await (await fetch(`${service.baseUrl}${path}/subscribe?cursor=1`, { headers })).text();
   assert.deepEqual(
     text.split("\n\n").map((block) => block.split("\n")[0]),
@@ -99,7 +99,7 @@ test("the events of a closed stream end with an event that says so", async () =>
 test("a batch with an invalid record names it and appends nothing", async () => {
   const path = await createStream({ content_classes: ["row", "note"] });
   const records = [{ payload: 1, content_class: "row" }, { payload: 2 }];
-  const { body } = await party.refused("INVALID_ARGUMENT", "POST", `${path}/records:batch`, { records });
+  const { body } = await tenant.refused("INVALID_ARGUMENT", "POST", `${path}/records:batch`, { records });
   assert.equal(body.violations[0].field, "records[1].content_class");
   assert.deepEqual(await payloadsOf(path), []);
 });
@@ -108,7 +108,7 @@ test("batches and single appends of many callers never mix, and none is divided"
   const path = await createStream();
   const callers = Array.from({ length: 24 }, async (_, caller) => {
     for (let nth = 0; nth < 3; nth++) {
-      if (caller % 3 === 0) await party.ok("POST", `${path}/records`, { payload: `${caller}/${nth}/0` });
+      if (caller % 3 === 0) await tenant.ok("POST", `${path}/records`, { payload: `${caller}/${nth}/0` });
       else {
         const payloads = Array.from({ length: 8 }, (__, at) => `${caller}/${nth}/${at}`);
         await append(path, payloads, caller % 3 === 1 ? undefined : `key-${caller}-${nth}`);
@@ -127,17 +127,17 @@ test("batches and single appends of many callers never mix, and none is divided"
 test("the slowest consumer is shown, and appends continue without it when it is removed", async () => {
   const path = await createStream({ ceilings: { unread_items: 2 }, on_unread_full: "reject" });
   await append(path, [1, 2]);
-  await party.ok("POST", `${path}/consumers/dead/ack`, { sequence: 0 });
-  await party.ok("POST", `${path}/consumers/alive/ack`, { sequence: 2 });
-  const { consumers, slowest_consumer } = (await party.ok("GET", path)).data;
+  await tenant.ok("POST", `${path}/consumers/dead/ack`, { sequence: 0 });
+  await tenant.ok("POST", `${path}/consumers/alive/ack`, { sequence: 2 });
+  const { consumers, slowest_consumer } = (await tenant.ok("GET", path)).data;
   assert.deepEqual([consumers, slowest_consumer.consumer_id, slowest_consumer.unread_items], [2, "dead", 2]);
   assert.ok(Date.parse(slowest_consumer.acknowledged_at) > 0);
-  await party.refused("STREAM_BACKPRESSURE", "POST", `${path}/records`, { payload: 3 });
-  const left = (await party.ok("DELETE", `${path}/consumers/dead`)).data;
+  await tenant.refused("STREAM_BACKPRESSURE", "POST", `${path}/records`, { payload: 3 });
+  const left = (await tenant.ok("DELETE", `${path}/consumers/dead`)).data;
   assert.deepEqual([left.consumers, left.slowest_consumer.consumer_id, left.unread_items], [1, "alive", 0]);
-  await party.ok("POST", `${path}/records`, { payload: 3 });
-  await party.refused("NOT_FOUND", "DELETE", `${path}/consumers/dead`);
-  const { data } = await party.ok("GET", "/api/events?types=workflow.stream.consumer_removed");
+  await tenant.ok("POST", `${path}/records`, { payload: 3 });
+  await tenant.refused("NOT_FOUND", "DELETE", `${path}/consumers/dead`);
+  const { data } = await tenant.ok("GET", "/api/events?types=workflow.stream.consumer_removed");
   assert.deepEqual([data[0].data.consumer_id, data[0].data.reason], ["dead", "removed"]);
 });
 
@@ -148,7 +148,7 @@ test("a consumer that leaves records unread is removed after the pinned time, an
   const [late, current, unlimited] = [await createStream(pins), await createStream(pins), await createStream()];
   for (const path of [late, current, unlimited]) {
     await append(path, [1, 2]);
-    await party.ok("POST", `${path}/consumers/c/ack`, { sequence: path === current ? 2 : 1 });
+    await tenant.ok("POST", `${path}/consumers/c/ack`, { sequence: path === current ? 2 : 1 });
   }
   const woken: string[] = [];
   const recorded: ResponseData[] = [];
@@ -161,7 +161,7 @@ test("a consumer that leaves records unread is removed after the pinned time, an
   const consumersAfter = async (hours: number) => {
     nowMs += hours * 3_600_000;
     await job.handler({ signal: t.signal } as never);
-    return Promise.all([late, current, unlimited].map(async (path) => (await party.ok("GET", path)).data.consumers));
+    return Promise.all([late, current, unlimited].map(async (path) => (await tenant.ok("GET", path)).data.consumers));
   };
   assert.deepEqual(await consumersAfter(0.9), [1, 1, 1]);
   assert.deepEqual(await consumersAfter(0.2), [0, 1, 1]);

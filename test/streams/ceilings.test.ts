@@ -3,13 +3,13 @@ import { before, test } from "node:test";
 import { type Database, openDatabase } from "../../src/platform/db/index.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party } from "../routing/tenant-fixture.ts";
+import { newTenant, type TenantFixture } from "../routing/tenant-fixture.ts";
 import { CallError, restStreams, type StreamClient } from "./stream-client.ts";
 import { publishWaiting, startRun } from "./stream-fixture.ts";
 
 const appenders = 64;
 
-let own: Party;
+let own: TenantFixture;
 let db: Database;
 let definition: string;
 let clients: StreamClient[];
@@ -20,7 +20,7 @@ before(async () => {
     { "auth.bootstrap_api_key": first.adminKey, "api.max_concurrent_requests": "1000" },
     first.databaseUrl,
   );
-  own = await newParty(first);
+  own = await newTenant(first);
   definition = await publishWaiting(own);
   db = openDatabase(first.databaseUrl, { maxConnections: 2 });
   afterFile(() => db.close());

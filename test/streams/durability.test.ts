@@ -9,17 +9,17 @@ import { type Database, openDatabase } from "../../src/platform/db/index.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { freshName, newParty, type Party } from "../routing/tenant-fixture.ts";
+import { freshName, newTenant, type TenantFixture } from "../routing/tenant-fixture.ts";
 import { restStreams, type StreamClient } from "./stream-client.ts";
 import { newStream, publishWaiting, startRun, type TestStream } from "./stream-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 let db: Database;
 let client: StreamClient;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
   db = openDatabase(service.databaseUrl, { maxConnections: 3 });
   afterFile(() => db.close());
   client = restStreams(service.baseUrl, own.key);

@@ -4,7 +4,7 @@ import { afterFile } from "../harness/after-file.ts";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService } from "../harness/service.ts";
-import { newParty } from "../routing/tenant-fixture.ts";
+import { newTenant } from "../routing/tenant-fixture.ts";
 import { CallError, restStreams, rpcStreams, take } from "./stream-client.ts";
 import { publishWaiting, startRun } from "./stream-fixture.ts";
 
@@ -17,7 +17,7 @@ test("a node of another region refuses every access, and neither sends nor logs 
     ...{ "server.region": "us", "log.level": "debug", "audit.sink": "stdout" },
   });
   afterFile(() => away.kill());
-  const own = await newParty(home);
+  const own = await newTenant(home);
   const runId = await startRun(own, await publishWaiting(own, "stream.audit"));
   const atHome = restStreams(home.baseUrl, own.key);
   const { id } = await atHome.create(runId, "audit", {});
@@ -73,7 +73,7 @@ test("a replica region reads what it may send, and writes nothing", async () => 
   const settings = { "auth.bootstrap_api_key": home.adminKey };
   const replica = await startService({ ...settings, "server.region": "us" }, home.databaseUrl);
   const silent = await startService({ ...settings, "server.region": "asia" }, home.databaseUrl);
-  const own = await newParty(home);
+  const own = await newTenant(home);
   const runId = await startRun(own, await publishWaiting(own));
   const atHome = restStreams(home.baseUrl, own.key);
   const pins = { metadata_replicas: ["us", "asia"], egress_regions: ["eu", "us"] };
@@ -93,7 +93,7 @@ test("a step on a pinned stream is performed in its region, at the first attempt
   const home = await startService({ "server.region": "eu" });
   const settings = { "auth.bootstrap_api_key": home.adminKey, "server.region": "us" };
   const away = await startService(settings, home.databaseUrl);
-  const own = await newParty(away);
+  const own = await newTenant(away);
   const steps = [
     { id: "write", stream_append: { stream: "audit", value: "=input", pins: { metadata_home: "eu" } } },
     { id: "read", stream_read: { stream: "audit" } },

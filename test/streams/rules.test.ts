@@ -7,13 +7,13 @@ import { type Database, openDatabase } from "../../src/platform/db/index.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { freshName, newParty, type Party } from "../routing/tenant-fixture.ts";
+import { freshName, newTenant, type TenantFixture } from "../routing/tenant-fixture.ts";
 import { type CallError, restStreams, rpcStreams, type StreamClient, take } from "./stream-client.ts";
 import { publishWaiting, startRun } from "./stream-fixture.ts";
 
 let service: TestService;
 let other: TestService;
-let own: Party;
+let own: TenantFixture;
 let db: Database;
 let definition: string;
 const clients: Record<string, StreamClient> = {};
@@ -24,7 +24,7 @@ before(async () => {
     { "auth.bootstrap_api_key": service.adminKey, "server.region": "mars" },
     service.databaseUrl,
   );
-  own = await newParty(service);
+  own = await newTenant(service);
   definition = await publishWaiting(own, "stream.audit");
   db = openDatabase(service.databaseUrl, { maxConnections: 2 });
   afterFile(() => db.close());

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { freshName, newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { freshName, newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 import { restStreams, type StreamClient } from "./stream-client.ts";
 
-let own: Party;
+let own: TenantFixture;
 let client: StreamClient;
 before(async () => {
   const service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
   client = restStreams(service.baseUrl, own.key);
 });
 

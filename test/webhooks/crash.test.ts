@@ -47,7 +47,7 @@ class RestartableReceiver {
   }
 }
 
-async function stage(t: TestContext) {
+async function startFixture(t: TestContext) {
   const database = await freshDatabase();
   const receiver = new RestartableReceiver();
   await receiver.start();
@@ -101,7 +101,7 @@ async function publish(
 }
 
 test("after kill -9 of the service during deliveries, every acknowledged event arrives with one message id", async (t) => {
-  const { sql, receiver, startDoomed, start } = await stage(t);
+  const { sql, receiver, startDoomed, start } = await startFixture(t);
   const node = await startDoomed();
   const created = await post(node, "/api/v2/webhooks/endpoints", { url: receiver.url, event_types: ["order.*"] });
   assert.equal(created.status, 200);
@@ -141,7 +141,7 @@ test("after kill -9 of the service during deliveries, every acknowledged event a
 });
 
 test("a receiver that dies during deliveries and restarts loses nothing", async (t) => {
-  const { sql, receiver, start } = await stage(t);
+  const { sql, receiver, start } = await startFixture(t);
   const node = await start();
   await post(node, "/api/v2/webhooks/endpoints", { url: receiver.url, event_types: ["order.*"] });
   let received = 0;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { newTenant, type TestTenant } from "../../src/modules/workflows/tasks/testing/task-stage.ts";
+import { newTenant, type TestTenant } from "../../src/modules/workflows/tasks/testing/task-fixture.ts";
 import { failsWith } from "../harness/context.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { startWorkflowNode, type WorkflowNode } from "./workflow-node.ts";

@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService } from "../harness/service.ts";
-import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 
-let own: Party;
-let foreign: Party;
+let own: TenantFixture;
+let foreign: TenantFixture;
 before(async () => {
   const service = await startService();
-  [own, foreign] = [await newParty(service), await newParty(service)];
+  [own, foreign] = [await newTenant(service), await newTenant(service)];
 });
 
 const failing = { id: "stop", fail: { code: "stopped", message: "no" } };
 
 /** Publishes a definition; returns its id. */
-async function publish(party: Party, key: string): Promise<string> {
+async function publish(tenant: TenantFixture, key: string): Promise<string> {
   const document = { dsl: "1", key, timeout: "1h", steps: [failing] };
-  const { id } = (await party.ok("POST", "/api/workflow-definitions", { document })).data;
-  await party.ok("POST", `/api/workflow-definitions/${id}/publish`, {});
+  const { id } = (await tenant.ok("POST", "/api/workflow-definitions", { document })).data;
+  await tenant.ok("POST", `/api/workflow-definitions/${id}/publish`, {});
   return id;
 }
 

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { sized } from "../harness/run-size.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 
 const node = await startService();
-const [hostile, normal] = [await newParty(node), await newParty(node)];
+const [hostile, normal] = [await newTenant(node), await newTenant(node)];
 /** Far more than a slice of the event loop: other processes may use the processors meanwhile. */
 const delaySecondsMax = 15;
 
@@ -18,20 +18,20 @@ interface Document {
 
 const documentOf = (fields: Document) => ({ dsl: "1", timeout: "1h", ...fields });
 
-async function publish(party: Party, fields: Document): Promise<void> {
+async function publish(tenant: TenantFixture, fields: Document): Promise<void> {
   const document = documentOf(fields);
-  const { status } = await party.rest.call("GET", `/api/workflow-definitions/${fields.key}`);
-  if (status === 404) await party.ok("POST", "/api/workflow-definitions", { document });
-  else await party.ok("PATCH", `/api/workflow-definitions/${fields.key}/draft`, { document });
-  await party.ok("POST", `/api/workflow-definitions/${fields.key}/publish`, {});
+  const { status } = await tenant.rest.call("GET", `/api/workflow-definitions/${fields.key}`);
+  if (status === 404) await tenant.ok("POST", "/api/workflow-definitions", { document });
+  else await tenant.ok("PATCH", `/api/workflow-definitions/${fields.key}/draft`, { document });
+  await tenant.ok("POST", `/api/workflow-definitions/${fields.key}/publish`, {});
 }
 
-const start = async (party: Party, definition: string, input: unknown = null): Promise<string> =>
-  (await party.ok("POST", "/api/workflow-runs", { definition, input })).data.run.id;
+const start = async (tenant: TenantFixture, definition: string, input: unknown = null): Promise<string> =>
+  (await tenant.ok("POST", "/api/workflow-runs", { definition, input })).data.run.id;
 
-const endOf = (party: Party, id: string): Promise<ResponseData> =>
+const endOf = (tenant: TenantFixture, id: string): Promise<ResponseData> =>
   until(
-    async () => (await party.ok("GET", `/api/workflow-runs/${id}?wait_s=5`)).data,
+    async () => (await tenant.ok("GET", `/api/workflow-runs/${id}?wait_s=5`)).data,
     ({ status }) => !["pending", "running", "waiting"].includes(status),
     120_000,
   );

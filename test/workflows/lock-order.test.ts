@@ -7,7 +7,7 @@ import type { RunEvent } from "../../src/modules/workflows/runs/domain/engine/st
 import { toRunWrite } from "../../src/modules/workflows/runs/run-write-builder.ts";
 import { type LiveRun, loadRuns } from "../../src/modules/workflows/runs/storage/run-loader.ts";
 import { updateRuns } from "../../src/modules/workflows/runs/storage/run-writer.ts";
-import { newTenant } from "../../src/modules/workflows/tasks/testing/task-stage.ts";
+import { newTenant } from "../../src/modules/workflows/tasks/testing/task-fixture.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { until } from "../harness/until.ts";
 import { startWorkflowNode, type WorkflowNode } from "./workflow-node.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fromJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
-import { newTenant, type TestTenant } from "../../src/modules/workflows/tasks/testing/task-stage.ts";
+import { newTenant, type TestTenant } from "../../src/modules/workflows/tasks/testing/task-fixture.ts";
 import { failsWith } from "../harness/context.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";

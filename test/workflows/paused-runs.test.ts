@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fromJson, toJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
-import { newTenant, type TestTenant } from "../../src/modules/workflows/tasks/testing/task-stage.ts";
+import { newTenant, type TestTenant } from "../../src/modules/workflows/tasks/testing/task-fixture.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { startWorkflowNode, type WorkflowNode } from "./workflow-node.ts";
 

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { startService } from "../harness/service.ts";
-import { freshName, newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { freshName, newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 
-let own: Party;
-let foreign: Party;
+let own: TenantFixture;
+let foreign: TenantFixture;
 let definitionId: string;
 before(async () => {
   const service = await startService();
-  [own, foreign] = [await newParty(service), await newParty(service)];
+  [own, foreign] = [await newTenant(service), await newTenant(service)];
   definitionId = await publish(own);
   await publish(foreign);
 });
@@ -16,11 +16,11 @@ before(async () => {
 const path = "/api/workflow-runs:signal";
 
 /** Publishes the definition `contract`, which waits for `check` and then for `signed`; returns its id. */
-async function publish(party: Party): Promise<string> {
+async function publish(tenant: TenantFixture): Promise<string> {
   const wait = (event: string) => ({ id: event, wait_event: { event, scope: "=input", timeout: "1h" } });
   const document = { dsl: "1", key: "contract", timeout: "1h", steps: [wait("check"), wait("signed")] };
-  const { id } = (await party.ok("POST", "/api/workflow-definitions", { document })).data;
-  await party.ok("POST", `/api/workflow-definitions/${id}/publish`, {});
+  const { id } = (await tenant.ok("POST", "/api/workflow-definitions", { document })).data;
+  await tenant.ok("POST", `/api/workflow-definitions/${id}/publish`, {});
   return id;
 }
 

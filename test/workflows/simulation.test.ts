@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 
 let service: TestService;
-let own: Party;
+let own: TenantFixture;
 let sql: TestSql;
 before(async () => {
   service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
   sql = connect(service.databaseUrl, 2);
 });
 after(() => sql.end({ timeout: 1 }));

@@ -4,13 +4,13 @@ import { type Database, openDatabase } from "../../src/platform/db/index.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { newParty, type Party, type ResponseData } from "../routing/tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 
-let own: Party;
+let own: TenantFixture;
 let db: Database;
 before(async () => {
   const service = await startService();
-  own = await newParty(service);
+  own = await newTenant(service);
   db = openDatabase(service.databaseUrl, { maxConnections: 1 });
   afterFile(() => db.close());
 });

@@ -33,9 +33,9 @@ import {
   PollWorkflowTasksRequestSchema,
   type PollWorkflowTasksResponse,
 } from "../../gen/service/api/workflow_task_pb.ts";
-import type { GroupedHandler, ServiceHandlers } from "../../src/chain/call.ts";
+import type { OwnCommitHandler, ServiceHandlers } from "../../src/chain/call.ts";
 import { createWorkflows } from "../../src/modules/workflows/index.ts";
-import type { TestTenant } from "../../src/modules/workflows/tasks/testing/task-stage.ts";
+import type { TestTenant } from "../../src/modules/workflows/tasks/testing/task-fixture.ts";
 import { systemClock } from "../../src/platform/clock/clock.ts";
 import { createCursors } from "../../src/platform/cursor/index.ts";
 import { createSignals, createTenantChanges, openDatabase } from "../../src/platform/db/index.ts";
@@ -53,7 +53,7 @@ export async function startWorkflowNode(databaseUrl: string) {
   const signals = createSignals(db);
   await signals.start();
   const parts = {
-    ...{ db, side: db, signals, changes: createTenantChanges(db, signals), shares: createEventLoopScheduler() },
+    ...{ db, cacheLoadDb: db, signals, changes: createTenantChanges(db, signals), shares: createEventLoopScheduler() },
     ...{ cursors: createCursors(randomBytes(32)), clock: systemClock, metrics: createMetrics() },
     ...{ log: { warn() {}, info() {}, error() {}, debug() {} }, events: recordedEvents() },
     config: { "workflow.retention_days": 7, "objects.backend": "file", "data.dir": tmpdir() },
@@ -72,9 +72,9 @@ export async function startWorkflowNode(databaseUrl: string) {
   const runs = handlers["service.api.WorkflowRunService"]!;
   const approvals = handlers["service.api.WorkflowApprovalService"]!;
   const tasks = handlers["service.api.WorkflowTaskService"]!;
-  const grouped = <I extends DescMessage, O>(handler: unknown, schema: I) => {
+  const ownCommit = <I extends DescMessage, O>(handler: unknown, schema: I) => {
     return (tenant: TestTenant, request: MessageInitShape<I>, caller: Pick<ContextChoice, "subject" | "roles"> = {}) =>
-      (handler as GroupedHandler).grouped(
+      (handler as OwnCommitHandler).ownCommit(
         contextFor(db, { tenantId: tenant.tenantId, ...caller }),
         create(schema, request),
         undefined,
@@ -83,43 +83,43 @@ export async function startWorkflowNode(databaseUrl: string) {
   const getRun = runs.getWorkflowRun as (context: unknown, request: unknown) => Promise<GetWorkflowRunResponse>;
   return {
     ...{ db, signals, workflows },
-    start: grouped<typeof StartWorkflowRunRequestSchema, StartWorkflowRunResponse>(
+    start: ownCommit<typeof StartWorkflowRunRequestSchema, StartWorkflowRunResponse>(
       runs.startWorkflowRun,
       StartWorkflowRunRequestSchema,
     ),
-    signal: grouped<typeof SignalWorkflowRunRequestSchema, SignalWorkflowRunResponse>(
+    signal: ownCommit<typeof SignalWorkflowRunRequestSchema, SignalWorkflowRunResponse>(
       runs.signalWorkflowRun,
       SignalWorkflowRunRequestSchema,
     ),
-    signalByKey: grouped<typeof SignalWorkflowRunByKeyRequestSchema, SignalWorkflowRunByKeyResponse>(
+    signalByKey: ownCommit<typeof SignalWorkflowRunByKeyRequestSchema, SignalWorkflowRunByKeyResponse>(
       runs.signalWorkflowRunByKey,
       SignalWorkflowRunByKeyRequestSchema,
     ),
-    decide: grouped<typeof DecideWorkflowApprovalRequestSchema, DecideWorkflowApprovalResponse>(
+    decide: ownCommit<typeof DecideWorkflowApprovalRequestSchema, DecideWorkflowApprovalResponse>(
       approvals.decideWorkflowApproval,
       DecideWorkflowApprovalRequestSchema,
     ),
-    pause: grouped<typeof PauseWorkflowRunRequestSchema, PauseWorkflowRunResponse>(
+    pause: ownCommit<typeof PauseWorkflowRunRequestSchema, PauseWorkflowRunResponse>(
       runs.pauseWorkflowRun,
       PauseWorkflowRunRequestSchema,
     ),
-    resume: grouped<typeof ResumeWorkflowRunRequestSchema, ResumeWorkflowRunResponse>(
+    resume: ownCommit<typeof ResumeWorkflowRunRequestSchema, ResumeWorkflowRunResponse>(
       runs.resumeWorkflowRun,
       ResumeWorkflowRunRequestSchema,
     ),
-    cancel: grouped<typeof CancelWorkflowRunRequestSchema, CancelWorkflowRunResponse>(
+    cancel: ownCommit<typeof CancelWorkflowRunRequestSchema, CancelWorkflowRunResponse>(
       runs.cancelWorkflowRun,
       CancelWorkflowRunRequestSchema,
     ),
-    fail: grouped<typeof FailWorkflowTasksRequestSchema, FailWorkflowTasksResponse>(
+    fail: ownCommit<typeof FailWorkflowTasksRequestSchema, FailWorkflowTasksResponse>(
       tasks.failWorkflowTasks,
       FailWorkflowTasksRequestSchema,
     ),
-    poll: grouped<typeof PollWorkflowTasksRequestSchema, PollWorkflowTasksResponse>(
+    poll: ownCommit<typeof PollWorkflowTasksRequestSchema, PollWorkflowTasksResponse>(
       tasks.pollWorkflowTasks,
       PollWorkflowTasksRequestSchema,
     ),
-    complete: grouped<typeof CompleteWorkflowTasksRequestSchema, CompleteWorkflowTasksResponse>(
+    complete: ownCommit<typeof CompleteWorkflowTasksRequestSchema, CompleteWorkflowTasksResponse>(
       tasks.completeWorkflowTasks,
       CompleteWorkflowTasksRequestSchema,
     ),

@@ -21,7 +21,7 @@ export async function openNode(databaseUrl) {
   const log = createLog("error");
   const storage = await openStorage(config, log);
   const node = await compose({
-    ...{ config, db: storage.db, side: storage.side, clock: systemClock, log, metrics: createMetrics() },
+    ...{ config, db: storage.db, cacheLoadDb: storage.cacheLoadDb, clock: systemClock, log, metrics: createMetrics() },
     ...{ tracing: undefined, audit: undefined, limiter: undefined, isCacheReachable: undefined },
     areTracesLost: () => false,
   });

@@ -45,7 +45,7 @@ async function reencryptAll({ config }: LoadedConfig, url: string) {
     const node = await compose({
       config,
       db,
-      side: db,
+      cacheLoadDb: db,
       clock: systemClock,
       log: createLog(config["log.level"]),
       metrics: createMetrics(),

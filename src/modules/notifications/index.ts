@@ -34,7 +34,7 @@ interface Dependencies extends AreaParts {
 
 /** Creates the area. */
 export function createNotifications({ config, ...parts }: Dependencies) {
-  const { side } = parts;
+  const { cacheLoadDb } = parts;
   const providers = createProviders(parts);
   const integrations = createIntegrations({ ...parts, providers });
   const subscriberTokens = createSubscriberTokens({ ...parts, secret: parts.subscriberTokenSecret });
@@ -59,7 +59,7 @@ export function createNotifications({ config, ...parts }: Dependencies) {
   const preferences = createPreferences({
     ...parts,
     partials,
-    db: side,
+    db: cacheLoadDb,
     subscribers,
     checkTemplate: checkTemplateSyntax,
     hasLayout: hasStoredLayout,

@@ -47,7 +47,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Dependencie
   const { egress } = parts;
   const pools = createPools({
     ...parts,
-    db: parts.side,
+    db: parts.cacheLoadDb,
     loads: recipientLoadStore,
     closeQueue: closeEmptyQueue,
     urlRefusal: egress.urlRefusal,

@@ -12,7 +12,7 @@ export { createSigner, type Signer } from "./hmac-signer.ts";
 export { createKeyedDigest, type KeyedDigest } from "./keyed-digest.ts";
 export { type Binding, createKeyring, type Keyring, type KeyringSettings } from "./keyring.ts";
 export { type Reencryptable, type Reencryption, reencrypt, type StaleValue } from "./reencryption.ts";
-export { SealError, type SealFault } from "./seal-error.ts";
+export { SealError, type SealFailure } from "./seal-error.ts";
 export { sealedTable } from "./sealed-table.ts";
 export { type AwsCredentials, signAws } from "./sign-aws.ts";
 export { type JwtParts, signJwt } from "./signed-jwt.ts";

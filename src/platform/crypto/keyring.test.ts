@@ -3,13 +3,13 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { xchacha20poly1305 } from "@noble/ciphers/chacha.js";
 import { Failure } from "../../errors/index.ts";
-import { createKeyring, SealError, type SealFault } from "./index.ts";
+import { createKeyring, SealError, type SealFailure } from "./index.ts";
 import { decrypt, encrypt } from "./xchacha.ts";
 
 const key = (): string => randomBytes(32).toString("base64");
 const binding = { tenantId: "t1", recordId: "r1", field: "credential" };
 
-function faultOf(action: () => unknown): SealFault {
+function faultOf(action: () => unknown): SealFailure {
   try {
     action();
   } catch (error) {

@@ -3,9 +3,9 @@ import { type TestContext, test } from "node:test";
 import { freshDatabase } from "../../../test/harness/postgres.ts";
 import { openDatabase, type Sql } from "./database.ts";
 
-async function opened(t: TestContext, maxConnections: number, steadyConnections: number) {
+async function opened(t: TestContext, maxConnections: number, genericPlanConnections: number) {
   const { url, sql: admin, drop } = await freshDatabase();
-  const db = openDatabase(url, { maxConnections, steadyConnections, applicationName: "under test" });
+  const db = openDatabase(url, { maxConnections, genericPlanConnections, applicationName: "under test" });
   t.after(async () => {
     await db.close();
     await drop();
@@ -18,27 +18,27 @@ async function setting(sql: Sql, name: string): Promise<string> {
   return row!.value;
 }
 
-test("steady connections use generic plans without sequential scans; the others use PostgreSQL's defaults, and none uses JIT", async (t) => {
+test("generic-plan connections use generic plans without sequential scans; the others use PostgreSQL's defaults, and none uses JIT", async (t) => {
   const { db } = await opened(t, 3, 1);
-  assert.equal(await setting(db.steady.sql, "plan_cache_mode"), "force_generic_plan");
-  assert.equal(await setting(db.steady.sql, "enable_seqscan"), "off");
-  const inTransaction = await db.steady.transaction((tx) => setting(tx, "plan_cache_mode"));
+  assert.equal(await setting(db.genericPlans.sql, "plan_cache_mode"), "force_generic_plan");
+  assert.equal(await setting(db.genericPlans.sql, "enable_seqscan"), "off");
+  const inTransaction = await db.genericPlans.transaction((tx) => setting(tx, "plan_cache_mode"));
   assert.equal(inTransaction, "force_generic_plan");
   assert.equal(await setting(db.sql, "plan_cache_mode"), "auto");
   assert.equal(await setting(db.sql, "enable_seqscan"), "on");
-  for (const { sql } of [db, db.steady]) assert.equal(await setting(sql, "jit"), "off");
+  for (const { sql } of [db, db.genericPlans]) assert.equal(await setting(sql, "jit"), "off");
 });
 
-test("steady and other connections together stay within the limit", async (t) => {
-  for (const [max, steady] of [
+test("generic-plan and other connections together stay within the limit", async (t) => {
+  for (const [max, genericPlans] of [
     [1, 0],
     [3, 1],
     [8, 2],
   ] as const) {
-    const { db, admin } = await opened(t, max, steady);
+    const { db, admin } = await opened(t, max, genericPlans);
     const hold = (tx: Sql) => tx`select pg_sleep(0.05)`;
     await Promise.all(
-      [db, db.steady].flatMap(({ transaction }) => Array.from({ length: 10 }, () => transaction(hold))),
+      [db, db.genericPlans].flatMap(({ transaction }) => Array.from({ length: 10 }, () => transaction(hold))),
     );
     const [row] = await admin<{ n: number }[]>`
       select count(*)::int as n from pg_stat_activity

@@ -22,7 +22,7 @@ export interface Database extends Connections {
    * Connections with generic plans, for the few frequent statements that take longer to plan than to run. Their plans never read
    * whole tables, because a plan may be older than most of the data that it reads.
    */
-  readonly steady: Connections;
+  readonly genericPlans: Connections;
   /** The `sql` of one call. When the call is aborted, its statements that wait for a connection are dropped. */
   sqlFor(call: Abortable): Sql;
   /** Calls `onNotify` for every notification on a channel, and `onListen` whenever listening starts or resumes. */
@@ -37,8 +37,8 @@ export interface Database extends Connections {
 
 interface DatabaseOptions {
   readonly maxConnections: number;
-  /** The number of steady connections among them; with 0 the other connections are used instead. */
-  readonly steadyConnections?: number;
+  /** The number of generic-plan connections among them; with 0 the other connections are used instead. */
+  readonly genericPlanConnections?: number;
   readonly applicationName?: string;
   /** The timeout of a statement, and of its wait for a connection. */
   readonly statementMs?: number;
@@ -50,7 +50,7 @@ interface DatabaseOptions {
 const closeMs = 5000;
 
 /** Planner settings for generic plans. All others are PostgreSQL's own. */
-const steadyPlans = {
+const genericPlanSettings = {
   // Planning a lease takes as long as running it, and PostgreSQL would plan it for each call.
   plan_cache_mode: "force_generic_plan",
   // PostgreSQL reads a small table as a whole, whatever its indexes, and keeps that plan until it collects statistics again. By
@@ -60,14 +60,17 @@ const steadyPlans = {
 
 /** Opens a pool; connections are opened on demand. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
-  const { maxConnections, steadyConnections = 0 } = options;
-  const settings = poolOptions(options, maxConnections - steadyConnections);
+  const { maxConnections, genericPlanConnections = 0 } = options;
+  const settings = poolOptions(options, maxConnections - genericPlanConnections);
   const pool = new Pool(url, settings);
-  const steady = steadyConnections === 0 ? pool : new Pool(url, poolOptions(options, steadyConnections, steadyPlans));
+  const genericPlans =
+    genericPlanConnections === 0
+      ? pool
+      : new Pool(url, poolOptions(options, genericPlanConnections, genericPlanSettings));
   const listeners = new Set<Listener>();
   return {
     ...connectionsOf(pool),
-    steady: connectionsOf(steady),
+    genericPlans: connectionsOf(genericPlans),
     sqlFor: (call) => pool.sqlFor(call),
     listen: async (channel, onNotify, onListen) => {
       const listener = await Listener.start(url, settings, channel, { onNotify, onListen });
@@ -84,7 +87,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     },
     close: async () => {
       const ends = [...listeners].map((listener) => listener.stop());
-      await Promise.all([...ends, pool.end(closeMs), steady.end(closeMs)]);
+      await Promise.all([...ends, pool.end(closeMs), genericPlans.end(closeMs)]);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { openSession } from "./sql/session.ts";
 
 /** Why a PostgreSQL server does not suit the service, and what to do about it. */
-export interface ServerProblem {
+export interface ServerFailure {
   /** Whether the service cannot work with it. */
   readonly isFatal: boolean;
   readonly message: string;
@@ -37,7 +37,7 @@ const neededSettings = {
 export async function checkServer(
   url: string,
   connectionsNeeded: number,
-): Promise<{ readonly version: number; readonly problems: readonly ServerProblem[] }> {
+): Promise<{ readonly version: number; readonly problems: readonly ServerFailure[] }> {
   // The settings that a node's connections have.
   const { sql, close } = await openSession(url, { session: { idle_in_transaction_session_timeout: 60_000 } });
   try {
@@ -60,9 +60,9 @@ export async function checkServer(
   }
 }
 
-function problemsOf(facts: ServerFacts, connectionsNeeded: number): ServerProblem[] {
+function problemsOf(facts: ServerFacts, connectionsNeeded: number): ServerFailure[] {
   const { version, connections, settings, role, schema, canCreate, foreignTable } = facts;
-  const problems: ServerProblem[] = [];
+  const problems: ServerFailure[] = [];
   const report = (isFatal: boolean, message: string, remedy: string) => problems.push({ isFatal, message, remedy });
   if (version < oldestVersion) {
     report(true, `PostgreSQL ${version} is too old`, `Use PostgreSQL ${oldestVersion} or newer.`);

@@ -30,7 +30,7 @@ export function createTextReader({ timeoutMs = timeoutMsDefault } = {}): TextRea
   let running = 0;
   const waiting: (() => void)[] = [];
 
-  async function inThread<T>(work: ThreadWork): Promise<T | ThreadProblem> {
+  async function inThread<T>(work: ThreadWork): Promise<T | ThreadFailure> {
     if (running >= threadsMax) await new Promise<void>((resolve) => waiting.push(resolve));
     running++;
     try {
@@ -64,17 +64,17 @@ interface ThreadWork {
   readonly paths?: readonly string[];
 }
 
-interface ThreadProblem {
+interface ThreadFailure {
   readonly problem: string;
 }
 
-function runThread<T>(work: ThreadWork, timeoutMs: number): Promise<T | ThreadProblem> {
+function runThread<T>(work: ThreadWork, timeoutMs: number): Promise<T | ThreadFailure> {
   return new Promise((resolve) => {
     const worker = new Worker(new URL("./yaml-worker.ts", import.meta.url), {
       workerData: work,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
-    const end = (result: T | ThreadProblem) => {
+    const end = (result: T | ThreadFailure) => {
       clearTimeout(timer);
       resolve(result);
       void worker.terminate();

@@ -45,7 +45,7 @@ export interface Egress {
 }
 
 /** Why there was no response. */
-export type EgressFault =
+export type EgressFailure =
   | "denied"
   | "invalid_url"
   | "dns_failed"
@@ -58,11 +58,11 @@ export type EgressFault =
 
 /** The only error type of an exchange. Its message reveals nothing but the host. */
 export class EgressError extends Error {
-  readonly reason: EgressFault;
+  readonly reason: EgressFailure;
   /** False when the request cannot have reached the receiver. */
   readonly mayHaveArrived: boolean;
 
-  constructor(reason: EgressFault, message: string, mayHaveArrived: boolean, cause?: unknown) {
+  constructor(reason: EgressFailure, message: string, mayHaveArrived: boolean, cause?: unknown) {
     super(message, { cause });
     this.name = "EgressError";
     this.reason = reason;

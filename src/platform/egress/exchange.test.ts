@@ -5,7 +5,7 @@ import type { TLSSocket } from "node:tls";
 import { createAuthority } from "../../../test/harness/certificates.ts";
 import { createLog } from "../log/log.ts";
 import { createMetrics } from "../telemetry/index.ts";
-import { createEgress, type EgressCall, EgressError, type EgressFault } from "./index.ts";
+import { createEgress, type EgressCall, EgressError, type EgressFailure } from "./index.ts";
 import { startRawReceiver, startReceiver } from "./testing/receivers.ts";
 
 type Options = Parameters<typeof createEgress>[0];
@@ -27,7 +27,7 @@ function post(port: number, more: Partial<EgressCall> = {}): EgressCall {
   return { method: "POST", url: `http://127.0.0.1:${port}/`, body: "{}", timeoutMs: 30_000, ...more };
 }
 
-function fault(reason: EgressFault, mayHaveArrived: boolean) {
+function fault(reason: EgressFailure, mayHaveArrived: boolean) {
   return (error: unknown) =>
     error instanceof EgressError && error.reason === reason && error.mayHaveArrived === mayHaveArrived;
 }

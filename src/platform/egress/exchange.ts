@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as requestHttp } from
 import { type RequestOptions, request as requestHttps } from "node:https";
 import type { Socket } from "node:net";
 import type { Agents, Pin } from "./agents.ts";
-import { bytesMaxDefault, type EgressCall, EgressError, type EgressFault, type EgressResponse } from "./egress.ts";
+import { bytesMaxDefault, type EgressCall, EgressError, type EgressFailure, type EgressResponse } from "./egress.ts";
 import type { Target } from "./target.ts";
 
 const connectMsDefault = 10_000;
@@ -31,7 +31,7 @@ export async function exchange(dependencies: Dependencies): Promise<EgressRespon
     timers.add(timer);
     return timer;
   };
-  const fail = (reason: EgressFault, message: string, cause?: unknown) => {
+  const fail = (reason: EgressFailure, message: string, cause?: unknown) => {
     reject(new EgressError(reason, message, progress.sent, cause));
     request.destroy();
   };
@@ -104,7 +104,7 @@ function open({ target, call, pin, agents }: Dependencies): ClientRequest {
 function collect(
   response: IncomingMessage,
   bytesMax: number,
-  fail: (reason: EgressFault, message: string, cause?: unknown) => void,
+  fail: (reason: EgressFailure, message: string, cause?: unknown) => void,
   done: (body: Buffer) => void,
 ): void {
   const chunks: Buffer[] = [];
@@ -135,7 +135,7 @@ function toResponse({ statusCode, headers }: IncomingMessage, body: Buffer): Egr
   return { status: statusCode!, headers: Object.fromEntries(flat), body };
 }
 
-function faultOf(error: Error, { connected, sent }: { connected: boolean; sent: boolean }): EgressFault {
+function faultOf(error: Error, { connected, sent }: { connected: boolean; sent: boolean }): EgressFailure {
   if (!connected) return "connect_failed";
   if (!sent) return "tls_failed";
   return (error as { code?: string }).code === "HPE_HEADER_OVERFLOW" ? "too_large" : "connection_lost";

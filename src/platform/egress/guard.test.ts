@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { createLog } from "../log/log.ts";
 import { createMetrics } from "../telemetry/index.ts";
-import { createEgress, type EgressCall, EgressError, type EgressFault } from "./index.ts";
+import { createEgress, type EgressCall, EgressError, type EgressFailure } from "./index.ts";
 import { startReceiver } from "./testing/receivers.ts";
 
 type Options = Parameters<typeof createEgress>[0];
@@ -38,7 +38,7 @@ function get(url: string, more: Partial<EgressCall> = {}): EgressCall {
   return { method: "GET", url, timeoutMs: 10_000, ...more };
 }
 
-function fault(reason: EgressFault, mayHaveArrived = false) {
+function fault(reason: EgressFailure, mayHaveArrived = false) {
   return (error: unknown) =>
     error instanceof EgressError && error.reason === reason && error.mayHaveArrived === mayHaveArrived;
 }

@@ -8,7 +8,7 @@ import {
   type SecureClientSessionOptions,
 } from "node:http2";
 import type { Pin } from "./agents.ts";
-import { bytesMaxDefault, type EgressCall, EgressError, type EgressFault, type EgressResponse } from "./egress.ts";
+import { bytesMaxDefault, type EgressCall, EgressError, type EgressFailure, type EgressResponse } from "./egress.ts";
 import { rejectionOf } from "./signal-rejection.ts";
 import type { Target } from "./target.ts";
 
@@ -89,7 +89,7 @@ function open(
   };
   const session = connect(target.url.origin, options);
   let connected = false;
-  const fail = (reason: EgressFault, message: string, cause?: unknown) => {
+  const fail = (reason: EgressFailure, message: string, cause?: unknown) => {
     reject(new EgressError(reason, `${target.host} ${message}`, false, cause));
     session.destroy();
   };
@@ -126,7 +126,7 @@ function request(
   const { promise, resolve, reject } = Promise.withResolvers<EgressResponse>();
   const stream = send(session, target, call);
   let isRefused = false;
-  const fail = (reason: EgressFault, message: string, cause?: unknown) => {
+  const fail = (reason: EgressFailure, message: string, cause?: unknown) => {
     reject(new EgressError(reason, `${target.host}: ${message}`, !isRefused, cause));
     stream.close(constants.NGHTTP2_CANCEL);
   };

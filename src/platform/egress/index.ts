@@ -10,7 +10,7 @@ export {
   type Egress,
   type EgressCall,
   EgressError,
-  type EgressFault,
+  type EgressFailure,
   type EgressResponse,
 } from "./egress.ts";
 export { createEgress, type EgressGuard } from "./guard.ts";

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import type { Message } from "@bufbuild/protobuf";
 import { failsWith, freshTenant, testDatabase } from "../../../test/harness/context.ts";
 import {
-  type Claim,
   claimBatch,
   deleteExpiredRecords,
+  type KeyClaim,
   type KeyedCall,
   readStoredResponse,
   recordResponse,
@@ -15,7 +15,7 @@ import {
 
 const db = await testDatabase();
 
-function newClaim(choice: Partial<Claim> = {}): Claim {
+function newClaim(choice: Partial<KeyClaim> = {}): KeyClaim {
   return {
     tenantId: freshTenant(),
     principal: "key:1",
@@ -32,12 +32,12 @@ function messageOf(text: string): Message {
   return { $typeName: text };
 }
 
-function keyedOf(claim: Claim): KeyedCall {
+function keyedOf(claim: KeyClaim): KeyedCall {
   return { claim, record: ({ $typeName }) => ({ ...claim, response: $typeName }) };
 }
 
 /** Runs a call without an effect; undefined when the key was taken. */
-async function carryOut(claimed: Claim, text: string): Promise<string | undefined> {
+async function carryOut(claimed: KeyClaim, text: string): Promise<string | undefined> {
   const response = messageOf(text);
   const done = await db.transaction((tx) => withIdempotency(tx, keyedOf(claimed), async () => ({ response })));
   return done === "duplicate" ? undefined : done.response.$typeName;

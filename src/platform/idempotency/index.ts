@@ -10,7 +10,7 @@ import type { TenantId } from "../access/index.ts";
 import { type Fragment, lines, type Sql, tryLockFor } from "../db/index.ts";
 
 /** An idempotency key with its scope and request. */
-export interface Claim {
+export interface KeyClaim {
   readonly tenantId: TenantId;
   readonly principal: string;
   readonly operation: string;
@@ -21,13 +21,13 @@ export interface Claim {
 }
 
 /** A claim with the response that repeated requests receive. */
-export interface IdempotencyRecord extends Claim {
+export interface IdempotencyRecord extends KeyClaim {
   readonly response: string;
 }
 
 /** A call's claim on its idempotency key, and the record of its response under that key. */
 export interface KeyedCall {
-  readonly claim: Claim;
+  readonly claim: KeyClaim;
   record(response: Message): IdempotencyRecord;
 }
 
@@ -87,7 +87,7 @@ export async function isRecorded(sql: Sql, keyed: KeyedCall | undefined): Promis
  */
 async function insertRecord(
   sql: Sql,
-  { tenantId, principal, operation, key, fingerprint, createdAt }: Claim,
+  { tenantId, principal, operation, key, fingerprint, createdAt }: KeyClaim,
   response: string | null,
 ): Promise<boolean> {
   const state = response === null ? "pending" : "completed";
@@ -101,7 +101,7 @@ async function insertRecord(
 }
 
 /** Reads the stored response of a key; throws when the first request is still running or was a different request. */
-export async function readStoredResponse(sql: Sql, claimed: Claim): Promise<string> {
+export async function readStoredResponse(sql: Sql, claimed: KeyClaim): Promise<string> {
   const { tenantId, principal, operation, key, fingerprint } = claimed;
   const [row] = await sql<{ fingerprint: Buffer; response: string }[]>`
     select fingerprint, response from idempotency_records
@@ -130,17 +130,17 @@ export function keyName({
   principal,
   operation,
   key,
-}: Pick<Claim, "tenantId" | "principal" | "operation" | "key">): string {
+}: Pick<KeyClaim, "tenantId" | "principal" | "operation" | "key">): string {
   return [tenantId, principal, operation, key].join("\0");
 }
 
 /** Returns the names of those keys that are recorded. */
 export async function readUsedKeys(
   sql: Sql,
-  claims: readonly Pick<Claim, "tenantId" | "principal" | "operation" | "key">[],
+  claims: readonly Pick<KeyClaim, "tenantId" | "principal" | "operation" | "key">[],
 ): Promise<ReadonlySet<string>> {
   if (claims.length === 0) return new Set();
-  const rows = await sql<Claim[]>`
+  const rows = await sql<KeyClaim[]>`
     select tenant_id, principal, operation, key from idempotency_records
     where (tenant_id, principal, operation, key) in (
       select * from unnest(${claims.map(({ tenantId }) => tenantId)}::text[], ${claims.map(({ principal }) => principal)}::text[],

@@ -13,7 +13,7 @@ import { fail } from "../../../src/errors/index.ts";
 import { maintainTriggersJob } from "../../../src/modules/connectors/triggers/retention-job.ts";
 import type { TenantId } from "../../../src/platform/access/index.ts";
 import { until } from "../../harness/until.ts";
-import { startTriggerStage, triggerProvider } from "./trigger-stage.ts";
+import { startTriggerFixture, triggerProvider } from "./trigger-fixture.ts";
 
 /** The calls of targets in order, and what the next ones do. */
 const calls: { readonly origin: CallOrigin; readonly request: unknown }[] = [];
@@ -34,16 +34,16 @@ const acme = triggerProvider(1, {
     verify: { kind: "hmac", header: "x-signature", over: "{body}" },
   },
 });
-const stage = await startTriggerStage({ providers: [acme], call });
-stage.start();
-const { db, triggers } = stage;
+const fixture = await startTriggerFixture({ providers: [acme], call });
+fixture.start();
+const { db, triggers } = fixture;
 
 async function subscription(definition = "d") {
-  const tenantId = await stage.tenant();
-  const connectionId = await stage.connection(tenantId);
+  const tenantId = await fixture.tenant();
+  const connectionId = await fixture.connection(tenantId);
   const target = { workflow: { definition } };
   const request = { triggerKey: "acme.item.changed", connectionId, signingSecret: secret, target };
-  const { id } = await stage.subscribe(tenantId, request);
+  const { id } = await fixture.subscribe(tenantId, request);
   return { tenantId, id };
 }
 
@@ -64,8 +64,8 @@ async function eventIn({ tenantId, id }: Ref, isReached: (event: TriggerEvent) =
   let event: TriggerEvent | undefined;
   await until(async () => {
     await db.sql`update connector_trigger_deliveries set due_at = now() where subscription_id = ${id} and claim = ''`;
-    stage.signals.wake("connector.trigger_events");
-    [event] = await stage.eventsOf(tenantId, id);
+    fixture.signals.wake("connector.trigger_events");
+    [event] = await fixture.eventsOf(tenantId, id);
     return isReached(event!);
   });
   return event!;
@@ -103,13 +103,13 @@ test("a node that dies before it stores the result causes a second attempt under
   await db.sql`update connector_trigger_deliveries set due_at = now(), claim = '' where subscription_id = ${ref.id}`;
   const event = await eventIn(ref, ({ status }) => status === "delivered");
   continued.resolve();
-  await until(async () => /target="workflow",result="delivered"\} [2-9]/.test(await stage.metrics.render()));
+  await until(async () => /target="workflow",result="delivered"\} [2-9]/.test(await fixture.metrics.render()));
   assert.deepEqual(
     calls.map(({ origin }) => origin.idempotencyKey),
     [event.id, event.id],
   );
   // The late result of the first attempt changes nothing.
-  const [after] = await stage.eventsOf(ref.tenantId, ref.id);
+  const [after] = await fixture.eventsOf(ref.tenantId, ref.id);
   assert.deepEqual(
     [after!.status, after!.result, after!.attempts],
     ["delivered", { run_id: "run-2", started: true }, 2],
@@ -125,19 +125,19 @@ test("a permanent failure ends at once, and a replay is a new effect with a key 
   await receive(ref, "e-1");
   const dead = await eventIn(ref, ({ status }) => status === "dead");
   assert.deepEqual([dead.attempts, dead.lastError], [1, "No such definition."]);
-  const failing = await stage.waitFor(ref.tenantId, ref.id, ({ status }) => status === "failing");
+  const failing = await fixture.waitFor(ref.tenantId, ref.id, ({ status }) => status === "failing");
   assert.match(failing.lastError, /No such definition/);
   answer = () => {};
   const { replayTriggerEvent } = triggers.handlers;
-  await stage.call(replayTriggerEvent, ReplayTriggerEventRequestSchema, { eventId: dead.id }, ref);
+  await fixture.call(replayTriggerEvent, ReplayTriggerEventRequestSchema, { eventId: dead.id }, ref);
   const delivered = await eventIn(ref, ({ status }) => status === "delivered");
   assert.deepEqual([delivered.attempts, delivered.replays], [1, 1]);
   assert.deepEqual(
     calls.map(({ origin }) => origin.idempotencyKey),
     [dead.id, `${dead.id}:1`],
   );
-  await stage.waitFor(ref.tenantId, ref.id, ({ status }) => status === "active");
-  const types = (await stage.logged(ref.tenantId)).filter((type) => type.startsWith("connector.trigger."));
+  await fixture.waitFor(ref.tenantId, ref.id, ({ status }) => status === "active");
+  const types = (await fixture.logged(ref.tenantId)).filter((type) => type.startsWith("connector.trigger."));
   assert.deepEqual([...types].sort(), [
     "connector.trigger.created",
     "connector.trigger.event_dead",
@@ -176,7 +176,7 @@ test("the events of a deleted subscription are not delivered", async () => {
   await receive(ref, "e-1");
   await eventIn(ref, ({ attempts }) => attempts >= 1);
   const request = { subscriptionId: ref.id };
-  await stage.call(triggers.handlers.deleteTriggerSubscription, DeleteTriggerSubscriptionRequestSchema, request, ref);
+  await fixture.call(triggers.handlers.deleteTriggerSubscription, DeleteTriggerSubscriptionRequestSchema, request, ref);
   const dead = await eventIn(ref, ({ status }) => status === "dead");
   assert.equal(dead.lastError, "The subscription was deleted.");
 });

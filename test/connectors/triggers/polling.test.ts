@@ -8,12 +8,14 @@ import { maintainTriggersJob } from "../../../src/modules/connectors/triggers/re
 import type { TenantId } from "../../../src/platform/access/index.ts";
 import { until } from "../../harness/until.ts";
 import { itemChanged, type ListedItem, startListProvider } from "./list-provider.ts";
-import { startTriggerStage, triggerProvider } from "./trigger-stage.ts";
+import { startTriggerFixture, triggerProvider } from "./trigger-fixture.ts";
 
 const provider = await startListProvider(10);
-const stage = await startTriggerStage({ providers: [triggerProvider(provider.port, { "item.changed": itemChanged })] });
-stage.start();
-const { db } = stage;
+const fixture = await startTriggerFixture({
+  providers: [triggerProvider(provider.port, { "item.changed": itemChanged })],
+});
+fixture.start();
+const { db } = fixture;
 
 const item = (id: string, ageS = 0): ListedItem & { note: string } => ({
   id,
@@ -23,9 +25,9 @@ const item = (id: string, ageS = 0): ListedItem & { note: string } => ({
 
 /** A subscription whose first scan is complete. */
 async function readySubscription(tenantId: TenantId, connectionId?: string) {
-  const connection = connectionId ?? (await stage.connection(tenantId));
-  const { id } = await stage.subscribe(tenantId, { triggerKey: "acme.item.changed", connectionId: connection });
-  await stage.waitFor(tenantId, id, ({ readyAt }) => readyAt !== undefined);
+  const connection = connectionId ?? (await fixture.connection(tenantId));
+  const { id } = await fixture.subscribe(tenantId, { triggerKey: "acme.item.changed", connectionId: connection });
+  await fixture.waitFor(tenantId, id, ({ readyAt }) => readyAt !== undefined);
   return id;
 }
 
@@ -36,7 +38,7 @@ async function poll(id: string): Promise<void> {
   const unfinished = db.sql`id = ${id} and not paused and (coalesce(scanned_at::text, '') = ${before!.at} or scan is not null)`;
   await until(async () => {
     await db.sql`update connector_trigger_subscriptions set poll_due_at = now() where ${unfinished} and poll_claim = ''`;
-    stage.signals.wake("connector.triggers");
+    fixture.signals.wake("connector.triggers");
     return (await db.sql`select from connector_trigger_subscriptions where ${unfinished}`).length === 0;
   });
 }
@@ -49,7 +51,7 @@ async function received(tenantId: TenantId, id: string): Promise<string[]> {
 }
 
 test("the items of the first scan are no events; later ones are, once each, however often they are shown", async () => {
-  const tenantId = await stage.tenant();
+  const tenantId = await fixture.tenant();
   provider.state.items = [item("old-1"), item("old-2")];
   const id = await readySubscription(tenantId);
   assert.deepEqual(await received(tenantId, id), []);
@@ -60,13 +62,13 @@ test("the items of the first scan are no events; later ones are, once each, howe
   await poll(id);
   await poll(id);
   assert.deepEqual(await received(tenantId, id), ["new-1", "new-2"]);
-  const [first] = await stage.eventsOf(tenantId, id);
+  const [first] = await fixture.eventsOf(tenantId, id);
   assert.deepEqual([first!.type, first!.replays], ["item.changed", 0]);
-  await stage.waitFor(tenantId, id, ({ lastEventAt }) => lastEventAt !== undefined);
+  await fixture.waitFor(tenantId, id, ({ lastEventAt }) => lastEventAt !== undefined);
 });
 
 test("another version of an item is another event", async () => {
-  const tenantId = await stage.tenant();
+  const tenantId = await fixture.tenant();
   provider.state.items = [item("a", 20)];
   const id = await readySubscription(tenantId);
   const second = item("a", 10);
@@ -78,7 +80,7 @@ test("another version of an item is another event", async () => {
 });
 
 test("a scan looks back from the start of the last complete scan", async () => {
-  const tenantId = await stage.tenant();
+  const tenantId = await fixture.tenant();
   provider.state.items = [];
   const id = await readySubscription(tenantId);
   const [row] = await db.sql<{ at: Date }[]>`
@@ -88,7 +90,7 @@ test("a scan looks back from the start of the last complete scan", async () => {
 });
 
 test("a list with more pages than a poll reads is read to its end, page by page", async () => {
-  const tenantId = await stage.tenant();
+  const tenantId = await fixture.tenant();
   provider.state.items = [];
   const id = await readySubscription(tenantId);
   const ids = Array.from({ length: 234 }, (_, nth) => `long-${nth}`);
@@ -98,7 +100,7 @@ test("a list with more pages than a poll reads is read to its end, page by page"
 });
 
 test("a failure in the middle of a list loses and doubles nothing, and is shown without credentials until a scan succeeds", async () => {
-  const tenantId = await stage.tenant();
+  const tenantId = await fixture.tenant();
   provider.state.items = [];
   const id = await readySubscription(tenantId);
   const ids = Array.from({ length: 45 }, (_, nth) => `cut-${nth}`);
@@ -106,15 +108,15 @@ test("a failure in the middle of a list loses and doubles nothing, and is shown 
   const body = { message: "bad cursor of token-of-the-account" };
   provider.state.interrupt = (page) => (page === 2 ? { status: 400, body } : undefined);
   await db.sql`update connector_trigger_subscriptions set poll_due_at = now() where id = ${id}`;
-  const failing = await stage.waitFor(tenantId, id, ({ status }) => status === "failing");
+  const failing = await fixture.waitFor(tenantId, id, ({ status }) => status === "failing");
   assert.match(failing.lastError, /bad cursor of (?!token-of-the-account)/);
   assert.equal(failing.polling!.failures, 1);
   assert.equal((await received(tenantId, id)).length, 20);
   provider.state.interrupt = undefined;
   await poll(id);
   assert.deepEqual(await received(tenantId, id), [...ids].sort());
-  await stage.waitFor(tenantId, id, ({ status, lastError }) => status === "active" && lastError === "");
-  const types = await stage.logged(tenantId);
+  await fixture.waitFor(tenantId, id, ({ status, lastError }) => status === "active" && lastError === "");
+  const types = await fixture.logged(tenantId);
   assert.deepEqual(
     types.filter((type) => type.startsWith("connector.trigger.")),
     ["connector.trigger.created", "connector.trigger.failing", "connector.trigger.recovered"],
@@ -122,8 +124,8 @@ test("a failure in the middle of a list loses and doubles nothing, and is shown 
 });
 
 test("a rate limit delays every poll of the connection", async () => {
-  const tenantId = await stage.tenant();
-  const connectionId = await stage.connection(tenantId);
+  const tenantId = await fixture.tenant();
+  const connectionId = await fixture.connection(tenantId);
   provider.state.items = [];
   const [id, other] = [
     await readySubscription(tenantId, connectionId),
@@ -131,17 +133,17 @@ test("a rate limit delays every poll of the connection", async () => {
   ];
   provider.state.interrupt = () => ({ status: 429, headers: { "retry-after": "1200" }, body: { message: "too fast" } });
   await db.sql`update connector_trigger_subscriptions set poll_due_at = now() where id = ${id}`;
-  await stage.waitFor(tenantId, id, ({ polling }) => polling!.failures === 1);
+  await fixture.waitFor(tenantId, id, ({ polling }) => polling!.failures === 1);
   provider.state.interrupt = undefined;
   for (const each of [id, other]) {
-    const { polling } = await stage.get(tenantId, each);
+    const { polling } = await fixture.get(tenantId, each);
     assert.ok(Number(polling!.nextPollAt!.seconds) * 1000 > Date.now() + 1_100_000, each);
   }
 });
 
 test("the polls of one connection never run at the same time", async () => {
-  const tenantId = await stage.tenant();
-  const connectionId = await stage.connection(tenantId);
+  const tenantId = await fixture.tenant();
+  const connectionId = await fixture.connection(tenantId);
   provider.state.items = [];
   const ids = [];
   for (let nth = 0; nth < 5; nth++) ids.push(await readySubscription(tenantId, connectionId));
@@ -155,25 +157,25 @@ test("the polls of one connection never run at the same time", async () => {
 });
 
 test("what happens while a subscription is paused is not received, also after it is resumed", async () => {
-  const tenantId = await stage.tenant();
+  const tenantId = await fixture.tenant();
   provider.state.items = [];
   const id = await readySubscription(tenantId);
-  const { pauseTriggerSubscription, resumeTriggerSubscription } = stage.triggers.handlers;
-  await stage.call(
+  const { pauseTriggerSubscription, resumeTriggerSubscription } = fixture.triggers.handlers;
+  await fixture.call(
     pauseTriggerSubscription,
     PauseTriggerSubscriptionRequestSchema,
     { subscriptionId: id },
     { tenantId },
   );
-  assert.equal((await stage.get(tenantId, id)).status, "paused");
+  assert.equal((await fixture.get(tenantId, id)).status, "paused");
   provider.state.items = [item("meanwhile")];
-  await stage.call(
+  await fixture.call(
     resumeTriggerSubscription,
     ResumeTriggerSubscriptionRequestSchema,
     { subscriptionId: id },
     { tenantId },
   );
-  await stage.waitFor(tenantId, id, ({ readyAt }) => readyAt !== undefined);
+  await fixture.waitFor(tenantId, id, ({ readyAt }) => readyAt !== undefined);
   provider.state.items = [item("meanwhile"), ...provider.state.items, item("after")];
   await poll(id);
   assert.deepEqual(
@@ -183,7 +185,7 @@ test("what happens while a subscription is paused is not received, also after it
 });
 
 test("a node whose claim was taken over stores nothing of its page", async () => {
-  const tenantId = await stage.tenant();
+  const tenantId = await fixture.tenant();
   provider.state.items = [];
   const id = await readySubscription(tenantId);
   provider.state.items = [item("stolen")];
@@ -199,7 +201,7 @@ test("a node whose claim was taken over stores nothing of its page", async () =>
   await db.sql`update connector_trigger_subscriptions set poll_claim = 'another node' where id = ${id}`;
   provider.state.interrupt = undefined;
   continued.resolve();
-  const metric = async () => /connector_trigger_polls_total\{result="lost"\} 1/.test(await stage.metrics.render());
+  const metric = async () => /connector_trigger_polls_total\{result="lost"\} 1/.test(await fixture.metrics.render());
   await until(metric);
   assert.deepEqual(await received(tenantId, id), []);
   await db.sql`update connector_trigger_subscriptions set poll_claim = '' where id = ${id}`;
@@ -208,12 +210,12 @@ test("a node whose claim was taken over stores nothing of its page", async () =>
 });
 
 test("keys are deleted only when no scan can find their items again", async () => {
-  const tenantId = await stage.tenant();
+  const tenantId = await fixture.tenant();
   provider.state.items = [];
   const id = await readySubscription(tenantId);
   provider.state.items = [item("kept"), item("gone")];
   await poll(id);
-  const job = maintainTriggersJob({ db, clock: stage.clock, retentionDays: 30, platformTenantId: () => "" });
+  const job = maintainTriggersJob({ db, clock: fixture.clock, retentionDays: 30, platformTenantId: () => "" });
   const prune = () =>
     job.handler({ tenantId: "", id: "", payload: {}, attempt: 1, signal: new AbortController().signal });
   const keys = async () =>

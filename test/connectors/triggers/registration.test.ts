@@ -16,7 +16,7 @@ import type { TenantId } from "../../../src/platform/access/index.ts";
 import { createKeyring, reencrypt, SealError } from "../../../src/platform/crypto/index.ts";
 import { afterFile } from "../../harness/after-file.ts";
 import { until } from "../../harness/until.ts";
-import { publicUrl, startTriggerStage, triggerProvider } from "./trigger-stage.ts";
+import { publicUrl, startTriggerFixture, triggerProvider } from "./trigger-fixture.ts";
 
 const acme = triggerProvider(1, {
   "item.changed": {
@@ -61,22 +61,22 @@ mock.answer("register:item.changed", { id: "hook-1", expires_at: inDays(10) });
 mock.answer("renew:item.changed", { expires_at: inDays(20) });
 mock.answer("register:item.sold", { id: 77, secret: "chosen-by-the-provider" });
 mock.answer("register:item.seen", { id: "watch-1" });
-const stage = await startTriggerStage({ providers: [acme], egress: mock.egress });
-stage.start();
-const { db, triggers } = stage;
+const fixture = await startTriggerFixture({ providers: [acme], egress: mock.egress });
+fixture.start();
+const { db, triggers } = fixture;
 
 const requestsOf = (name: string) => mock.requests.filter(({ names }) => names.includes(name));
 const bodyOf = (request: { body: unknown }) => JSON.parse(String(request.body));
 
 async function subscription(triggerKey = "acme.item.changed", input: Record<string, string> = {}) {
-  const tenantId = await stage.tenant();
-  const connectionId = await stage.connection(tenantId);
-  const { id } = await stage.subscribe(tenantId, { triggerKey, connectionId, input });
+  const tenantId = await fixture.tenant();
+  const connectionId = await fixture.connection(tenantId);
+  const { id } = await fixture.subscribe(tenantId, { triggerKey, connectionId, input });
   return { tenantId, id };
 }
 
 const ready = ({ tenantId, id }: { tenantId: TenantId; id: string }) =>
-  stage.waitFor(tenantId, id, ({ readyAt }) => readyAt !== undefined);
+  fixture.waitFor(tenantId, id, ({ readyAt }) => readyAt !== undefined);
 
 const registrations = async (id: string) =>
   (await db.sql`select from connector_trigger_registrations where subscription_id = ${id}`).length;
@@ -110,10 +110,10 @@ test("a webhook is registered with its URL and a secret that verifies deliveries
     });
   assert.equal(await deliver(signature), "taken");
   assert.equal(await deliver(signature.replace(/^./, (digit) => (digit === "0" ? "1" : "0"))), "refused");
-  assert.equal((await stage.eventsOf(ref.tenantId, ref.id)).length, 1);
+  assert.equal((await fixture.eventsOf(ref.tenantId, ref.id)).length, 1);
 
   const request = { subscriptionId: ref.id };
-  await stage.call(triggers.handlers.deleteTriggerSubscription, DeleteTriggerSubscriptionRequestSchema, request, ref);
+  await fixture.call(triggers.handlers.deleteTriggerSubscription, DeleteTriggerSubscriptionRequestSchema, request, ref);
   await until(async () => (await registrations(ref.id)) === 0);
   assert.equal(requestsOf("unregister:item.changed").at(-1)!.path, "/hooks/hook-1");
   assert.equal(await deliver(signature), "refused");
@@ -157,14 +157,14 @@ test("a registration is renewed before it expires, and registered again if the p
   await due(ref.id);
   await until(() => requestsOf("renew:item.changed").length === renewals + 1);
   const expiry = ({ registration }: typeof before) => Number(registration!.expiresAt!.seconds);
-  const after = await stage.waitFor(ref.tenantId, ref.id, (each) => expiry(each) > expiry(before));
+  const after = await fixture.waitFor(ref.tenantId, ref.id, (each) => expiry(each) > expiry(before));
   assert.equal(after.registration!.externalId, "hook-1");
 
   mock.fail("renew:item.changed", { kind: "answer", status: 404, body: { message: "No such hook." } });
   const registered = requestsOf("register:item.changed").length;
   await due(ref.id);
   await until(() => requestsOf("register:item.changed").length === registered + 1);
-  await stage.waitFor(ref.tenantId, ref.id, ({ registration }) => registration?.state === "active");
+  await fixture.waitFor(ref.tenantId, ref.id, ({ registration }) => registration?.state === "active");
 });
 
 test("a registration that fails is retried and shown without secrets, until it succeeds", async () => {
@@ -175,7 +175,7 @@ test("a registration that fails is retried and shown without secrets, until it s
     body: { message: "token-of-the-account may not" },
   });
   const ref = await subscription();
-  const failing = await stage.waitFor(ref.tenantId, ref.id, ({ status }) => status === "failing");
+  const failing = await fixture.waitFor(ref.tenantId, ref.id, ({ status }) => status === "failing");
   assert.match(failing.lastError, /\[redacted\] may not/);
   assert.deepEqual([failing.registration!.state, failing.registration!.failures], ["pending", 1]);
   assert.equal(failing.readyAt, undefined);
@@ -183,7 +183,7 @@ test("a registration that fails is retried and shown without secrets, until it s
   const recovered = await ready(ref);
   assert.deepEqual([recovered.status, recovered.lastError], ["active", ""]);
   assert.equal(requestsOf("register:item.changed").length, from + 2);
-  const types = (await stage.logged(ref.tenantId)).filter((type) => type.startsWith("connector.trigger."));
+  const types = (await fixture.logged(ref.tenantId)).filter((type) => type.startsWith("connector.trigger."));
   assert.deepEqual(types.slice(1), ["connector.trigger.failing", "connector.trigger.recovered"]);
 });
 
@@ -192,11 +192,11 @@ test("a registration that expired because renewals failed is shown as expired, a
   await ready(ref);
   mock.fail("renew:item.changed", { kind: "answer", status: 500, body: {} });
   await due(ref.id, { expiresAt: new Date(Date.now() - 1000) });
-  const expired = await stage.waitFor(ref.tenantId, ref.id, ({ status }) => status === "expired");
+  const expired = await fixture.waitFor(ref.tenantId, ref.id, ({ status }) => status === "expired");
   assert.equal(expired.registration!.state, "expired");
   const registered = requestsOf("register:item.changed").length;
   await due(ref.id);
-  await stage.waitFor(ref.tenantId, ref.id, ({ status }) => status === "active");
+  await fixture.waitFor(ref.tenantId, ref.id, ({ status }) => status === "active");
   assert.equal(requestsOf("register:item.changed").length, registered + 1);
 });
 
@@ -207,9 +207,9 @@ test("pausing removes the webhook, and resuming registers another one after that
   const { pauseTriggerSubscription, resumeTriggerSubscription } = triggers.handlers;
   mock.fail("unregister:item.changed", { kind: "answer", status: 500, body: {} });
   const request = { subscriptionId: ref.id };
-  await stage.call(pauseTriggerSubscription, PauseTriggerSubscriptionRequestSchema, request, ref);
+  await fixture.call(pauseTriggerSubscription, PauseTriggerSubscriptionRequestSchema, request, ref);
   await until(() => requestsOf("unregister:item.changed").length === removed + 1);
-  await stage.call(resumeTriggerSubscription, ResumeTriggerSubscriptionRequestSchema, request, ref);
+  await fixture.call(resumeTriggerSubscription, ResumeTriggerSubscriptionRequestSchema, request, ref);
   // The leftover of the failed removal is removed first.
   await until(async () => {
     await due(ref.id);
@@ -226,8 +226,8 @@ test("a new input is registered, and the previous registration removed", async (
   const from = requestsOf("register:item.changed").length;
   const { updateTriggerSubscription } = triggers.handlers;
   const request = { subscriptionId: ref.id, input: { folder: "two" } };
-  await stage.call(updateTriggerSubscription, UpdateTriggerSubscriptionRequestSchema, request, ref);
-  assert.equal((await stage.get(ref.tenantId, ref.id)).readyAt, undefined);
+  await fixture.call(updateTriggerSubscription, UpdateTriggerSubscriptionRequestSchema, request, ref);
+  assert.equal((await fixture.get(ref.tenantId, ref.id)).readyAt, undefined);
   await ready(ref);
   assert.deepEqual(bodyOf(requestsOf("register:item.changed")[from]!).folder, "two");
   await until(async () => (await registrations(ref.id)) === 1);
@@ -240,7 +240,7 @@ test("a webhook whose subscription is deleted while it is being registered is re
   const ref = await subscription();
   await until(() => requestsOf("register:item.changed").length === from + 1);
   const request = { subscriptionId: ref.id };
-  await stage.call(triggers.handlers.deleteTriggerSubscription, DeleteTriggerSubscriptionRequestSchema, request, ref);
+  await fixture.call(triggers.handlers.deleteTriggerSubscription, DeleteTriggerSubscriptionRequestSchema, request, ref);
   assert.equal(requestsOf("unregister:item.changed").length, removed);
   await until(async () => (await registrations(ref.id)) === 0);
   assert.equal(requestsOf("unregister:item.changed").length, removed + 1);
@@ -256,7 +256,7 @@ test("a node that lost its claim removes the webhook that it has just registered
     update connector_trigger_registrations set claim = 'another node', due_at = now() + interval '1 hour'
     where subscription_id = ${ref.id}`;
   await until(() => requestsOf("unregister:item.changed").length === removed + 1);
-  assert.equal((await stage.get(ref.tenantId, ref.id)).registration!.state, "pending");
+  assert.equal((await fixture.get(ref.tenantId, ref.id)).registration!.state, "pending");
 });
 
 test("a webhook is registered once although the database fails while its id is stored", async () => {
@@ -310,7 +310,7 @@ test("the built-in manifests of GitHub and Stripe register and remove webhooks w
   for (const provider of providers) {
     const own = await startMock(provider);
     afterFile(() => own.close());
-    const builtin = await startTriggerStage({ providers: [provider], egress: own.egress });
+    const builtin = await startTriggerFixture({ providers: [provider], egress: own.egress });
     builtin.start();
     const tenantId = await builtin.tenant();
     const [trigger, input] =

@@ -5,7 +5,7 @@ import { afterFile } from "../../harness/after-file.ts";
 import { connect } from "../../harness/postgres-server.ts";
 import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/until.ts";
-import { freshName, newParty, type Party } from "../../routing/tenant-fixture.ts";
+import { freshName, newTenant, type TenantFixture } from "../../routing/tenant-fixture.ts";
 
 const node = await startService();
 const sql = connect(node.databaseUrl, 2);
@@ -42,28 +42,28 @@ const manifest = {
   },
 };
 
-interface Shop extends Party {
+interface Shop extends TenantFixture {
   readonly connectionId: string;
   subscribe(fields?: object): Promise<{ id: string; callback_url: string; [field: string]: never | string }>;
   eventsOf(id: string): Promise<{ id: string; status: string; [field: string]: unknown }[]>;
 }
 
 async function newShop(): Promise<Shop> {
-  const own = await newParty(node);
-  const party: Party = { ...own, ok: async (...call) => (await own.ok(...call)).data };
-  await party.ok("POST", "/api/v2/connector/manifests", { document: manifest });
-  const connection = await party.ok("POST", "/api/v2/connector/connections", {
+  const own = await newTenant(node);
+  const tenant: TenantFixture = { ...own, ok: async (...call) => (await own.ok(...call)).data };
+  await tenant.ok("POST", "/api/v2/connector/manifests", { document: manifest });
+  const connection = await tenant.ok("POST", "/api/v2/connector/connections", {
     ...{ name: "shop", provider_key: "shop", credentials: { token } },
   });
   return {
-    ...party,
+    ...tenant,
     connectionId: connection.id,
     subscribe: (fields = {}) =>
-      party.ok("POST", subscriptionsPath, {
+      tenant.ok("POST", subscriptionsPath, {
         ...{ name: freshName(), trigger_key: "shop.order.changed", connection_id: connection.id },
         ...{ signing_secret: signingSecret, ...fields },
       }),
-    eventsOf: (id) => party.ok("GET", `${eventsPath}?subscription_id=${id}&limit=1000`),
+    eventsOf: (id) => tenant.ok("GET", `${eventsPath}?subscription_id=${id}&limit=1000`),
   };
 }
 

@@ -7,7 +7,7 @@ import { browserTest, withPictures } from "../../browser/browser-test.ts";
 import { findChromium } from "../../browser/chromium.ts";
 import { startService, type TestService } from "../../harness/service.ts";
 import { stagedPool } from "../../promotions/promotion-fixture.ts";
-import { newParty, type Party } from "../../routing/tenant-fixture.ts";
+import { newTenant, type TenantFixture } from "../../routing/tenant-fixture.ts";
 import {
   accessibilityViolations,
   type ConsoleBrowser,
@@ -35,16 +35,16 @@ const workflow = "/api/v2/notification/workflows/order.late";
 describe("what an operator does in the console", () => {
   let service: TestService;
   let browser: ConsoleBrowser;
-  let party: Party;
+  let tenant: TenantFixture;
   let page: Page;
   let root: string;
 
   before(async () => {
     service = await startService({ "notification.outbox.enabled": "true" });
-    party = await newParty(service);
+    tenant = await newTenant(service);
     browser = await startConsoleBrowser(program);
     await withPictures(async () => {
-      ({ page, root } = await browser.signIn(service.baseUrl, party.key));
+      ({ page, root } = await browser.signIn(service.baseUrl, tenant.key));
     });
   });
 
@@ -66,9 +66,9 @@ describe("what an operator does in the console", () => {
 
   browserTest("a schedule is created with a preview of its times, fired, paused, changed and deleted", async () => {
     await look("schedules", "schedules-empty");
-    const poolId = await party.pool({ name: "reports" });
+    const poolId = await tenant.pool({ name: "reports" });
     await createSchedule(page, root, "reports", "morning report");
-    const { data } = await party.ok("GET", "/api/schedules");
+    const { data } = await tenant.ok("GET", "/api/schedules");
     assert.deepEqual(
       [data[0].timing.cron, data[0].timing.timezone, data[0].item.pool_id],
       ["0 9 * * 1-5", "Europe/Berlin", poolId],
@@ -76,14 +76,14 @@ describe("what an operator does in the console", () => {
     await look("schedules", "schedules");
     await look(`schedules/${data[0].id}`, "schedule");
     await operateSchedule(page, "morning report");
-    assert.deepEqual((await party.ok("GET", "/api/schedules")).data, []);
-    assert.equal((await party.status(poolId)).depth, 1, "the fired item stays");
+    assert.deepEqual((await tenant.ok("GET", "/api/schedules")).data, []);
+    assert.equal((await tenant.status(poolId)).depth, 1, "the fired item stays");
   });
 
   browserTest("a change of a schedule keeps the parts of its item that the form does not show", async () => {
-    const poolId = await party.pool({ name: "kept" });
+    const poolId = await tenant.pool({ name: "kept" });
     const item = { pool_id: poolId, type: "report", ttl_s: 900, attributes: { language: "de" } };
-    const created = await party.ok("POST", "/api/schedules", {
+    const created = await tenant.ok("POST", "/api/schedules", {
       name: "kept parts",
       timing: { cron: "0 9 * * *", jitter_s: 30, end_at: "2099-01-01T00:00:00Z" },
       item,
@@ -94,82 +94,82 @@ describe("what an operator does in the console", () => {
     await page.getByRole("dialog").getByLabel("Key").fill("acme");
     await page.getByRole("button", { name: "Save changes" }).click();
     await page.getByText("The schedule was changed.").waitFor();
-    const { data: after } = await party.ok("GET", `/api/schedules/${before.id}`);
+    const { data: after } = await tenant.ok("GET", `/api/schedules/${before.id}`);
     assert.deepEqual(after.timing, before.timing);
     assert.deepEqual(after.item, { ...before.item, key: "acme" });
   });
 
   browserTest("an address is suppressed and sent to again", async () => {
     await look("notifications?tab=suppressions", "suppressions-empty");
-    await party.ok("POST", "/api/v2/notification/suppressions", { channel: "sms", identity: "+4915112345678" });
+    await tenant.ok("POST", "/api/v2/notification/suppressions", { channel: "sms", identity: "+4915112345678" });
     await look("notifications?tab=suppressions", "suppressions");
-    const { data } = await party.ok("GET", "/api/v2/notification/suppressions");
-    await party.ok("DELETE", `/api/v2/notification/suppressions/${data[0].id}`);
+    const { data } = await tenant.ok("GET", "/api/v2/notification/suppressions");
+    await tenant.ok("DELETE", `/api/v2/notification/suppressions/${data[0].id}`);
     await suppressAddress(page, root, "ada@example.org");
-    assert.deepEqual((await party.ok("GET", "/api/v2/notification/suppressions")).data, []);
+    assert.deepEqual((await tenant.ok("GET", "/api/v2/notification/suppressions")).data, []);
   });
 
   browserTest("an item shows its progress while a worker has it, and its result afterwards", async () => {
-    const poolId = await party.pool({ name: "long work" });
-    await party.recipient(poolId);
-    await party.route(poolId);
-    const leased = await party.leaseOne(poolId);
+    const poolId = await tenant.pool({ name: "long work" });
+    await tenant.recipient(poolId);
+    await tenant.route(poolId);
+    const leased = await tenant.leaseOne(poolId);
     const item = `/api/queues/${poolId}/items/${leased.queue_item_id}`;
     const { lease_token } = leased;
-    await party.ok("POST", `${item}/progress`, { lease_token, percent: 40, note: "page 2 of 5" });
+    await tenant.ok("POST", `${item}/progress`, { lease_token, percent: 40, note: "page 2 of 5" });
     const path = `queues/${poolId}?open=${leased.queue_item_id}`;
     await look(path, "item-progress");
     const dialog = page.getByRole("dialog");
     await dialog.getByText("40 %").waitFor();
     await dialog.getByText("page 2 of 5").waitFor();
-    await party.ok("POST", `${item}/complete`, { lease_token, result: { pages: 5 } });
+    await tenant.ok("POST", `${item}/complete`, { lease_token, result: { pages: 5 } });
     await dialog.getByRole("region", { name: "Result of the item" }).getByText("pages").waitFor();
     await look(path, "item-result");
   });
 
   browserTest("items that match a filter are cancelled, with their number before and the progress after", async () => {
-    const pool = { id: await party.pool({ name: "imports" }), name: "imports" };
+    const pool = { id: await tenant.pool({ name: "imports" }), name: "imports" };
     await look(`queues/${pool.id}?tab=bulk`, "bulk-empty");
     const types = ["double", "double", "double", "single"];
-    await party.routeAll(types.map((type) => ({ pool_id: pool.id, type })));
+    await tenant.routeAll(types.map((type) => ({ pool_id: pool.id, type })));
     await cancelItems(page, root, pool, "double", 3);
-    const { data } = await party.ok("GET", `/api/queues/${pool.id}/items?state=cancelled`);
+    const { data } = await tenant.ok("GET", `/api/queues/${pool.id}/items?state=cancelled`);
     assert.deepEqual(
       data.map(({ type }: { type: string }) => type),
       ["double", "double", "double"],
     );
     await look(`queues/${pool.id}?tab=bulk`, "bulk");
-    const [operation] = (await party.ok("GET", `/api/bulk-operations?pool_id=${pool.id}`)).data;
+    const [operation] = (await tenant.ok("GET", `/api/bulk-operations?pool_id=${pool.id}`)).data;
     await look(`queues/${pool.id}?tab=bulk&operation=${operation.id}`, "bulk-operation");
   });
 
   browserTest("dead letters that match a filter are retried", async () => {
-    const poolId = await party.pool({ name: "mails", config: { retry: { max_attempts: 1 } } });
-    await party.route(poolId, { type: "mail" });
-    await party.fail(await party.leaseOne(poolId));
+    const poolId = await tenant.pool({ name: "mails", config: { retry: { max_attempts: 1 } } });
+    await tenant.route(poolId, { type: "mail" });
+    await tenant.fail(await tenant.leaseOne(poolId));
     await retryByFilter(page, root, poolId, "mail");
-    assert.deepEqual(await party.deadLetters(poolId), []);
+    assert.deepEqual(await tenant.deadLetters(poolId), []);
   });
 
   browserTest("an operator declines an offer for one recipient and accepts it for the next", async () => {
     const config = { reservation: { timeout_s: 600 } };
-    const poolId = await party.pool({ name: "calls", strategy: "priority", config });
+    const poolId = await tenant.pool({ name: "calls", strategy: "priority", config });
     await look(`queues/${poolId}?tab=offers`, "offers-empty");
-    await party.recipient(poolId, { name: "Anna", priority: 1, capacity: 1 });
-    const ben = await party.recipient(poolId, { name: "Ben", priority: 2, capacity: 1 });
-    const { queue_item_id } = await party.route(poolId, { type: "call" });
+    await tenant.recipient(poolId, { name: "Anna", priority: 1, capacity: 1 });
+    const ben = await tenant.recipient(poolId, { name: "Ben", priority: 2, capacity: 1 });
+    const { queue_item_id } = await tenant.route(poolId, { type: "call" });
     await look(`queues/${poolId}?tab=offers`, "offers");
     await answerOffers(page, root, poolId);
-    const item = await party.item(poolId, queue_item_id);
+    const item = await tenant.item(poolId, queue_item_id);
     assert.deepEqual([item.state, item.recipient_id, item.offers[0].reason], ["leased", ben, "On a break"]);
     await look(`queues/${poolId}?open=${queue_item_id}`, "item-offers");
   });
 
   browserTest("a candidate is created from the versions of a pool", async () => {
-    const { id, version } = await stagedPool(party);
-    const { data: pool } = await party.ok("GET", `/api/pools/${id}`);
+    const { id, version } = await stagedPool(tenant);
+    const { data: pool } = await tenant.ok("GET", `/api/pools/${id}`);
     await createCandidate(page, root, pool.name, version);
-    const { data } = await party.ok("GET", "/api/promotions/candidates");
+    const { data } = await tenant.ok("GET", "/api/promotions/candidates");
     assert.deepEqual([data[0].artifacts[0].target_id, data[0].artifacts[0].version], [id, version]);
     assert.deepEqual(data[0].guardrails, [{ metric: "success", limit: 0.9 }]);
   });
@@ -179,7 +179,7 @@ describe("what an operator does in the console", () => {
       { key: "later", delay: { for_s: 3600 } },
       { key: "inbox", condition: "payload.days > 2", send: { channels: ["in_app"] } },
     ];
-    const { data: before } = await party.ok("PUT", workflow, { channels: { in_app: { body: "Late." } }, steps });
+    const { data: before } = await tenant.ok("PUT", workflow, { channels: { in_app: { body: "Late." } }, steps });
     await look("notifications/workflows/order.late?tab=steps", "steps");
     await page.getByText("Wait for 1 h").waitFor();
     await page.getByText("payload.days > 2").waitFor();
@@ -187,7 +187,7 @@ describe("what an operator does in the console", () => {
     await page.getByLabel("Body").fill("It is late.");
     await page.getByRole("button", { name: "Save templates" }).click();
     await page.getByText("The templates were saved.").waitFor();
-    const { data: after } = await party.ok("GET", workflow);
+    const { data: after } = await tenant.ok("GET", workflow);
     assert.equal(after.channels.in_app.body, "It is late.");
     assert.deepEqual(after.steps, before.steps);
   });
@@ -204,21 +204,21 @@ describe("what an operator does in the console", () => {
       .fill(`[{"key": "later", "delay": {"for_s": 7200}}, {"key": "send", "send": {"channels": ["in_app"]}}]`);
     await dialog.getByRole("button", { name: "Save steps" }).click();
     await page.getByText("Wait for 2 h").waitFor();
-    const { data } = await party.ok("GET", workflow);
+    const { data } = await tenant.ok("GET", workflow);
     assert.equal(data.channels.in_app.body, "It is late.");
   });
 
   browserTest("a run shows where it waits, and its trigger is cancelled", async () => {
     await look("notifications?tab=runs", "runs-empty");
-    await party.ok("POST", "/api/v2/notification/subscribers", { external_id: "ada", first_name: "Ada" });
-    await party.ok("POST", "/api/v2/notifications/trigger", {
+    await tenant.ok("POST", "/api/v2/notification/subscribers", { external_id: "ada", first_name: "Ada" });
+    await tenant.ok("POST", "/api/v2/notifications/trigger", {
       workflow_key: "order.late",
       subscriber_external_id: "ada",
       payload: { days: 3 },
     });
     await look("notifications?tab=runs", "runs");
     await cancelTrigger(page, root, "order.late");
-    const { data } = await party.ok("GET", "/api/v2/notifications/runs");
+    const { data } = await tenant.ok("GET", "/api/v2/notifications/runs");
     assert.equal(data[0].status, "cancelled");
   });
 

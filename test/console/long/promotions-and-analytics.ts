@@ -16,7 +16,7 @@ import {
   runToStoppedCanary,
   stagedPool,
 } from "../../promotions/promotion-fixture.ts";
-import { newParty, type Party } from "../../routing/tenant-fixture.ts";
+import { newTenant, type TenantFixture } from "../../routing/tenant-fixture.ts";
 import {
   accessibilityViolations,
   type ConsoleBrowser,
@@ -31,7 +31,7 @@ assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROM
 describe("promotions and analytics in the console", () => {
   let service: TestService;
   let prometheus: PrometheusServer | undefined;
-  let party: Party;
+  let tenant: TenantFixture;
   let browser: ConsoleBrowser;
   /** A link that signs Ada in. She is a person: keys cannot approve. */
   let link: () => Promise<string>;
@@ -48,11 +48,11 @@ describe("promotions and analytics in the console", () => {
     const atS = Math.floor(Date.now() / 1000) - 60;
     const stored = `# TYPE nothing counter\nnothing_total 1 ${atS}\n# EOF\n`;
     await prometheus?.start(stored, new URL(service.metricsUrl).host);
-    party = await newParty(service);
+    tenant = await newTenant(service);
     const email = "ada@acme.example";
-    await party.ok("POST", "/api/v2/members", { email, roles: ["operator", "promotion_approver"] });
+    await tenant.ok("POST", "/api/v2/members", { email, roles: ["operator", "promotion_approver"] });
     link = async () => {
-      const token = await issuer.token("ada", { tenant_id: party.id, email, email_verified: true });
+      const token = await issuer.token("ada", { tenant_id: tenant.id, email, email_verified: true });
       const headers = { authorization: `Bearer ${token}` };
       const answer = await restClient(service.baseUrl).call("POST", "/api/v2/identity/login-links", {}, headers);
       assert.equal(answer.status, 200, answer.text);
@@ -68,17 +68,17 @@ describe("promotions and analytics in the console", () => {
       const { page, root } = await browser.openLink(await link());
       await page.goto(`${root}/promotions`);
       await page.getByText("No candidate").waitFor();
-      const pool = await stagedPool(party);
-      const { data } = await party.ok("POST", base, {
+      const pool = await stagedPool(tenant);
+      const { data } = await tenant.ok("POST", base, {
         name: "New recipient",
         artifacts: [routingArtifact(pool)],
         guardrails: easyGuardrails,
       });
       await page.locator("a.row-link", { hasText: "New recipient" }).waitFor();
-      await runToStoppedCanary(party, data.id, [pool]);
+      await runToStoppedCanary(tenant, data.id, [pool]);
       await approveCandidate(page, root, "New recipient");
       assert.deepEqual(await accessibilityViolations(page), []);
-      const { data: candidate } = await party.ok("GET", `${base}/${data.id}`);
+      const { data: candidate } = await tenant.ok("GET", `${base}/${data.id}`);
       assert.deepEqual([candidate.state, candidate.approval.note], ["approved", "The canary and the rules."]);
     },
   );
@@ -86,15 +86,15 @@ describe("promotions and analytics in the console", () => {
   browserTest(
     "a candidate with a pack shows what is missing, and that its gate opens when the receipts are there",
     async () => {
-      const pool = await stagedPool(party);
-      const version = (await party.ok("GET", `/api/pools/${pool.id}/versions/${pool.version}`)).data;
+      const pool = await stagedPool(tenant);
+      const version = (await tenant.ok("GET", `/api/pools/${pool.id}/versions/${pool.version}`)).data;
       const subject = { kind: "routing", name: pool.id, version: String(pool.version), sha256: version.sha256 };
-      const pack = await createPack(party, await environmentId(party, "production"));
+      const pack = await createPack(tenant, await environmentId(tenant, "production"));
       await pack.add(subject);
       const artifacts = [routingArtifact(pool)];
       const request = { name: "With evidence", artifacts, guardrails: easyGuardrails, pack_id: pack.id };
-      const { data } = await party.ok("POST", base, request);
-      await runToStoppedCanary(party, data.id, [pool]);
+      const { data } = await tenant.ok("POST", base, request);
+      await runToStoppedCanary(tenant, data.id, [pool]);
       const { page, root } = await browser.openLink(await link());
       await page.goto(`${root}/promotions/${data.id}`);
       const evidence = page.locator(".card", { has: page.getByRole("heading", { name: "Evidence" }) });
@@ -104,7 +104,7 @@ describe("promotions and analytics in the console", () => {
       for (const type of ["Runtime", "Scenario"]) {
         await required.filter({ hasText: type }).getByText("Missing", { exact: true }).waitFor();
       }
-      await pack.receipt("runtime", [subject], await storeReport(service, party, pack.environmentId));
+      await pack.receipt("runtime", [subject], await storeReport(service, tenant, pack.environmentId));
       await pack.receipt("scenario", [subject]);
       await evidence.getByText("Open", { exact: true }).waitFor();
       await evidence.getByText("Missing", { exact: true }).waitFor({ state: "detached" });
@@ -117,9 +117,9 @@ describe("promotions and analytics in the console", () => {
   browserTest("a query of metrics shows a chart", async (t) => {
     if (prometheus === undefined) return t.skip(whyNoPrometheus());
     const query = "sum by (outcome) (routing_decisions_total)";
-    const poolId = await party.pool();
-    await party.ok("POST", "/api/route", { pool_id: poolId, type: "task" });
-    const seriesOf = async () => (await party.ok("POST", "/api/v1/analytics/query", { query })).data.series;
+    const poolId = await tenant.pool();
+    await tenant.ok("POST", "/api/route", { pool_id: poolId, type: "task" });
+    const seriesOf = async () => (await tenant.ok("POST", "/api/v1/analytics/query", { query })).data.series;
     await until(async () => (await seriesOf()).length > 0);
     const [{ labels }] = await seriesOf();
     const { page, root } = await browser.openLink(await link(), "dark");

@@ -4,7 +4,7 @@ import type { BrowserContext, Page } from "playwright-core";
 import { browserTest, withPictures } from "../../browser/browser-test.ts";
 import { findChromium } from "../../browser/chromium.ts";
 import { startService, type TestService } from "../../harness/service.ts";
-import { newParty, type Party } from "../../routing/tenant-fixture.ts";
+import { newTenant, type TenantFixture } from "../../routing/tenant-fixture.ts";
 import { startReceiver } from "../../webhooks/receiver.ts";
 import {
   accessibilityViolations,
@@ -40,14 +40,14 @@ describe("the tasks of the other pages", () => {
 
   for (const theme of ["light", "dark"] as const) {
     describe(`in the ${theme} theme`, () => {
-      let party: Party;
+      let tenant: TenantFixture;
       let page: Page;
       let root: string;
       let context: BrowserContext;
       before(async () => {
-        party = await newParty(service);
+        tenant = await newTenant(service);
         await withPictures(async () => {
-          ({ page, root, context } = await browser.signIn(service.baseUrl, party.key, theme));
+          ({ page, root, context } = await browser.signIn(service.baseUrl, tenant.key, theme));
         });
       });
       after(() => context?.close());
@@ -71,7 +71,7 @@ describe("the tasks of the other pages", () => {
       browserTest("an identity provider is connected, and its groups get roles", async () => {
         await connectIdentityProvider(page, root);
         await isAccessible();
-        const { data } = await party.ok("GET", "/api/v2/identity/connections");
+        const { data } = await tenant.ok("GET", "/api/v2/identity/connections");
         assert.equal(data[0].name, "Okta");
       });
 
@@ -83,23 +83,23 @@ describe("the tasks of the other pages", () => {
       browserTest("an experiment is created, started and decided", async () => {
         await runExperiment(page, root);
         await isAccessible();
-        const { data } = await party.ok("GET", "/api/experiments");
+        const { data } = await tenant.ok("GET", "/api/experiments");
         assert.deepEqual([data[0].status, data[0].decision.variant], ["completed", "new"]);
       });
 
       browserTest("a pack is previewed and installed", async () => {
         await installPack(page, root, "Account messages", { "Name of the product": "Acme" });
         await isAccessible();
-        assert.equal((await party.ok("GET", "/api/v2/marketplace/installations")).total, 1);
+        assert.equal((await tenant.ok("GET", "/api/v2/marketplace/installations")).total, 1);
       });
 
       browserTest("an account is connected through a link", async () => {
         await connectAccount(page, root, "postmark");
-        assert.equal((await party.ok("GET", "/api/v2/connector/connect-sessions")).total, 1);
+        assert.equal((await tenant.ok("GET", "/api/v2/connector/connect-sessions")).total, 1);
       });
 
       browserTest("a session of another browser is ended", async () => {
-        const other = await browser.signIn(service.baseUrl, party.key, theme);
+        const other = await browser.signIn(service.baseUrl, tenant.key, theme);
         await other.context.close();
         await endSession(page, root);
         await isAccessible();
@@ -113,25 +113,25 @@ describe("the tasks of the other pages", () => {
       browserTest("a stream is followed while records are appended", async () => {
         const steps = [{ id: "go", wait_event: { event: "go", timeout: "1h" } }];
         const document = { dsl: "1", key: "waiting", timeout: "1h", steps };
-        await party.ok("POST", "/api/workflow-definitions", { document });
-        await party.ok("POST", "/api/workflow-definitions/waiting/publish", {});
-        const { run } = (await party.ok("POST", "/api/workflow-runs", { definition: "waiting" })).data;
-        await party.ok("POST", `/api/workflow-streams/runs/${run.id}/streams`, { name: "ledger" });
+        await tenant.ok("POST", "/api/workflow-definitions", { document });
+        await tenant.ok("POST", "/api/workflow-definitions/waiting/publish", {});
+        const { run } = (await tenant.ok("POST", "/api/workflow-runs", { definition: "waiting" })).data;
+        await tenant.ok("POST", `/api/workflow-streams/runs/${run.id}/streams`, { name: "ledger" });
         await followStream(page, root, run.id, "ledger");
         await isAccessible();
       });
 
       browserTest("somebody learns why a person gets no mail, although nothing was ever sent", async () => {
         const content = { channels: { email: { subject: "Shipped", body: "<p>Shipped</p>" } } };
-        await party.ok("PUT", "/api/v2/notification/workflows/order.shipped", content);
-        const { data } = await party.ok("POST", "/api/v2/notification/subscribers", { external_id: "ada" });
+        await tenant.ok("PUT", "/api/v2/notification/workflows/order.shipped", content);
+        const { data } = await tenant.ok("POST", "/api/v2/notification/subscribers", { external_id: "ada" });
         await askWhyNot(page, root, data.id);
         await isAccessible();
       });
 
       browserTest("the search leads to records by their names and ids", async () => {
-        const poolId = await party.pool();
-        const decision = await party.route(poolId);
+        const poolId = await tenant.pool();
+        const decision = await tenant.route(poolId);
         await goTo(page, "warehouse", /The warehouse/, /\/webhooks\/01/i);
         await goTo(page, "checkout", /Checkout/, /\/experiments\/01/i);
         await goTo(page, poolId, /Pool 01/, /\/pools\/01/);

@@ -16,7 +16,7 @@ import {
   checkInput,
   type HttpRequest,
   type Provider,
-  type RenderFault,
+  type RenderFailure,
 } from "../manifests/index.ts";
 import type { ActionMetrics } from "./action-metrics.ts";
 import { connectionFailure, notExecutable, rateLimitedFailure } from "./domain/action-failure.ts";
@@ -402,7 +402,7 @@ function redactedScheme(value: string): string {
   return `${scheme} [redacted]`.trim();
 }
 
-function renderFailure({ place, message }: RenderFault): Failure {
+function renderFailure({ place, message }: RenderFailure): Failure {
   const isInput = place.startsWith("input");
   return isInput
     ? invalid(place, "value", message)

@@ -35,7 +35,7 @@ export function actionHandlers({ service, cursors, clock }: Dependencies): Handl
 
   return {
     executeAction: {
-      async grouped(context: Context, request: ExecuteActionRequest, keyed) {
+      async ownCommit(context: Context, request: ExecuteActionRequest, keyed) {
         let last: ActionResult | undefined;
         const response = await service.execute(context, toCall(request), keyed, (result) => {
           last = result;

@@ -24,7 +24,7 @@ export interface OpenConnection extends AccountValues {
 }
 
 /** Why a connection cannot be used. `refresh_failed`: the provider cannot be reached now; it may work later. */
-export type ConnectionFault =
+export type ConnectionFailure =
   | "connection_missing"
   | "revoked"
   | "needs_account"
@@ -48,7 +48,7 @@ export type OpenConnections = (
   tenantId: TenantId,
   connectionId: string,
   options?: OpenOptions,
-) => Promise<OpenConnection | ConnectionFault>;
+) => Promise<OpenConnection | ConnectionFailure>;
 
 interface Dependencies {
   readonly cache: ConnectionCache;
@@ -82,7 +82,7 @@ export function createConnectionOpener({ cache, clock, keyring, configs, refresh
     { readonly config: ProviderConfig | undefined; readonly result: OpenConnection }
   >();
 
-  async function decrypt(sealed: SealedConnection): Promise<OpenConnection | ConnectionFault> {
+  async function decrypt(sealed: SealedConnection): Promise<OpenConnection | ConnectionFailure> {
     const { id, tenantId, providerKey, providerConfigId, manifestVersion, manifestDigest } = sealed;
     const config = providerConfigId === "" ? undefined : await configs.readFor(tenantId, providerConfigId, id);
     const known = opened.get(sealed);
@@ -139,7 +139,7 @@ function isExpired({ expiresAt }: SealedConnection, nowMs: number): "none" | "ex
   return expiresAt !== null && expiresAt.getTime() <= nowMs ? "expired" : "none";
 }
 
-function faultOf(outcome: RefreshOutcome): ConnectionFault | undefined {
+function faultOf(outcome: RefreshOutcome): ConnectionFailure | undefined {
   switch (outcome.kind) {
     case "refreshed":
       return undefined;

@@ -22,7 +22,7 @@ import { grantEnd } from "./domain/refresh-policy.ts";
 import { eventData, replaceGrant } from "./grant-service.ts";
 import { type ConnectionParts, invalidFields, requireAccess } from "./service.ts";
 import { connectionStore } from "./store.ts";
-import { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "./verification/grant-prover.ts";
+import { type GrantProver, isProofFault, type ProofFailure, type ProvenGrant } from "./verification/grant-prover.ts";
 
 /** The fields of a connection to change. Undefined fields stay unchanged. */
 export interface ConnectionChange {
@@ -206,7 +206,7 @@ function withChosenAccount(current: Connection, accountId: string): Connection {
 }
 
 /** Nothing is stored after a failed test: the current credentials stay in use. */
-function proofFailure({ fault, code, message }: ProofFault): Failure {
+function proofFailure({ fault, code, message }: ProofFailure): Failure {
   if (fault === "rejected") {
     return invalid("credentials", "rejected", `were refused by the provider (${code || "no code"}): ${message}`);
   }

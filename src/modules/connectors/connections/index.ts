@@ -23,7 +23,7 @@ import type { Catalogue, GuardedHttp } from "../manifests/index.ts";
 import type { ProviderConfigs } from "../provider-configs/index.ts";
 import { createConnectionCache } from "./connection-cache.ts";
 import {
-  type ConnectionFault,
+  type ConnectionFailure,
   createConnectionOpener,
   createPinReader,
   type OpenConnection,
@@ -38,7 +38,7 @@ import type { RefreshTimes } from "./refresh/lease-claims.ts";
 import { createRefreshPreparation, createTokenOpener } from "./refresh/refresh-preparation.ts";
 import { refreshSweepJob } from "./refresh/refresh-sweep.ts";
 import { createRefresher } from "./refresh/refresher.ts";
-import { createRejection, type Rejection } from "./refresh/rejected-credentials.ts";
+import { createRejection, type Refusal } from "./refresh/rejected-credentials.ts";
 import { revokeGrantJob } from "./revocation.ts";
 import { type ConnectionParts, createConnectionService } from "./service.ts";
 import { type ConnectionRef, connectionStore } from "./store.ts";
@@ -48,8 +48,8 @@ import { createConnectionTester } from "./verification/connection-tester.ts";
 import { createGrantProver, type GrantProver } from "./verification/grant-prover.ts";
 
 export { checkFields } from "./domain/field-check.ts";
-export { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "./verification/grant-prover.ts";
-export type { Connection, ConnectionAttempt, ConnectionFault, Grant, GrantRefusal, OpenConnection, Rejection };
+export { type GrantProver, isProofFault, type ProofFailure, type ProvenGrant } from "./verification/grant-prover.ts";
+export type { Connection, ConnectionAttempt, ConnectionFailure, Grant, GrantRefusal, OpenConnection, Refusal };
 
 /** Validates settings and credentials of providers that are not in the catalogue. */
 export type ConnectionCheck = ConnectionParts["check"];
@@ -69,7 +69,7 @@ export interface Connections {
   /** Reads the secrets of a connection, to remove them from what its provider sends. */
   readonly readSecrets: ReadSecrets;
   /** Reacts to a provider that rejected the credentials of an open connection. */
-  markRejected(tenantId: TenantId, connectionId: string, credentialVersion: number): Promise<Rejection>;
+  markRejected(tenantId: TenantId, connectionId: string, credentialVersion: number): Promise<Refusal>;
   /**
    * Stores access that an end user granted, in the caller's transaction: in a new connection, or in place of the previous grant.
    * The caller proves the grant with `prover` before.
@@ -91,7 +91,7 @@ interface Dependencies {
   readonly check: ConnectionCheck;
   readonly db: Database;
   /** A separate connection pool for cache reads during calls. */
-  readonly side: Database;
+  readonly cacheLoadDb: Database;
   readonly signals: Signals;
   readonly clock: Clock;
   readonly cursors: Cursors;
@@ -109,8 +109,8 @@ interface Dependencies {
 
 /** Creates the module. */
 export function createConnections(dependencies: Dependencies): Connections {
-  const { db, side, signals, clock, cursors, keyring, catalogue, configs, http, jobs } = dependencies;
-  const cache = createConnectionCache({ db: side, signals });
+  const { db, cacheLoadDb, signals, clock, cursors, keyring, catalogue, configs, http, jobs } = dependencies;
+  const cache = createConnectionCache({ db: cacheLoadDb, signals });
   const tokens = createTokenClient(http);
   const openForTokens = createTokenOpener({ catalogue, configs, keyring });
   const prepare = createRefreshPreparation({ openForTokens, tokens });

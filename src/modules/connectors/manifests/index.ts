@@ -69,7 +69,7 @@ export { encodeMimeWords } from "./domain/request/encoding.ts";
 export { renderEndpoint, renderParameter } from "./domain/request/render-endpoint.ts";
 export { type RequestOptions, renderRequest } from "./domain/request/render-request.ts";
 export { RenderError, type RequestValues, renderText, renderValue } from "./domain/request/values.ts";
-export type { BodySpec, HttpMethod, HttpRequest, RenderFault, RequestSpec } from "./domain/request-spec.ts";
+export type { BodySpec, HttpMethod, HttpRequest, RenderFailure, RequestSpec } from "./domain/request-spec.ts";
 export { readOutput } from "./domain/response/output.ts";
 export {
   type HttpAnswer,
@@ -114,7 +114,7 @@ export interface Manifests {
 
 interface Dependencies extends Omit<ManifestParts, "texts" | "catalogue"> {
   /** A separate connection pool for cache reads during calls. */
-  readonly side: Database;
+  readonly cacheLoadDb: Database;
   readonly cursors: Cursors;
   readonly log: Log;
   readonly configStates: ReadConfigStates;
@@ -124,14 +124,14 @@ interface Dependencies extends Omit<ManifestParts, "texts" | "catalogue"> {
 
 /** Creates the module. */
 export function createManifests({
-  side,
+  cacheLoadDb,
   cursors,
   log,
   configStates,
   builtin = createBuiltinProviders(),
   ...parts
 }: Dependencies): Manifests {
-  const catalogue = createCatalogue({ side, changes: parts.changes, shares: parts.shares, log, builtin });
+  const catalogue = createCatalogue({ cacheLoadDb, changes: parts.changes, shares: parts.shares, log, builtin });
   const service = createManifestService({ ...parts, catalogue, texts: createTextReader() });
   return {
     handlers: {

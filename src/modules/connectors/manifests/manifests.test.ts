@@ -31,7 +31,7 @@ function createNode() {
   const { changes: announced, standing } = announcedChanges();
   const changes = { ...announced, record: createTenantChanges(db, createSignals(db)).record };
   const manifests = createManifests({
-    side: db,
+    cacheLoadDb: db,
     cursors: createCursors(randomBytes(32)),
     log: createLog("silent"),
     shares: createEventLoopScheduler(),

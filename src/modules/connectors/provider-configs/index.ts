@@ -31,7 +31,7 @@ export interface OpenProviderConfig extends ProviderConfig {
 }
 
 /** Why a provider config cannot be used. */
-export type ProviderConfigFault = "config_missing" | "config_archived" | "decrypt_failed";
+export type ProviderConfigFailure = "config_missing" | "config_archived" | "decrypt_failed";
 
 /** The module's public API. */
 export interface ProviderConfigs {
@@ -59,7 +59,7 @@ export interface ProviderConfigs {
    */
   readFor(tenantId: TenantId, id: string, connectionId: string): Promise<ProviderConfig | undefined>;
   /** Opens a config with its secrets, from a cache for most calls. */
-  open(tenantId: TenantId, id: string): Promise<OpenProviderConfig | ProviderConfigFault>;
+  open(tenantId: TenantId, id: string): Promise<OpenProviderConfig | ProviderConfigFailure>;
   /** The address at which a provider returns the end user. */
   redirectUriOf(id: string): string;
   /** The secrets, for re-encryption when the master key changes. */
@@ -78,14 +78,20 @@ interface CachedConfig {
 interface Dependencies extends ProviderConfigParts {
   readonly db: Database;
   /** A separate connection pool for cache reads during calls. */
-  readonly side: Database;
+  readonly cacheLoadDb: Database;
   readonly cursors: Cursors;
   /** The URL at which callers reach the service. */
   readonly publicUrl: () => string;
 }
 
 /** Creates the module. */
-export function createProviderConfigs({ db, side, cursors, publicUrl, ...parts }: Dependencies): ProviderConfigs {
+export function createProviderConfigs({
+  db,
+  cacheLoadDb,
+  cursors,
+  publicUrl,
+  ...parts
+}: Dependencies): ProviderConfigs {
   const { changes, keyring } = parts;
   const redirectUriOf = (id: string) => `${publicUrl()}/connect/callback/${id}`;
   const service = createProviderConfigService(parts);
@@ -93,14 +99,14 @@ export function createProviderConfigs({ db, side, cursors, publicUrl, ...parts }
     changes,
     async load(key) {
       const [tenantId, id] = key.split(" ") as [TenantId, string];
-      const sealed = await providerConfigStore(side.sql).findSealed(tenantId, id);
-      return { sealed, canary: sealed && (await loadCanary(side.sql, sealed)) };
+      const sealed = await providerConfigStore(cacheLoadDb.sql).findSealed(tenantId, id);
+      return { sealed, canary: sealed && (await loadCanary(cacheLoadDb.sql, sealed)) };
     },
     tenantOf: (key) => key.split(" ")[0],
   });
   const states = createTenantCache<TenantId, ReadonlyMap<string, "active" | "disabled">>({
     changes,
-    load: (tenantId) => providerConfigStore(side.sql).findStates(tenantId),
+    load: (tenantId) => providerConfigStore(cacheLoadDb.sql).findStates(tenantId),
     tenantOf: (tenantId) => tenantId,
   });
   return {

@@ -54,7 +54,7 @@ const signals = createSignals(db);
 const changes = createTenantChanges(db, signals);
 function moduleWith(activeKeyId: "k1" | "k2") {
   return createProviderConfigs({
-    ...{ db, side: db, events, changes },
+    ...{ db, cacheLoadDb: db, events, changes },
     cursors: createCursors(randomBytes(32)),
     keyring: createKeyring({ activeKeyId, keys }),
     catalogue: { provider: async (_tenantId, key) => (key === "acme" ? provider : undefined) },

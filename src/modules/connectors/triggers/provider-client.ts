@@ -62,7 +62,7 @@ export interface ProviderCall {
 }
 
 /** Why a request failed. The message contains no credentials. */
-export interface ProviderFault {
+export interface ProviderFailure {
   readonly class: Exclude<AnswerClass, "ok"> | "connection_unusable" | "request_invalid";
   readonly message: string;
   readonly retryAtMs?: number | undefined;
@@ -78,7 +78,7 @@ export interface ProviderAnswer {
 }
 
 /** Sends requests of triggers. */
-export type ProviderClient = (call: ProviderCall) => Promise<ProviderAnswer | ProviderFault>;
+export type ProviderClient = (call: ProviderCall) => Promise<ProviderAnswer | ProviderFailure>;
 
 interface Dependencies {
   readonly connections: ConnectionAccess;
@@ -91,7 +91,7 @@ const bytesMax = 8 * 1024 * 1024;
 
 /** Creates the client. It throws only when the signal aborts. */
 export function createProviderClient({ connections, http, clock }: Dependencies): ProviderClient {
-  async function attempt(call: ProviderCall, account: OpenAccount): Promise<ProviderAnswer | ProviderFault> {
+  async function attempt(call: ProviderCall, account: OpenAccount): Promise<ProviderAnswer | ProviderFailure> {
     const { provider, trigger, input, subscription, paginate, page, signal } = call;
     const nowMs = clock.now();
     const request = withParameters(call.request, call.parameters ?? []);

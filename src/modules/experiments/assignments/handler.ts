@@ -32,7 +32,7 @@ type AssignmentMethods = "assignExperiment" | "assignExperimentBatch" | "verifyE
 export function assignmentHandlers({ service, receipts }: Dependencies): Pick<Handlers<typeof Rpc>, AssignmentMethods> {
   return {
     assignExperiment: {
-      async grouped(context: Context, request: AssignExperimentRequest, keyed: KeyedCall | undefined) {
+      async ownCommit(context: Context, request: AssignExperimentRequest, keyed: KeyedCall | undefined) {
         const respond = ([assignment]: readonly Assignment[]) =>
           create(AssignExperimentResponseSchema, { assignment: fromAssignment(assignment!) });
         const compiled = await service.requireExperiment(context, request);
@@ -43,7 +43,7 @@ export function assignmentHandlers({ service, receipts }: Dependencies): Pick<Ha
     },
 
     assignExperimentBatch: {
-      async grouped(context: Context, request: AssignExperimentBatchRequest, keyed: KeyedCall | undefined) {
+      async ownCommit(context: Context, request: AssignExperimentBatchRequest, keyed: KeyedCall | undefined) {
         const respond = (all: readonly Assignment[]) => {
           const toValue = createValueConverter();
           const assignments = all.map((assignment) => fromAssignment(assignment, toValue));

@@ -10,7 +10,7 @@ export type { Receipt } from "./domain/receipt.ts";
 export type { CompiledExperiment } from "./eligibility.ts";
 export { createExposureWriter, type ExposureWriter } from "./exposure-writer.ts";
 export { assignmentHandlers } from "./handler.ts";
-export { createReceipts, type ReceiptFault, type Receipts } from "./receipts.ts";
+export { createReceipts, type ReceiptFailure, type Receipts } from "./receipts.ts";
 export {
   type AssignContext,
   type Assignment,

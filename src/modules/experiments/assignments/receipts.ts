@@ -9,12 +9,12 @@ export interface SignedReceipt extends Receipt {
 }
 
 /** Why a token is no receipt. */
-export type ReceiptFault = "malformed" | "unsupported_version" | "wrong_signature";
+export type ReceiptFailure = "malformed" | "unsupported_version" | "wrong_signature";
 
 /** Signs and verifies receipts. */
 export interface Receipts {
   sign(receipt: Receipt): SignedReceipt;
-  open(token: string): SignedReceipt | ReceiptFault;
+  open(token: string): SignedReceipt | ReceiptFailure;
 }
 
 /** Creates the receipts of this installation. */

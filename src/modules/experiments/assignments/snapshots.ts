@@ -16,7 +16,7 @@ export interface Snapshots {
 }
 
 interface Dependencies {
-  readonly side: Database;
+  readonly cacheLoadDb: Database;
   readonly changes: TenantChanges;
 }
 
@@ -25,12 +25,12 @@ interface Found {
 }
 
 /** Creates the snapshots of this node. They are dropped when the tenant changes. */
-export function createSnapshots({ side, changes }: Dependencies): Snapshots {
+export function createSnapshots({ cacheLoadDb, changes }: Dependencies): Snapshots {
   const byId = createTenantCache<string, Found>({
     changes,
     async load(name) {
       const [tenantId, id] = partsOf(name);
-      const experiment = await experimentStore(side.sql).find(tenantId, id);
+      const experiment = await experimentStore(cacheLoadDb.sql).find(tenantId, id);
       return { compiled: experiment && compileExperiment(experiment) };
     },
     tenantOf: (name) => partsOf(name)[0],
@@ -39,8 +39,8 @@ export function createSnapshots({ side, changes }: Dependencies): Snapshots {
     changes,
     async load(name) {
       const [tenantId, environment, key] = JSON.parse(name) as [TenantId, string, string];
-      const environmentId = await environmentIdOf({ sql: side.sql, tenantId }, environment);
-      const experiment = await experimentStore(side.sql).findByKey(tenantId, environmentId, key);
+      const environmentId = await environmentIdOf({ sql: cacheLoadDb.sql, tenantId }, environment);
+      const experiment = await experimentStore(cacheLoadDb.sql).findByKey(tenantId, environmentId, key);
       return { compiled: experiment && compileExperiment(experiment) };
     },
     tenantOf: (name) => (JSON.parse(name) as [TenantId])[0],

@@ -20,7 +20,7 @@ import type { ScoreResult, ScoreService } from "./service.ts";
 export function scoreHandlers(service: ScoreService): Pick<Handlers<typeof Rpc>, "recordScore" | "recordScoreBatch"> {
   return {
     recordScore: {
-      async grouped(context: Context, request: RecordScoreRequest, keyed: KeyedCall | undefined) {
+      async ownCommit(context: Context, request: RecordScoreRequest, keyed: KeyedCall | undefined) {
         const respond = ([result]: readonly ScoreResult[]) => {
           if ("failure" in result!) throw result.failure;
           return create(RecordScoreResponseSchema, { score: fromScore(result!) });
@@ -30,7 +30,7 @@ export function scoreHandlers(service: ScoreService): Pick<Handlers<typeof Rpc>,
     },
 
     recordScoreBatch: {
-      async grouped(context: Context, request: RecordScoreBatchRequest, keyed: KeyedCall | undefined) {
+      async ownCommit(context: Context, request: RecordScoreBatchRequest, keyed: KeyedCall | undefined) {
         const respond = (results: readonly ScoreResult[]) =>
           create(RecordScoreBatchResponseSchema, {
             results: results.map(fromResult),

@@ -4,7 +4,7 @@ import {
   type AssignmentService,
   type CompiledExperiment,
   type Receipt,
-  type ReceiptFault,
+  type ReceiptFailure,
   type Receipts,
   unknownMetric,
 } from "../assignments/index.ts";
@@ -28,7 +28,7 @@ export interface CheckedScores {
   readonly valid: readonly NewScore[];
 }
 
-const receiptFaults: Readonly<Record<ReceiptFault, string>> = {
+const receiptFaults: Readonly<Record<ReceiptFailure, string>> = {
   malformed: "must be the token of an exposure receipt, as assign returns it",
   unsupported_version: "has a version that this service does not know",
   wrong_signature: "was not issued by this service, or was changed",

@@ -67,7 +67,7 @@ export function conformanceHandlers(dependencies: Dependencies): Handlers<typeof
 
     // A transaction of its own, because the wait begins after the commit.
     runConformanceSuite: {
-      async grouped(context: Context, request: RunConformanceSuiteRequest, keyed: KeyedCall | undefined) {
+      async ownCommit(context: Context, request: RunConformanceSuiteRequest, keyed: KeyedCall | undefined) {
         const requested = await inTenant(dependencies, context.tenantId, (within) =>
           withIdempotency(within.sql, keyed, async () => {
             const run = await service.requestRun({ ...within, principal: context.principal }, request);

@@ -10,12 +10,12 @@ import { createTenantCache, type Database, type Sql } from "../../../platform/db
 import type { Channel } from "../subscribers/index.ts";
 import type { ConditionValues } from "./domain/condition.ts";
 import type { Casing, Integration } from "./domain/integration.ts";
-import { chooseIntegration, type Selection, type SelectionFault, toSelection } from "./domain/selection.ts";
+import { chooseIntegration, type Selection, type SelectionFailure, toSelection } from "./domain/selection.ts";
 import { integrationHandlers } from "./handler.ts";
 import { createIntegrationService, type IntegrationParts, type IntegrationService } from "./service.ts";
 import { integrationStore } from "./store.ts";
 
-export type { Casing, ConditionValues, Integration, SelectionFault };
+export type { Casing, ConditionValues, Integration, SelectionFailure };
 
 /** The module's public API. */
 export interface Integrations {
@@ -28,7 +28,7 @@ export interface Integrations {
     except: ReadonlySet<string>,
     /** Whether the provider is acceptable for the message. */
     accepts: (providerKey: string) => Promise<boolean>,
-  ): Promise<Integration | SelectionFault>;
+  ): Promise<Integration | SelectionFailure>;
   /** Throws when an address cannot be pinned to a connection. */
   readonly checkConnection: IntegrationService["checkConnection"];
   /** An integration that is not deleted, active or not. */
@@ -42,15 +42,15 @@ export interface Integrations {
 
 interface Dependencies extends IntegrationParts {
   /** The connections that load cache entries during calls. */
-  readonly side: Database;
+  readonly cacheLoadDb: Database;
   readonly cursors: Cursors;
 }
 
 /** Creates the module. Integrations are selected from a cache that follows changes within a second. */
-export function createIntegrations({ side, cursors, ...parts }: Dependencies): Integrations {
+export function createIntegrations({ cacheLoadDb, cursors, ...parts }: Dependencies): Integrations {
   const selections = createTenantCache<TenantId, Selection>({
     changes: parts.changes,
-    load: async (tenantId) => toSelection(await integrationStore(side.sql).all(tenantId)),
+    load: async (tenantId) => toSelection(await integrationStore(cacheLoadDb.sql).all(tenantId)),
     tenantOf: (tenantId) => tenantId,
   });
   const service = createIntegrationService(parts);

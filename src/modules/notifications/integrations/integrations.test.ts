@@ -64,7 +64,7 @@ const parts = {
     keysOf: async (channel: Channel) => keys[channel],
   },
 };
-const integrations = createIntegrations({ ...parts, side: db });
+const integrations = createIntegrations({ ...parts, cacheLoadDb: db });
 const { handlers } = integrations;
 
 type Request = MessageInitShape<typeof CreateIntegrationRequestSchema>;
@@ -209,7 +209,7 @@ test("the lookup for a callback fills no cache", async () => {
   const { id } = await createIntegration({ tenantId });
   const uncached = createIntegrations({
     ...parts,
-    side: {
+    cacheLoadDb: {
       get sql(): never {
         throw new Error("This would fill the cache.");
       },

@@ -34,17 +34,24 @@ export interface Layouts extends LayoutSnapshots {
 
 interface Dependencies extends LayoutParts {
   /** The connections that load cache entries during calls. */
-  readonly side: Database;
+  readonly cacheLoadDb: Database;
   readonly cursors: Cursors;
 }
 
 /** Creates the module. */
-export function createLayouts({ side, cursors, events, changes, findLayoutUses, partials }: Dependencies): Layouts {
+export function createLayouts({
+  cacheLoadDb,
+  cursors,
+  events,
+  changes,
+  findLayoutUses,
+  partials,
+}: Dependencies): Layouts {
   const service = createLayoutService({ events, changes, findLayoutUses, partials });
   return {
     handlers: layoutHandlers(service, cursors),
     packRecords: createLayoutRecords(service, findLayoutUses),
-    ...createLayoutSnapshots({ db: side, changes }),
+    ...createLayoutSnapshots({ db: cacheLoadDb, changes }),
     partialUses: (sql, tenantId, pattern, limit) => layoutStore(sql).namesWithPartial(tenantId, pattern, limit),
     wrap,
   };

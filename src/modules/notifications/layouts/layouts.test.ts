@@ -34,7 +34,7 @@ const partials = {
 };
 const layouts = createLayouts({
   partials,
-  side: db,
+  cacheLoadDb: db,
   cursors: createCursors(randomBytes(32)),
   changes,
   events,

@@ -30,17 +30,17 @@ export interface Partials {
 
 interface Dependencies extends PartialParts {
   /** The connections that load cache entries during calls. */
-  readonly side: Database;
+  readonly cacheLoadDb: Database;
   readonly cursors: Cursors;
 }
 
 /** Creates the module. A tenant's partials are dropped from memory when its configuration changes. */
-export function createPartials({ side, cursors, ...parts }: Dependencies): Partials {
+export function createPartials({ cacheLoadDb, cursors, ...parts }: Dependencies): Partials {
   const service = createPartialService(parts);
   const libraries = createTenantCache<TenantId, PartialLibrary>({
     changes: parts.changes,
     async load(tenantId) {
-      const partials = await partialStore(side.sql).all(tenantId);
+      const partials = await partialStore(cacheLoadDb.sql).all(tenantId);
       const inLanguage = (engine: Engine): FindPartial => {
         const bodies = new Map(partials.flatMap((each) => (each.engine === engine ? [[each.key, each.body]] : [])));
         return (name) => bodies.get(name);

@@ -13,7 +13,7 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
 import type { PackRecords } from "../../pack-records.ts";
 import type { Channel, Subscribers } from "../subscribers/index.ts";
-import { type CheckTemplate, checkContents, type TemplateProblem } from "./domain/content-validation.ts";
+import { type CheckTemplate, checkContents, type TemplateFailure } from "./domain/content-validation.ts";
 import type { Layers, SubscriberLayers } from "./domain/layers.ts";
 import { type ReasonCode, type Resolution, resolverVersion, type TracedResolution } from "./domain/resolution.ts";
 import { type ResolveInput, resolve, resolveWithTrace } from "./domain/resolver.ts";
@@ -57,7 +57,7 @@ export type {
   StepAction,
   StepWait,
   SubscriberLayers,
-  TemplateProblem,
+  TemplateFailure,
   TracedResolution,
 };
 export { longestRunMs, nextTimeMs, stepVariables, waitSecondsMax };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Webhook } from "standardwebhooks";
-import { EgressError, type EgressFault } from "../../../platform/egress/index.ts";
+import { EgressError, type EgressFailure } from "../../../platform/egress/index.ts";
 import type { OpenConnection } from "../../connectors/index.ts";
 import { failed } from "./domain/failure.ts";
 import { failureOf } from "./http-send.ts";
@@ -217,7 +217,7 @@ test("a failure never contains the provider's text or a secret", async () => {
 });
 
 test("a failed exchange may be repeated depending on whether the request can have arrived", () => {
-  const meanings: readonly (readonly [EgressFault, arrived: boolean, idempotent: boolean, string])[] = [
+  const meanings: readonly (readonly [EgressFailure, arrived: boolean, idempotent: boolean, string])[] = [
     ["timeout", false, false, "provider/timeout retry failover"],
     ["timeout", true, false, "provider/outcome_unknown maybe_arrived"],
     ["timeout", true, true, "provider/timeout retry maybe_arrived"],

@@ -20,7 +20,7 @@ import {
   testDatabase,
 } from "../../../../test/harness/context.ts";
 import { until } from "../../../../test/harness/until.ts";
-import type { GroupedHandler } from "../../../chain/call.ts";
+import type { OwnCommitHandler } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createCursors } from "../../../platform/cursor/index.ts";
 import type { Signals } from "../../../platform/db/index.ts";
@@ -52,7 +52,7 @@ type Published = MessageInitShape<typeof PublishEventRequestSchema>;
 
 async function publish(tenantId: TenantId, request: Published, key?: string) {
   const context = contextFor(db, { tenantId });
-  const { grouped } = handlers.publishEvent as GroupedHandler;
+  const { ownCommit } = handlers.publishEvent as OwnCommitHandler;
   const message = create(PublishEventRequestSchema, { type: "order.paid", ...request });
   const claim = { tenantId, principal: "key:test", operation: "PublishEvent", key: key!, createdAt: new Date() };
   let record: IdempotencyRecord | undefined;
@@ -60,7 +60,7 @@ async function publish(tenantId: TenantId, request: Published, key?: string) {
     record = { ...claim, fingerprint: Buffer.from("f"), response: (response as PublishEventResponse).event!.id };
     return record;
   };
-  const answer = await grouped(
+  const answer = await ownCommit(
     context,
     message,
     key === undefined ? undefined : { claim: { ...claim, fingerprint: Buffer.from("f") }, record: keep },

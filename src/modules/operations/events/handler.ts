@@ -29,7 +29,7 @@ import { eventStore } from "./store.ts";
 export function eventHandlers(log: EventLog, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     publishEvent: {
-      async grouped(context: Context, request: PublishEventRequest, keyed) {
+      async ownCommit(context: Context, request: PublishEventRequest, keyed) {
         const event = toEvent(context, request);
         const response = create(PublishEventResponseSchema, { event: fromEvent({ ...event, environmentId: null }) });
         return (await log.append(event, keyed?.record(response))) === "committed" ? response : "duplicate";

@@ -162,7 +162,7 @@ function fromItem(item: QueueItem): ItemMessage {
     leasedAt: optionalTime(item.leasedAt),
     leaseExpiresAt: optionalTime(item.leaseUntil),
     endedAt: optionalTime(item.endedAt),
-    survivorId: item.survivorId,
+    survivorId: item.supersededById,
     failures: item.failures.map(fromFailure),
     offers: item.offers.map(fromItemOffer),
     ...toAssignmentField(item),

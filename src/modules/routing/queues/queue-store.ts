@@ -95,7 +95,7 @@ export async function queueStatuses(
 export function queueStore(sql: Sql) {
   const itemColumns = sql`
     tenant_id, id, pool_id, recipient_id, state, hold_reason, priority, due_at, expires_at, attempt, leased_at,
-    lease_until, ended_at, survivor_id, failures, singleton_group, debounce_group, throttle_group, concurrency_group,
+    lease_until, ended_at, superseded_by_id, failures, singleton_group, debounce_group, throttle_group, concurrency_group,
     assign_tries, assign_reason, assign_after, type, key, attributes, payload`;
   return {
     async listPools(tenantId: TenantId, filter: QueueFilter, page: Page): Promise<PageRows<{ id: string }>> {

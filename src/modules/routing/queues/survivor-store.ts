@@ -6,7 +6,7 @@ const linksMax = 10_000;
 
 interface Superseded {
   readonly id: string;
-  readonly survivorId: string;
+  readonly supersededById: string;
 }
 
 /**
@@ -18,22 +18,22 @@ export async function withSurvivors<Item extends Superseded>(
   tenantId: TenantId,
   items: readonly Item[],
 ): Promise<Item[]> {
-  const superseded = items.filter(({ survivorId }) => survivorId !== "");
+  const superseded = items.filter(({ supersededById }) => supersededById !== "");
   if (superseded.length === 0) return [...items];
-  const next = new Map(superseded.map(({ id, survivorId }) => [id, survivorId]));
+  const next = new Map(superseded.map(({ id, supersededById }) => [id, supersededById]));
   // "union" removes duplicates, so a shared part of chains is followed once.
   const links = await sql<Superseded[]>`
     with recursive chain as (
-      select q.id, q.survivor_id from all_items q
-      where q.tenant_id = ${tenantId} and q.id = any(${superseded.map(({ survivorId }) => survivorId)}::text[])
-        and q.survivor_id <> ''
+      select q.id, q.superseded_by_id from all_items q
+      where q.tenant_id = ${tenantId} and q.id = any(${superseded.map(({ supersededById }) => supersededById)}::text[])
+        and q.superseded_by_id <> ''
       union
-      select q.id, q.survivor_id from chain c join all_items q on q.tenant_id = ${tenantId} and q.id = c.survivor_id
-      where q.survivor_id <> ''
+      select q.id, q.superseded_by_id from chain c join all_items q on q.tenant_id = ${tenantId} and q.id = c.superseded_by_id
+      where q.superseded_by_id <> ''
     )
-    select id, survivor_id from chain limit ${linksMax}`;
-  for (const { id, survivorId } of links) next.set(id, survivorId);
-  return items.map((item) => (item.survivorId === "" ? item : { ...item, survivorId: lastOf(next, item.id) }));
+    select id, superseded_by_id from chain limit ${linksMax}`;
+  for (const { id, supersededById } of links) next.set(id, supersededById);
+  return items.map((item) => (item.supersededById === "" ? item : { ...item, supersededById: lastOf(next, item.id) }));
 }
 
 function lastOf(next: ReadonlyMap<string, string>, id: string): string {

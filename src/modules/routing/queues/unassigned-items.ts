@@ -227,7 +227,7 @@ function toEndTransition(tenantId: TenantId, poolId: string) {
   return ({ queueItemId: id, reason, existingItemId }: RefusedItem): ItemTransition => {
     const base = { tenantId, id, poolId, from: "unassigned" as const };
     return reason === "deduplicated"
-      ? { ...base, to: "superseded", survivorId: existingItemId }
+      ? { ...base, to: "superseded", supersededById: existingItemId }
       : { ...base, to: "dead_lettered" };
   };
 }

@@ -48,7 +48,7 @@ export function routingHandlers(
   const checkItem = createMessageChecker(RouteItemSchema);
   return {
     route: {
-      grouped(context: Context, request: RouteRequest, keyed) {
+      ownCommit(context: Context, request: RouteRequest, keyed) {
         const { dryRun } = request;
         const input = toRouteInput(request);
         if (input instanceof Failure) throw input;
@@ -59,7 +59,7 @@ export function routingHandlers(
     },
 
     routeBatch: {
-      grouped(context: Context, request: RouteBatchRequest, keyed) {
+      ownCommit(context: Context, request: RouteBatchRequest, keyed) {
         const { items, dryRun } = request;
         const inputs = items.map((item) => checkItem(item) ?? toRouteInput(item));
         return service.routeBatch(context, inputs, dryRun, dryRun ? undefined : keyed, (results) => {

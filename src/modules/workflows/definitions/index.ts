@@ -42,18 +42,18 @@ export interface Definitions extends PublishedVersions {
 
 interface Dependencies extends Omit<DefinitionParts, "readText"> {
   /** The connections that load cache entries during calls. */
-  readonly side: Database;
+  readonly cacheLoadDb: Database;
   readonly cursors: Cursors;
 }
 
 /** Creates the module. */
-export function createDefinitions({ side, cursors, ...parts }: Dependencies): Definitions {
+export function createDefinitions({ cacheLoadDb, cursors, ...parts }: Dependencies): Definitions {
   const service = createDefinitionService({ ...parts, readText: createTextReader().readText });
   return {
     handlers: definitionHandlers(service, cursors),
     packRecords: (findTriggers) => createDefinitionRecords(service, findTriggers),
     findUses: findDefinitionUses,
     artifacts: (readOutcomes) => createDefinitionArtifacts(service, readOutcomes),
-    ...createPublishedVersions({ db: side, changes: parts.changes }),
+    ...createPublishedVersions({ db: cacheLoadDb, changes: parts.changes }),
   };
 }

@@ -21,7 +21,7 @@ export interface Environments {
 
 interface Dependencies {
   /** The connections for reads into memory. */
-  readonly side: Database;
+  readonly cacheLoadDb: Database;
   readonly changes: TenantChanges;
 }
 
@@ -30,12 +30,12 @@ interface Found {
 }
 
 /** Creates the lookup. It is read again when an environment of the tenant changes. */
-export function createEnvironments({ side, changes }: Dependencies): Environments {
+export function createEnvironments({ cacheLoadDb, changes }: Dependencies): Environments {
   const cache = createTenantCache<string, Found>({
     changes,
     async load(name) {
       const [tenantId, idOrKey] = partsOf(name);
-      return { environment: await findEnvironment(side.sql, tenantId, idOrKey || productionKey) };
+      return { environment: await findEnvironment(cacheLoadDb.sql, tenantId, idOrKey || productionKey) };
     },
     tenantOf: (name) => partsOf(name)[0],
   });

@@ -3,7 +3,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import { createBatcher, type Database, isDataError, mayBeCommitted } from "../../../platform/db/index.ts";
 import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
-import { type Claim, type IdempotencyRecord, keyName, readUsedKeys } from "../../../platform/idempotency/index.ts";
+import { type IdempotencyRecord, type KeyClaim, keyName, readUsedKeys } from "../../../platform/idempotency/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
 import type { TaskDispatch } from "../tasks/index.ts";
@@ -29,7 +29,7 @@ export interface AdvanceRequest {
   /** The epoch of the run's shard, if only its owner may make this advance. */
   readonly epoch?: number;
   /** The idempotency key of the call. */
-  readonly claim?: Claim | undefined;
+  readonly claim?: KeyClaim | undefined;
   /**
    * Builds the response of the call from the run as this request has left it, and the record to store with it. Called before
    * the commit.
@@ -163,9 +163,9 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     const groups = Map.groupBy(requests, ({ tenantId, runId }) => `${tenantId}:${runId}`);
     const refs = [...groups.values()].map(([first]) => ({ tenantId: first!.tenantId, id: first!.runId }));
     const [runs, tasks] = await Promise.all([
-      loadRuns(db.steady.sql, refs),
+      loadRuns(db.genericPlans.sql, refs),
       loadLeasedTasks(
-        db.steady.sql,
+        db.genericPlans.sql,
         requests.flatMap(({ tenantId, taskId }) => (taskId === undefined ? [] : [{ tenantId, id: taskId }])),
       ),
     ]);
@@ -273,7 +273,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
   async function commit(advances: readonly RunAdvance[], results: Results): Promise<void> {
     if (advances.length === 0) return;
     const written = await updateRuns(
-      db.steady.sql,
+      db.genericPlans.sql,
       advances.map(({ write }) => write),
       currentShards,
     ).catch((error) => {

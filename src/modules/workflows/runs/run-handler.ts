@@ -65,7 +65,7 @@ export function runHandlers({
 }: Dependencies): Handlers<typeof Rpc> {
   return {
     startWorkflowRun: {
-      async grouped(context: Context, request: StartWorkflowRunRequest, keyed) {
+      async ownCommit(context: Context, request: StartWorkflowRunRequest, keyed) {
         const input = {
           definition: request.definition,
           version: request.version || undefined,
@@ -113,28 +113,28 @@ export function runHandlers({
     },
 
     cancelWorkflowRun: {
-      grouped: (context: Context, { runId, reason, compensate }: CancelWorkflowRunRequest, keyed) =>
+      ownCommit: (context: Context, { runId, reason, compensate }: CancelWorkflowRunRequest, keyed) =>
         service.cancelRun(context, runId, { reason, compensate }, keyed, (run) =>
           create(CancelWorkflowRunResponseSchema, { run: fromRun(run) }),
         ),
     },
 
     pauseWorkflowRun: {
-      grouped: (context: Context, { runId, reason }: PauseWorkflowRunRequest, keyed) =>
+      ownCommit: (context: Context, { runId, reason }: PauseWorkflowRunRequest, keyed) =>
         service.pauseRun(context, runId, reason, keyed, (run) =>
           create(PauseWorkflowRunResponseSchema, { run: fromRun(run) }),
         ),
     },
 
     resumeWorkflowRun: {
-      grouped: (context: Context, { runId }: ResumeWorkflowRunRequest, keyed) =>
+      ownCommit: (context: Context, { runId }: ResumeWorkflowRunRequest, keyed) =>
         service.resumeRun(context, runId, keyed, (run) =>
           create(ResumeWorkflowRunResponseSchema, { run: fromRun(run) }),
         ),
     },
 
     signalWorkflowRun: {
-      grouped(context: Context, request: SignalWorkflowRunRequest, keyed) {
+      ownCommit(context: Context, request: SignalWorkflowRunRequest, keyed) {
         const { runId, event, scope, eventId } = request;
         const signal = { event, scope, eventId, payload: toPlain(request.payload) };
         return signals.signalRun(context, runId, signal, keyed, (id, duplicate) =>
@@ -144,7 +144,7 @@ export function runHandlers({
     },
 
     signalWorkflowRunByKey: {
-      grouped(context: Context, request: SignalWorkflowRunByKeyRequest, keyed) {
+      ownCommit(context: Context, request: SignalWorkflowRunByKeyRequest, keyed) {
         const { definition, environmentId, runKey, event, scope, eventId } = request;
         const signal = { event, scope, eventId, payload: toPlain(request.payload) };
         return signals.signalRunByKey(
@@ -158,7 +158,7 @@ export function runHandlers({
     },
 
     replayWorkflowRun: {
-      grouped: (context: Context, request: ReplayWorkflowRunRequest, keyed) =>
+      ownCommit: (context: Context, request: ReplayWorkflowRunRequest, keyed) =>
         replays.replayRun(context, request.runId, toReplayInput(request), request.dryRun, keyed, (planned, run) =>
           create(ReplayWorkflowRunResponseSchema, {
             ...(run !== undefined && { run: fromRun(run) }),

@@ -48,7 +48,7 @@ export function streamHandlers({ service, appends, subscriptions }: Dependencies
     },
 
     appendWorkflowStreamRecord: {
-      grouped(context: Context, request: AppendWorkflowStreamRecordRequest, keyed) {
+      ownCommit(context: Context, request: AppendWorkflowStreamRecordRequest, keyed) {
         return appends.appendRecord(context, toTarget(request), toRecord(request), keyed, (sequence, appendedAtMs) =>
           create(AppendWorkflowStreamRecordResponseSchema, {
             sequence: BigInt(sequence),
@@ -59,7 +59,7 @@ export function streamHandlers({ service, appends, subscriptions }: Dependencies
     },
 
     appendWorkflowStreamRecordBatch: {
-      grouped(context: Context, request: AppendWorkflowStreamRecordBatchRequest, keyed) {
+      ownCommit(context: Context, request: AppendWorkflowStreamRecordBatchRequest, keyed) {
         const records = request.records.map(toRecord);
         return appends.appendRecords(context, toTarget(request), records, keyed, (prefix) => {
           const { firstSequence, appended, refused, refusal, appendedAtMs } = prefix;

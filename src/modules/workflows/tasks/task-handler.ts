@@ -180,7 +180,7 @@ export function taskHandlers({
 
   return {
     pollWorkflowTasks: {
-      async grouped(context: Context, request: PollWorkflowTasksRequest, keyed) {
+      async ownCommit(context: Context, request: PollWorkflowTasksRequest, keyed) {
         const pollRequest = await pollReader.read(context, request);
         return once(keyed, async () => {
           const tasks = await polls.poll(pollRequest);
@@ -190,7 +190,7 @@ export function taskHandlers({
     },
 
     heartbeatWorkflowTasks: {
-      async grouped(context: Context, request: HeartbeatWorkflowTasksRequest, keyed) {
+      async ownCommit(context: Context, request: HeartbeatWorkflowTasksRequest, keyed) {
         const { tenantId } = context;
         return once(keyed, async () => {
           const results = await Promise.all(
@@ -211,7 +211,7 @@ export function taskHandlers({
     },
 
     completeWorkflowTasks: {
-      async grouped(context: Context, request: CompleteWorkflowTasksRequest, keyed) {
+      async ownCommit(context: Context, request: CompleteWorkflowTasksRequest, keyed) {
         const pollRequest = request.poll && (await pollReader.read(context, request.poll, "poll."));
         return once(keyed, async () => {
           let results: Awaited<ReturnType<typeof complete>> | undefined;
@@ -238,7 +238,7 @@ export function taskHandlers({
     },
 
     failWorkflowTasks: {
-      async grouped(context: Context, request: FailWorkflowTasksRequest, keyed) {
+      async ownCommit(context: Context, request: FailWorkflowTasksRequest, keyed) {
         return once(keyed, async () => {
           const results = await Promise.all(request.failures.map((entry) => failOne(context, entry)));
           return { tasks: [], response: create(FailWorkflowTasksResponseSchema, { results }) };
@@ -247,7 +247,7 @@ export function taskHandlers({
     },
 
     releaseWorkflowTasks: {
-      async grouped(context: Context, request: ReleaseWorkflowTasksRequest, keyed) {
+      async ownCommit(context: Context, request: ReleaseWorkflowTasksRequest, keyed) {
         const { tenantId } = context;
         return once(keyed, async () => {
           const results = await Promise.all(

@@ -89,7 +89,7 @@ export function triggerHandlers({ service, fire, definitions, cursors }: Depende
     },
 
     fireWorkflowTrigger: {
-      grouped: (context: Context, { triggerId, event }: FireWorkflowTriggerRequest, keyed) =>
+      ownCommit: (context: Context, { triggerId, event }: FireWorkflowTriggerRequest, keyed) =>
         fire(context, triggerId, toEvent(event, context.nowMs), keyed, (runId, started) =>
           create(FireWorkflowTriggerResponseSchema, { runId, started }),
         ),

@@ -1,26 +1,26 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "../../../../test/harness/until.ts";
-import { instant, startStage, value } from "../../../../test/workflows/trigger-stage.ts";
+import { instant, startTriggerFixture, value } from "../../../../test/workflows/trigger-fixture.ts";
 
-const stage = await startStage();
+const fixture = await startTriggerFixture();
 
 test("several nodes start one run for each time and event, while nodes come and go", async () => {
   const tenants = await Promise.all(
     Array.from({ length: 6 }, async () => {
-      const { tenantId } = await stage.tenant();
-      await stage.publish(tenantId, instant);
+      const { tenantId } = await fixture.tenant();
+      await fixture.publish(tenantId, instant);
       const schedule = { cron: "* * * * * *", overlap: "allow" };
-      await stage.create(tenantId, { schedule, input: value("=schedule.time") });
-      await stage.create(tenantId, { event: { types: ["order.paid"] }, input: value("=event.id") });
+      await fixture.create(tenantId, { schedule, input: value("=schedule.time") });
+      await fixture.create(tenantId, { event: { types: ["order.paid"] }, input: value("=event.id") });
       return { tenantId, ids: [] as string[] };
     }),
   );
-  const [first, second] = await Promise.all([stage.startWorker(), stage.startWorker()]);
+  const [first, second] = await Promise.all([fixture.startWorker(), fixture.startWorker()]);
   const emit = () =>
-    Promise.all(tenants.map(async ({ tenantId, ids }) => ids.push(await stage.emit(tenantId, "order.paid"))));
+    Promise.all(tenants.map(async ({ tenantId, ids }) => ids.push(await fixture.emit(tenantId, "order.paid"))));
   const inputsOf = async (tenantId: (typeof tenants)[0]["tenantId"]) =>
-    (await stage.runsOf(tenantId)).map(({ state }) => state.input as string);
+    (await fixture.runsOf(tenantId)).map(({ state }) => state.input as string);
   const reaches = (count: number) =>
     until(async () => {
       for (const { tenantId, ids } of tenants) {
@@ -34,7 +34,7 @@ test("several nodes start one run for each time and event, while nodes come and 
   await first!.stop();
   for (let nth = 0; nth < 10; nth++) await emit();
   await reaches(3);
-  await stage.startWorker();
+  await fixture.startWorker();
   await second!.stop();
   for (let nth = 0; nth < 10; nth++) await emit();
   await reaches(4);

@@ -5,7 +5,7 @@ import { type Failure, fail, unreachable } from "../../../errors/index.ts";
 import { depthMax, toViolationFailure } from "../problems.ts";
 import { formatPath, sizeLimitOf } from "./json-location.ts";
 import { keysMax } from "./key-table.ts";
-import { type JsonFault, scanJson, scanJsonInTurns, valuesMax } from "./scan.ts";
+import { type JsonFailure, scanJson, scanJsonInTurns, valuesMax } from "./scan.ts";
 
 const safeMax = Number.MAX_SAFE_INTEGER;
 
@@ -30,7 +30,7 @@ export async function parseJsonInTurns(bytes: Buffer, desc?: DescMessage): Promi
 function parseScanned(
   text: string | Buffer,
   bytes: Buffer,
-  fault: JsonFault | undefined,
+  fault: JsonFailure | undefined,
   desc: DescMessage | undefined,
 ): unknown {
   if (fault !== undefined) throw isUtf8(bytes) ? toFailure(fault, bytes, desc) : notUtf8();
@@ -44,7 +44,7 @@ function parseScanned(
   }
 }
 
-function toFailure(fault: JsonFault, bytes: Buffer, desc: DescMessage | undefined): Failure {
+function toFailure(fault: JsonFailure, bytes: Buffer, desc: DescMessage | undefined): Failure {
   const atField = (rule: string, message: string) =>
     toViolationFailure([{ field: "path" in fault ? formatPath(desc, fault.path) : "", rule, message }]);
   switch (fault.kind) {

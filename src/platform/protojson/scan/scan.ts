@@ -9,7 +9,7 @@ export const valuesMax = 250_000;
 export type JsonPath = readonly (string | number)[];
 
 /** Why a document is rejected. */
-export type JsonFault =
+export type JsonFailure =
   | { readonly kind: "syntax"; readonly at: number }
   | { readonly kind: "depth" }
   | { readonly kind: "values" }
@@ -60,7 +60,7 @@ let stringHasEscapes = false;
 let nextQuote = -1;
 let nextBackslash = -1;
 let skipping = true;
-let fault: JsonFault | undefined;
+let fault: JsonFailure | undefined;
 
 /**
  * Validates a JSON document in one pass over its bytes, before anything is built from it. It checks the syntax, the nesting
@@ -70,9 +70,9 @@ let fault: JsonFault | undefined;
  * Within the limits it accepts the same documents as JSON.parse. Only control characters in long strings are left to
  * JSON.parse, unless `inStrings` is set.
  */
-export function scanJson(bytes: Buffer, sizeLimit?: SizeLimit, inStrings = false): JsonFault | undefined {
+export function scanJson(bytes: Buffer, sizeLimit?: SizeLimit, inStrings = false): JsonFailure | undefined {
   const position = begin(bytes, keysOfWholeScans, inStrings);
-  return scan(position, sizeLimit, valuesMax + 1) as JsonFault | undefined;
+  return scan(position, sizeLimit, valuesMax + 1) as JsonFailure | undefined;
 }
 
 let lastScanInTurns: Promise<unknown> = Promise.resolve();
@@ -81,13 +81,13 @@ let lastScanInTurns: Promise<unknown> = Promise.resolve();
  * Like scanJson, over several turns of the event loop. These scans run one after the other, because they share the memory
  * of their keys. Other scans may run between their turns.
  */
-export function scanJsonInTurns(bytes: Buffer, sizeLimit?: SizeLimit): Promise<JsonFault | undefined> {
+export function scanJsonInTurns(bytes: Buffer, sizeLimit?: SizeLimit): Promise<JsonFailure | undefined> {
   const scanned = lastScanInTurns.then(() => scanTurns(bytes, sizeLimit));
   lastScanInTurns = scanned.catch(() => {});
   return scanned;
 }
 
-async function scanTurns(bytes: Buffer, sizeLimit: SizeLimit | undefined): Promise<JsonFault | undefined> {
+async function scanTurns(bytes: Buffer, sizeLimit: SizeLimit | undefined): Promise<JsonFailure | undefined> {
   const position = begin(bytes, keysOfScansInTurns, false);
   for (;;) {
     const result = scan(position, sizeLimit, position.values + valuesPerTurn);
@@ -129,7 +129,11 @@ function saveState(depth: number): () => void {
 }
 
 /** Scans from a position to the end, to the first fault, or until about `pauseAt` values are checked. */
-function scan(position: Position, sizeLimit: SizeLimit | undefined, pauseAt: number): JsonFault | "paused" | undefined {
+function scan(
+  position: Position,
+  sizeLimit: SizeLimit | undefined,
+  pauseAt: number,
+): JsonFailure | "paused" | undefined {
   const bytes = source;
   let { depth, values, at } = position;
   for (;;) {

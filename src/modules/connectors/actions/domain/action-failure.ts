@@ -1,5 +1,5 @@
 import { type Failure, fail } from "../../../../errors/index.ts";
-import type { ConnectionFault } from "../../connections/index.ts";
+import type { ConnectionFailure } from "../../connections/index.ts";
 import type { Action } from "../../manifests/index.ts";
 import { type Execution, isRepeatable } from "./execution.ts";
 
@@ -19,7 +19,7 @@ export function notExecutable({
   });
 }
 
-const faultTexts: Readonly<Record<Exclude<ConnectionFault, "connection_missing" | "refresh_failed">, string>> = {
+const faultTexts: Readonly<Record<Exclude<ConnectionFailure, "connection_missing" | "refresh_failed">, string>> = {
   revoked: "The connection is revoked. Use another one.",
   needs_account:
     "The connection's grant reaches several accounts. Choose one of its account_choices with UpdateConnection (account_id).",
@@ -30,7 +30,7 @@ const faultTexts: Readonly<Record<Exclude<ConnectionFault, "connection_missing" 
 };
 
 /** The failure of a call whose connection cannot be used. */
-export function connectionFailure(fault: ConnectionFault): Failure {
+export function connectionFailure(fault: ConnectionFailure): Failure {
   switch (fault) {
     case "connection_missing":
       return fail("NOT_FOUND", { public: "No such connection." });

@@ -1,5 +1,5 @@
 import type { Json } from "../../../../platform/document/index.ts";
-import { EgressError, type EgressFault } from "../../../../platform/egress/index.ts";
+import { EgressError, type EgressFailure } from "../../../../platform/egress/index.ts";
 import {
   type Action,
   type AnswerClass,
@@ -73,7 +73,7 @@ function redactAnswer({ status, headers, body }: HttpAnswer, redactor: Redactor)
   return { status, headers: Object.fromEntries(named), body: Buffer.from(redactor.text(body.toString("utf8"))) };
 }
 
-const faults: Readonly<Record<EgressFault, readonly [answerClass: Refusal["class"], message: string]>> = {
+const faults: Readonly<Record<EgressFailure, readonly [answerClass: Refusal["class"], message: string]>> = {
   denied: ["failed", "The egress policy does not allow connections to the provider's host."],
   invalid_url: ["failed", "The request cannot be sent: its URL or a header is invalid."],
   dns_failed: ["unavailable", "The provider's host could not be resolved."],

@@ -7,7 +7,7 @@ import {
   type HttpRequest,
   type PageState,
   type Provider,
-  type RenderFault,
+  type RenderFailure,
   renderRequest,
 } from "../../manifests/index.ts";
 import type { RequestSummary } from "../domain/execution.ts";
@@ -43,7 +43,7 @@ export function renderPage(
   prepared: PreparedAction,
   page: PageState | undefined,
   nowMs: number,
-): HttpRequest | RenderFault {
+): HttpRequest | RenderFailure {
   const { provider, action, input, idempotencyKey } = prepared;
   const { mutation, paginate } = action;
   const values = { input, account: accountOf(prepared), idempotencyKey, nowMs };

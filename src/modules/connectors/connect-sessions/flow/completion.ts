@@ -7,7 +7,7 @@ import { type Database, writePersistently } from "../../../../platform/db/index.
 import type { Log } from "../../../../platform/log/log.ts";
 import type { EventContext } from "../../../operations/index.ts";
 import type { Connections, GrantRefusal } from "../../connections/index.ts";
-import { type GrantProver, isProofFault, type ProofFault, type ProvenGrant } from "../../connections/index.ts";
+import { type GrantProver, isProofFault, type ProofFailure, type ProvenGrant } from "../../connections/index.ts";
 import type { Catalogue } from "../../manifests/index.ts";
 import { safeCode } from "../domain/callback-check.ts";
 import { hashOf, matchesHash, type OpenSession, type SessionError } from "../domain/connect-session.ts";
@@ -162,14 +162,14 @@ export function createCompletion({ db, clock, log, keyring, catalogue, connectio
   };
 }
 
-const proofErrors: Readonly<Record<ProofFault["fault"], SessionError>> = {
+const proofErrors: Readonly<Record<ProofFailure["fault"], SessionError>> = {
   rejected: "provider_refused",
   unavailable: "provider_unavailable",
   malformed: "provider_malformed",
 };
 
 /** The error of a session whose access was not proven. */
-export function errorOf({ fault, code }: ProofFault): [SessionError, string] {
+export function errorOf({ fault, code }: ProofFailure): [SessionError, string] {
   return [proofErrors[fault], safeCode(code)];
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
-import { type GrantProver, isProofFault, type ProofFault } from "../../connections/index.ts";
+import { type GrantProver, isProofFault, type ProofFailure } from "../../connections/index.ts";
 import type { AccountValues, AuthMode, AuthSpec, OAuth2Auth } from "../../manifests/index.ts";
 import type { ProviderConfigs } from "../../provider-configs/index.ts";
 import { safeCode } from "../domain/callback-check.ts";
@@ -205,7 +205,7 @@ export function refused(reason: RefusalReason): PageView {
 }
 
 /** What an end user is told about credentials that were not accepted. */
-function problemOf({ fault, code }: ProofFault, providerName: string): string {
+function problemOf({ fault, code }: ProofFailure, providerName: string): string {
   const detail = safeCode(code);
   switch (fault) {
     case "unavailable":

@@ -112,7 +112,7 @@ test("rotating tokens of a live issuer are refreshed again and again, once for a
   }
 });
 
-test("a refresh token that another party has used is refused, and the connection needs reauthorization", async () => {
+test("a refresh token that another tenant has used is refused, and the connection needs reauthorization", async () => {
   const tenantId = freshTenant();
   const token = await issueRefreshToken();
   const id = await connect(tenantId, token);

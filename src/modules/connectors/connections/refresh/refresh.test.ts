@@ -11,7 +11,7 @@ import { sized } from "../../../../../test/harness/run-size.ts";
 import { until } from "../../../../../test/harness/until.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { createKeyring, reencrypt } from "../../../../platform/crypto/index.ts";
-import type { ConnectionFault, OpenConnection } from "../index.ts";
+import type { ConnectionFailure, OpenConnection } from "../index.ts";
 import {
   type ConnectionNode,
   insertConfig,
@@ -72,7 +72,7 @@ async function connect(validMs: number, providerKey = "acme"): Promise<Made> {
   return { tenantId, id, refreshToken, providerConfigId };
 }
 
-const tokenOf = (opened: OpenConnection | ConnectionFault) =>
+const tokenOf = (opened: OpenConnection | ConnectionFailure) =>
   typeof opened === "string" ? opened : opened.credentials.access_token!;
 const rowOf = async ({ id }: Made) =>
   (

@@ -15,7 +15,7 @@ import type { Refresher, RefreshOutcome } from "./refresher.ts";
  * `accepted`: the provider accepts them for its account request, so that only the one resource is refused. `refresh_failed`: it
  * may work later. `rejected`: the credentials belong to no manifest, and nothing was changed.
  */
-export type Rejection =
+export type Refusal =
   | "renewed"
   | "accepted"
   | "needs_account"
@@ -72,7 +72,7 @@ export function createRejection({ db, clock, cache, catalogue, open, probe, refr
     connectionId: string,
     credentialVersion: number,
     known?: Verdict,
-  ): Promise<Rejection> {
+  ): Promise<Refusal> {
     const ref = { tenantId, id: connectionId };
     const connection = await connectionStore(db.sql).find(tenantId, connectionId);
     // The signal of the node that changed the connection may arrive later than its commit was seen.
@@ -97,7 +97,7 @@ export function createRejection({ db, clock, cache, catalogue, open, probe, refr
   };
 }
 
-function rejectionOf({ kind }: RefreshOutcome): Rejection {
+function rejectionOf({ kind }: RefreshOutcome): Refusal {
   switch (kind) {
     case "refreshed":
       return "renewed";

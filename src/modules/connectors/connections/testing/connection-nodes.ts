@@ -78,7 +78,7 @@ export async function startNode(options: NodeOptions): Promise<ConnectionNode> {
     ...{ log, metrics, clock },
   });
   const catalogue = { provider: async (_tenantId: string, key: string) => providers.find((each) => each.key === key) };
-  const parts = { db, side: db, signals, changes, clock, cursors, keyring, events, log, metrics, catalogue };
+  const parts = { db, cacheLoadDb: db, signals, changes, clock, cursors, keyring, events, log, metrics, catalogue };
   const configs = createProviderConfigs({ ...parts, publicUrl: () => "https://switchyard.example" });
   const connections = createConnections({
     ...parts,

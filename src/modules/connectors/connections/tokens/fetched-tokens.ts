@@ -21,7 +21,7 @@ import {
   textsOf,
 } from "./oauth-request.ts";
 import { capturedFrom, standardAnswer } from "./token-answer.ts";
-import { refusal, rendered, TokenRequestError, tokenOrFault, unusableAnswer } from "./token-fault.ts";
+import { refusal, rendered, TokenRequestError, tokenOrFault, unusableAnswer } from "./token-failure.ts";
 
 /** The modes whose tokens are fetched with the fields of a connection, without an end user. */
 export type FetchedTokenAuth = OAuth2ClientAuth | TwoStepAuth | JwtAuth;

@@ -20,7 +20,7 @@ import {
   type TokenExpiry,
 } from "../../manifests/index.ts";
 import { capturedFrom, scopesOf, standardAnswer } from "./token-answer.ts";
-import { isFault, rendered, type TokenFault, tokenOrFault, unusableAnswer } from "./token-fault.ts";
+import { isFault, rendered, type TokenFailure, tokenOrFault, unusableAnswer } from "./token-failure.ts";
 
 /** The values that a token request is made with. The config includes the secrets of the provider config. */
 export interface TokenCall {
@@ -44,7 +44,7 @@ export interface TokenGrant {
 }
 
 /** The result of a token request. */
-export type TokenResult = TokenGrant | TokenFault;
+export type TokenResult = TokenGrant | TokenFailure;
 
 /** The part of a token endpoint that does not depend on the grant. */
 export type EndpointShape = Pick<TokenEndpoint, "format" | "headers" | "params" | "errorIn2xx" | "pointers">;

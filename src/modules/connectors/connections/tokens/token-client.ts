@@ -18,7 +18,7 @@ import {
 import { clientAuthOf } from "./client-auth.ts";
 import { type FetchedTokenAuth, fetchToken } from "./fetched-tokens.ts";
 import { limitsOf, type OAuthRequest, requestToken, type TokenCall, type TokenResult } from "./oauth-request.ts";
-import { rendered, type TokenFault, tokenOrFault, unusableAnswer } from "./token-fault.ts";
+import { rendered, type TokenFailure, tokenOrFault, unusableAnswer } from "./token-failure.ts";
 
 /** A callback that `validateAuthResponse` of oauth4webapi accepted. */
 export interface AuthorizedCallback {
@@ -29,7 +29,7 @@ export interface AuthorizedCallback {
 }
 
 /** The result of a revocation. */
-export type RevocationResult = { readonly kind: "revoked" } | { readonly kind: "not_offered" } | TokenFault;
+export type RevocationResult = { readonly kind: "revoked" } | { readonly kind: "not_offered" } | TokenFailure;
 
 /** Requests tokens and revokes them, as manifests describe it. */
 export interface TokenClient {

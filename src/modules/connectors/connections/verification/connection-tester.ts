@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Catalogue } from "../../manifests/index.ts";
-import type { ConnectionFault, OpenConnections } from "../connection-opener.ts";
+import type { ConnectionFailure, OpenConnections } from "../connection-opener.ts";
 import { type Account, settleAccount } from "../domain/connection.ts";
 import type { createRejection } from "../refresh/rejected-credentials.ts";
 import type { ProbeAccount } from "./connection-probe.ts";
@@ -24,7 +24,7 @@ interface Dependencies {
   readonly markRejected: ReturnType<typeof createRejection>;
 }
 
-const faultTexts: Readonly<Record<ConnectionFault, string>> = {
+const faultTexts: Readonly<Record<ConnectionFailure, string>> = {
   connection_missing: "The connection does not exist.",
   revoked: "The connection is revoked. Create another one.",
   needs_account:

@@ -22,7 +22,7 @@ export interface CallbackValues extends Pick<AccountValues, "settings" | "captur
 }
 
 /** Why access could not be proven. Texts are redacted. */
-export interface ProofFault {
+export interface ProofFailure {
   /** rejected: the provider answered and refused. unavailable: it may accept a repetition. malformed: its answer is none. */
   readonly fault: "rejected" | "unavailable" | "malformed";
   readonly code: string;
@@ -50,7 +50,7 @@ export type GrantProver = ReturnType<typeof createGrantProver>;
 /** Creates the part that proves access at the provider before it is stored. */
 export function createGrantProver({ configs, tokens, probeAccount }: Dependencies) {
   /** The values of the provider config for templates; a fault if it cannot be used. */
-  async function configValues(target: ProofTarget): Promise<Record<string, string> | ProofFault> {
+  async function configValues(target: ProofTarget): Promise<Record<string, string> | ProofFailure> {
     if (target.configId === "") return {};
     const config = await configs.open(target.tenantId, target.configId);
     if (typeof config === "string") return rejected(config, "The provider config cannot be used.");
@@ -65,7 +65,7 @@ export function createGrantProver({ configs, tokens, probeAccount }: Dependencie
     scopes: readonly string[],
     expiresAt: Date | null,
     nowMs: number,
-  ): Promise<ProvenGrant | ProofFault> {
+  ): Promise<ProvenGrant | ProofFailure> {
     const { provider, mode, configId } = target;
     const proof = await probeAccount(provider, values, nowMs);
     if (proof.kind === "failed") {
@@ -101,7 +101,7 @@ export function createGrantProver({ configs, tokens, probeAccount }: Dependencie
       credentials: Readonly<Record<string, string>>,
       requestedScopes: readonly string[],
       nowMs: number,
-    ): Promise<ProvenGrant | ProofFault> {
+    ): Promise<ProvenGrant | ProofFailure> {
       const { provider, mode } = target;
       const auth = provider.auth(mode);
       if (auth === undefined) return rejected("unsupported_auth", "The provider does not have this mode.");
@@ -126,7 +126,7 @@ export function createGrantProver({ configs, tokens, probeAccount }: Dependencie
       auth: OAuth2Auth,
       held: CallbackValues,
       nowMs: number,
-    ): Promise<ProvenGrant | ProofFault> {
+    ): Promise<ProvenGrant | ProofFailure> {
       const { provider, mode } = target;
       const config = await configValues(target);
       if (isProofFault(config)) return config;
@@ -155,7 +155,7 @@ export function createGrantProver({ configs, tokens, probeAccount }: Dependencie
 }
 
 const noAccount = { id: "", label: "" };
-const probeFaults: Readonly<Record<string, ProofFault["fault"]>> = {
+const probeFaults: Readonly<Record<string, ProofFailure["fault"]>> = {
   unreachable: "unavailable",
   unavailable: "unavailable",
   rate_limited: "unavailable",
@@ -166,7 +166,7 @@ function fetchesToken(auth: AuthSpec): auth is FetchedTokenAuth {
   return auth.mode === "oauth2_cc" || auth.mode === "two_step" || auth.mode === "jwt";
 }
 
-function tokenOrFault(result: TokenResult): TokenGrant | ProofFault {
+function tokenOrFault(result: TokenResult): TokenGrant | ProofFailure {
   switch (result.kind) {
     case "granted":
       return result;
@@ -179,11 +179,11 @@ function tokenOrFault(result: TokenResult): TokenGrant | ProofFault {
   }
 }
 
-function rejected(code: string, message: string): ProofFault {
+function rejected(code: string, message: string): ProofFailure {
   return { fault: "rejected", code, message };
 }
 
 /** Whether access could not be proven. */
-export function isProofFault(value: object): value is ProofFault {
+export function isProofFault(value: object): value is ProofFailure {
   return "fault" in value;
 }

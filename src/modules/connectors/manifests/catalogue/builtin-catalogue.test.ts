@@ -35,7 +35,7 @@ test("a catalogue whose providers could not be read is read again", async () => 
       return [];
     },
   };
-  const parts = { side: await testDatabase(), changes: announcedChanges().changes };
+  const parts = { cacheLoadDb: await testDatabase(), changes: announcedChanges().changes };
   const catalogue = createCatalogue({
     ...parts,
     log: createLog("silent"),

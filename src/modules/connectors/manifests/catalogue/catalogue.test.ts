@@ -71,7 +71,7 @@ const builtin = fixedProviders([
 ]);
 const configs = new Map<string, "active" | "disabled">();
 const { handlers } = createManifests({
-  side: db,
+  cacheLoadDb: db,
   cursors: createCursors(randomBytes(32)),
   log: createLog("silent"),
   shares: createEventLoopScheduler(),

@@ -44,7 +44,7 @@ export interface Catalogue {
 
 interface Dependencies {
   /** The connections that load cache entries during calls. */
-  readonly side: Database;
+  readonly cacheLoadDb: Database;
   readonly changes: TenantChanges;
   readonly log: Log;
   readonly shares: EventLoopScheduler;
@@ -67,7 +67,7 @@ const documentBytesMax = 32 * 1024 * 1024;
 
 /** Creates the catalogue. What a tenant has is loaded again when the tenant changes; compiled manifests never change. */
 export function createCatalogue({
-  side,
+  cacheLoadDb,
   changes,
   log,
   shares,
@@ -77,7 +77,7 @@ export function createCatalogue({
   const compiled = new CompiledManifests(bytesMax, log, shares);
   const cache = createTenantCache<TenantId, TenantManifests>({
     changes,
-    load: (tenantId) => loadManifests(side.sql, tenantId),
+    load: (tenantId) => loadManifests(cacheLoadDb.sql, tenantId),
     tenantOf: (tenantId) => tenantId,
   });
   let shared: Promise<CatalogueSnapshot> | undefined;
@@ -114,7 +114,7 @@ export function createCatalogue({
     const { heads } = await cache.get(tenantId);
     const head = heads.find(matches);
     if (head === undefined) return undefined;
-    const [found] = await compiled.get([head], (ids) => manifestStore(side.sql).findDocuments(tenantId, ids));
+    const [found] = await compiled.get([head], (ids) => manifestStore(cacheLoadDb.sql).findDocuments(tenantId, ids));
     return found?.provider;
   }
 

@@ -35,7 +35,7 @@ export interface HttpRequest {
 }
 
 /** Why a request cannot be rendered. The message names the placeholder and never contains its value. */
-export interface RenderFault {
+export interface RenderFailure {
   readonly fault: "missing_value" | "invalid_value" | "host_not_allowed" | "unsupported_auth";
   /** The placeholder or the place, for example `input.owner` or `base_url`. */
   readonly place: string;

@@ -9,7 +9,7 @@ export interface MockAnswer {
 }
 
 /** What the mock does with a request instead of answering it as the manifest describes. */
-export type MockFault =
+export type MockFailure =
   /** Any answer, such as a recorded one of the vendor. */
   | ({ readonly kind: "answer" } & MockAnswer)
   | { readonly kind: "rate_limited"; readonly retryAfterS?: number }
@@ -30,7 +30,7 @@ export function sendAnswer(response: ServerResponse, { status, headers = {}, bod
 }
 
 /** Performs a fault. `usual` is the answer without it. */
-export function performFault(response: ServerResponse, fault: MockFault, usual: MockAnswer): void {
+export function performFault(response: ServerResponse, fault: MockFailure, usual: MockAnswer): void {
   switch (fault.kind) {
     case "answer":
       sendAnswer(response, fault);

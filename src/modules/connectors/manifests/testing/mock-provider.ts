@@ -9,7 +9,7 @@ import { createMetrics } from "../../../../platform/telemetry/index.ts";
 import type { Provider } from "../domain/provider.ts";
 import type { RequestSpec } from "../domain/request-spec.ts";
 import type { PollSpec } from "../domain/trigger.ts";
-import { type MockFault, performFault, sendAnswer } from "./mock-answer.ts";
+import { type MockFailure, performFault, sendAnswer } from "./mock-answer.ts";
 import { type DeclaredRequest, differenceOf, type ReceivedRequest, specificityOf } from "./request-matcher.ts";
 import { sampleBody } from "./sample-value.ts";
 
@@ -30,7 +30,7 @@ export interface MockProvider {
   /** The requests that the manifest does not declare, with the difference to the nearest declared one. They get status 501. */
   readonly undeclared: readonly string[];
   /** Adds a fault for the next request of an action, or of any with `*`. Faults are used up one by one. */
-  fail(name: string, fault: MockFault, times?: number): void;
+  fail(name: string, fault: MockFailure, times?: number): void;
   /** Sets the answer to all requests of an action. */
   answer(name: string, body: Json, headers?: Readonly<Record<string, string>>): void;
   /** Accepts only requests with this header; others get status 401. */
@@ -40,7 +40,7 @@ export interface MockProvider {
   close(): Promise<void>;
 }
 
-export type { MockFault };
+export type { MockFailure };
 
 const hostHeader = "x-mock-host";
 
@@ -49,11 +49,11 @@ export async function startMock(provider: Provider): Promise<MockProvider> {
   const declared = declaredRequests(provider);
   const requests: MockedRequest[] = [];
   const undeclared: string[] = [];
-  const faults = new Map<string, MockFault[]>();
+  const faults = new Map<string, MockFailure[]>();
   const answers = new Map<string, { body: Json; headers: Readonly<Record<string, string>> }>();
   let required: { name: string; value: string } | undefined;
 
-  function nextFault(names: readonly string[]): MockFault | undefined {
+  function nextFault(names: readonly string[]): MockFailure | undefined {
     for (const name of [...names, "*"]) {
       const fault = faults.get(name)?.shift();
       if (fault !== undefined) return fault;

@@ -16,7 +16,7 @@ import type { NewEvent } from "../domain/event.ts";
 import { formatSince, itemKey, ledgerSeconds, windowStartMs } from "../domain/poll-window.ts";
 import { insertEvents, toEventRow } from "../events/event-writer.ts";
 import { eventOfItem } from "../intake/delivery-reader.ts";
-import type { ProviderClient, ProviderFault } from "../provider-client.ts";
+import type { ProviderClient, ProviderFailure } from "../provider-client.ts";
 import type { StoreStatus } from "../status-store.ts";
 import type { TriggerMetrics } from "../trigger-metrics.ts";
 import { type Poll, pollStore, type Scan } from "./poll-store.ts";
@@ -145,7 +145,7 @@ export function createPoller(dependencies: Dependencies): Poller {
     if (poll.intakeError !== error) await storeStatus(refOf(poll), { intakeError: error });
   }
 
-  async function storeFailure(poll: Poll, fault: ProviderFault, isContinued: boolean): Promise<void> {
+  async function storeFailure(poll: Poll, fault: ProviderFailure, isContinued: boolean): Promise<void> {
     metrics.poll("failed");
     const nowMs = clock.now();
     const limitedMs = (fault.retryAtMs ?? nowMs) - nowMs;

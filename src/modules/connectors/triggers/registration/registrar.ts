@@ -6,7 +6,7 @@ import type { Log } from "../../../../platform/log/log.ts";
 import { storableText } from "../../../../platform/text/index.ts";
 import { type Catalogue, type Provider, type RegistrationSpec, type Trigger, valueAt } from "../../manifests/index.ts";
 import { callbackPath, registrationBinding, type Secrets, urlKeyParameter } from "../domain/subscription.ts";
-import type { ProviderClient, ProviderFault } from "../provider-client.ts";
+import type { ProviderClient, ProviderFailure } from "../provider-client.ts";
 import { openSecrets, sealSecrets } from "../sealed-secrets.ts";
 import type { StoreStatus } from "../status-store.ts";
 import type { TriggerMetrics } from "../trigger-metrics.ts";
@@ -138,7 +138,7 @@ export function createRegistrar(dependencies: Dependencies): Registrar {
     else await storeFailure(registration, fault);
   }
 
-  async function storeFailure(registration: Registration, fault: ProviderFault): Promise<void> {
+  async function storeFailure(registration: Registration, fault: ProviderFailure): Promise<void> {
     const nowMs = clock.now();
     const waitMs = Math.max(
       backoffMs(retries, registration.failures + 1, Math.random()),

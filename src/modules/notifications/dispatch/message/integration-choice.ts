@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Connections } from "../../../connectors/index.ts";
-import type { Integration, Integrations, SelectionFault } from "../../integrations/index.ts";
+import type { Integration, Integrations, SelectionFailure } from "../../integrations/index.ts";
 import { credentialCode, type Providers } from "../../providers/index.ts";
 import type { Channel } from "../../subscribers/index.ts";
 import type { DeliveryFailure } from "../domain/delivery.ts";
@@ -74,7 +74,7 @@ const unserved = {
   condition_error: "The condition of an integration of the channel cannot be evaluated.",
 } as const;
 
-function unservedDetail(fault: SelectionFault, { providerKey }: Target, pinnedTo: string | undefined): string {
+function unservedDetail(fault: SelectionFailure, { providerKey }: Target, pinnedTo: string | undefined): string {
   if (fault !== "none_active") return unserved[fault];
   if (pinnedTo !== undefined)
     return `No active integration of ${pinnedTo} serves the channel; the address is pinned to it.`;

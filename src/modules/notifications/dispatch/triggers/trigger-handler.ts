@@ -52,7 +52,7 @@ export function triggerHandlers({
 
   return {
     triggerNotificationBatch: {
-      async grouped(context: Context, request: TriggerNotificationBatchRequest, keyed) {
+      async ownCommit(context: Context, request: TriggerNotificationBatchRequest, keyed) {
         requireDispatch();
         if (!hasQueue) {
           throw fail("FAILED_PRECONDITION", {
@@ -71,7 +71,7 @@ export function triggerHandlers({
     },
 
     triggerNotification: {
-      async grouped(context: Context, request: TriggerNotificationRequest, keyed) {
+      async ownCommit(context: Context, request: TriggerNotificationRequest, keyed) {
         requireDispatch();
         const trigger = toTrigger(request);
         const profile = toProfile(request);

@@ -3,7 +3,7 @@ import { type Condition, type ConditionValues, matchesCondition, readCondition }
 import type { Integration } from "./integration.ts";
 
 /** The reason why no integration was selected. */
-export type SelectionFault = "none_active" | "condition_no_match" | "condition_error";
+export type SelectionFailure = "none_active" | "condition_no_match" | "condition_error";
 
 interface Candidate {
   readonly integration: Integration;
@@ -44,8 +44,8 @@ export function chooseIntegration(
   values: ConditionValues,
   except: ReadonlySet<string>,
   accepts: (providerKey: string) => boolean,
-): Integration | SelectionFault {
-  let fault: SelectionFault = "none_active";
+): Integration | SelectionFailure {
+  let fault: SelectionFailure = "none_active";
   for (const { integration, condition } of candidates.get(channel) ?? []) {
     if (except.has(integration.id) || !accepts(integration.providerKey)) continue;
     const matches = matchesCondition(condition, values);

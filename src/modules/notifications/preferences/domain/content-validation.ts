@@ -4,7 +4,7 @@ import { channels } from "./settings.ts";
 import type { ChannelContent, Engine, WorkflowContent } from "./workflow.ts";
 
 /** A problem in a template, reported to its author. */
-export interface TemplateProblem {
+export interface TemplateFailure {
   /** Machine-readable code, such as syntax_error. */
   readonly code: string;
   readonly message: string;
@@ -13,7 +13,7 @@ export interface TemplateProblem {
 }
 
 /** Returns the problem of a template; undefined when it is valid. */
-export type CheckTemplate = (engine: Engine, source: string) => TemplateProblem | undefined;
+export type CheckTemplate = (engine: Engine, source: string) => TemplateFailure | undefined;
 
 /** The template fields of a channel's content and their API names. */
 const templates = { subject: "subject", title: "title", body: "body", textBody: "text_body" } as const;

@@ -1,4 +1,4 @@
-import type { ConnectionFault } from "../../../connectors/index.ts";
+import type { ConnectionFailure } from "../../../connectors/index.ts";
 
 /** The failure codes of each sending phase. */
 const failureCodes = {
@@ -30,7 +30,7 @@ export type FailurePhase = keyof typeof failureCodes;
 export type FailureCode = (typeof failureCodes)[FailurePhase][number];
 
 /** The failure code of a connection that cannot be used. */
-export function credentialCode(fault: ConnectionFault): (typeof failureCodes)["credential"][number] {
+export function credentialCode(fault: ConnectionFailure): (typeof failureCodes)["credential"][number] {
   return fault === "needs_account" || fault === "needs_reauth" || fault === "expired" ? "refresh_failed" : fault;
 }
 

@@ -4,7 +4,7 @@ import { failed, type SendFailure } from "./failure.ts";
 export type SmtpStage = "connecting" | "authenticating" | "envelope" | "content_sent";
 
 /** The details of a mail that was not accepted. */
-export interface SmtpProblem {
+export interface SmtpFailure {
   readonly stage: SmtpStage;
   /** The server's reply; empty when there was none. */
   readonly reply: string;
@@ -17,7 +17,7 @@ export interface SmtpProblem {
 const tlsCode = /^(ETLS|ERR_TLS|ERR_SSL|EPROTO)|CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/;
 
 /** Classifies the failure of a mail. */
-export function smtpFailure({ stage, reply, codes, command }: SmtpProblem): SendFailure {
+export function smtpFailure({ stage, reply, codes, command }: SmtpFailure): SendFailure {
   // Once the server has the whole mail, only its reply determines the outcome.
   if (stage === "content_sent" && reply === "") {
     return failed("outcome_unknown", "The connection ended after the mail was sent and before the server replied.");

@@ -27,7 +27,7 @@ export interface SubscriberTokens {
 }
 
 interface Dependencies {
-  readonly side: Database;
+  readonly cacheLoadDb: Database;
   readonly signals: Signals;
   readonly clock: Clock;
   readonly events: EventRecorder;
@@ -45,14 +45,20 @@ const revokedMax = 100;
 const scopes: ReadonlySet<string> = new Set(["notification:read", "notification:write"]);
 
 /** Creates the part of the module that handles tokens. Tokens are signed; nothing is stored for each of them. */
-export function createSubscriberTokens({ side, signals, clock, events, secret }: Dependencies): SubscriberTokens {
+export function createSubscriberTokens({
+  cacheLoadDb,
+  signals,
+  clock,
+  events,
+  secret,
+}: Dependencies): SubscriberTokens {
   const signer = createSigner(secret);
   const states = createSignalCache<SubscriberRef, TokenState>({
     signals,
     prefix: "subscriber-tokens:",
     keyOf,
     async readMany(refs) {
-      const found = await tokenStore(side.sql).findMany(refs);
+      const found = await tokenStore(cacheLoadDb.sql).findMany(refs);
       const byKey = new Map(found.map((state) => [keyOf(state), state]));
       return refs.map((ref) => byKey.get(keyOf(ref)));
     },

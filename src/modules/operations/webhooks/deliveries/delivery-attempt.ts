@@ -1,5 +1,5 @@
 import { type Keyring, webhookHeaders } from "../../../../platform/crypto/index.ts";
-import { type Egress, EgressError, type EgressFault } from "../../../../platform/egress/index.ts";
+import { type Egress, EgressError, type EgressFailure } from "../../../../platform/egress/index.ts";
 import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import type { Event } from "../../events/index.ts";
 import { cloudEventOf, contentType } from "../domain/cloud-event.ts";
@@ -10,7 +10,7 @@ import type { Destination } from "../endpoints/endpoint-store.ts";
 
 const timeoutMs = 15_000;
 
-const failures: Readonly<Record<Exclude<EgressFault, "cancelled">, AttemptFailure>> = {
+const failures: Readonly<Record<Exclude<EgressFailure, "cancelled">, AttemptFailure>> = {
   denied: "denied",
   invalid_url: "invalid_url",
   dns_failed: "dns",

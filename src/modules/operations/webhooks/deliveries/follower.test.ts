@@ -6,32 +6,32 @@ import {
 } from "../../../../../gen/service/api/webhook_pb.ts";
 import { contextFor } from "../../../../../test/harness/context.ts";
 import { until } from "../../../../../test/harness/until.ts";
-import { startRig } from "../../../../../test/webhooks/rig.ts";
+import { startWebhookFixture } from "../../../../../test/webhooks/webhook-fixture.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createLog } from "../../../../platform/log/log.ts";
 import { createFollower } from "./follower.ts";
 
 // Nothing is sent in this file: the tests read deliveries from the table.
-const rig = await startRig();
+const fixture = await startWebhookFixture();
 const url = "http://127.0.0.1:9/";
 
 async function deliveredTo(endpointId: string): Promise<string[]> {
-  const rows = await rig.sql`
+  const rows = await fixture.sql`
     select event_id from webhook_deliveries where endpoint_id = ${endpointId} order by event_id`;
   return rows.map((row) => row.event_id);
 }
 
 async function setStatus(tenantId: TenantId, endpointId: string, status: EndpointStatus): Promise<void> {
-  const { updateWebhookEndpoint } = rig.webhooks.handlers;
-  await rig.call(tenantId, updateWebhookEndpoint, UpdateWebhookEndpointRequestSchema, { endpointId, status });
+  const { updateWebhookEndpoint } = fixture.webhooks.handlers;
+  await fixture.call(tenantId, updateWebhookEndpoint, UpdateWebhookEndpointRequestSchema, { endpointId, status });
 }
 
 /** A separate follower that is never started, so that only explicit calls follow logs. */
 const follower = createFollower({
-  db: rig.db,
-  signals: rig.signals,
-  reader: rig.events.reader,
+  db: fixture.db,
+  signals: fixture.signals,
+  reader: fixture.events.reader,
   log: createLog("silent"),
   onDue: () => {},
 });
@@ -40,7 +40,7 @@ const follower = createFollower({
 async function followToEnd(tenantId: TenantId): Promise<void> {
   await until(async () => {
     await follower.follow(tenantId);
-    const [row] = await rig.sql`
+    const [row] = await fixture.sql`
       select from webhook_cursors c where tenant_id = ${tenantId} and not exists (
         select from events e where e.tenant_id = c.tenant_id and (e.xid, e.id) > (c.xid, c.id))`;
     return row !== undefined;
@@ -48,12 +48,12 @@ async function followToEnd(tenantId: TenantId): Promise<void> {
 }
 
 test("an endpoint gets only events after its creation", async () => {
-  const tenantId = await rig.tenant();
-  await rig.publish(tenantId);
-  const first = await rig.endpoint(tenantId, url);
-  const between = await rig.publish(tenantId);
-  const second = await rig.endpoint(tenantId, url, { eventTypes: ["order.*"] });
-  const last = await rig.publish(tenantId);
+  const tenantId = await fixture.tenant();
+  await fixture.publish(tenantId);
+  const first = await fixture.endpoint(tenantId, url);
+  const between = await fixture.publish(tenantId);
+  const second = await fixture.endpoint(tenantId, url, { eventTypes: ["order.*"] });
+  const last = await fixture.publish(tenantId);
   await followToEnd(tenantId);
   assert.deepEqual(await deliveredTo(second.id), [last]);
   const toFirst = await deliveredTo(first.id);
@@ -63,32 +63,32 @@ test("an endpoint gets only events after its creation", async () => {
 });
 
 test("each event is delivered once, regardless of how often and by how many nodes a log is followed", async () => {
-  const tenantId = await rig.tenant();
-  const { id } = await rig.endpoint(tenantId, url);
+  const tenantId = await fixture.tenant();
+  const { id } = await fixture.endpoint(tenantId, url);
   const ids: string[] = [];
-  for (let i = 0; i < 450; i++) ids.push(await rig.publish(tenantId));
+  for (let i = 0; i < 450; i++) ids.push(await fixture.publish(tenantId));
   await Promise.all(Array.from({ length: 6 }, () => followToEnd(tenantId)));
   assert.deepEqual(await deliveredTo(id), ids.sort());
   // Follow from the start again, as after a restore of an old cursor.
-  await rig.sql`update webhook_cursors set xid = '0', id = '' where tenant_id = ${tenantId}`;
+  await fixture.sql`update webhook_cursors set xid = '0', id = '' where tenant_id = ${tenantId}`;
   await followToEnd(tenantId);
   assert.deepEqual(await deliveredTo(id), ids);
 });
 
 test("an event that commits after later ones were followed is not skipped", async () => {
-  const tenantId = await rig.tenant();
-  const { id } = await rig.endpoint(tenantId, url);
+  const tenantId = await fixture.tenant();
+  const { id } = await fixture.endpoint(tenantId, url);
   const early = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<string>();
-  const late = rig.db.transaction(async (sql) => {
-    const eventId = ulid(rig.clock.now());
-    const context = contextFor(rig.db, { tenantId, sql, nowMs: rig.clock.now() });
-    await rig.events.recorder.record(context, "secret.created", "s", {}, tenantId, eventId);
+  const late = fixture.db.transaction(async (sql) => {
+    const eventId = ulid(fixture.clock.now());
+    const context = contextFor(fixture.db, { tenantId, sql, nowMs: fixture.clock.now() });
+    await fixture.events.recorder.record(context, "secret.created", "s", {}, tenantId, eventId);
     begun.resolve(eventId);
     await early.promise;
   });
   const lateId = await begun.promise;
-  const others = [await rig.publish(tenantId), await rig.publish(tenantId)];
+  const others = [await fixture.publish(tenantId), await fixture.publish(tenantId)];
   await follower.follow(tenantId);
   assert.deepEqual(await deliveredTo(id), [], "what stands behind a transaction under way waits for it");
   early.resolve();
@@ -98,19 +98,19 @@ test("an event that commits after later ones were followed is not skipped", asyn
 });
 
 test("an endpoint gets an event whose transaction started before and committed after its creation", async () => {
-  const tenantId = await rig.tenant();
-  await rig.endpoint(tenantId, url);
+  const tenantId = await fixture.tenant();
+  await fixture.endpoint(tenantId, url);
   const created = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<string>();
-  const spanning = rig.db.transaction(async (sql) => {
-    const eventId = ulid(rig.clock.now());
-    const context = contextFor(rig.db, { tenantId, sql, nowMs: rig.clock.now() });
-    await rig.events.recorder.record(context, "secret.created", "s", {}, tenantId, eventId);
+  const spanning = fixture.db.transaction(async (sql) => {
+    const eventId = ulid(fixture.clock.now());
+    const context = contextFor(fixture.db, { tenantId, sql, nowMs: fixture.clock.now() });
+    await fixture.events.recorder.record(context, "secret.created", "s", {}, tenantId, eventId);
     begun.resolve(eventId);
     await created.promise;
   });
   const eventId = await begun.promise;
-  const { id } = await rig.endpoint(tenantId, url);
+  const { id } = await fixture.endpoint(tenantId, url);
   created.resolve();
   await spanning;
   await followToEnd(tenantId);
@@ -118,23 +118,23 @@ test("an endpoint gets an event whose transaction started before and committed a
 });
 
 test("events during a disabled period are not delivered after the endpoint is enabled again", async () => {
-  const tenantId = await rig.tenant();
-  const { id } = await rig.endpoint(tenantId, url, { eventTypes: ["order.*"] });
-  const before = await rig.publish(tenantId);
+  const tenantId = await fixture.tenant();
+  const { id } = await fixture.endpoint(tenantId, url, { eventTypes: ["order.*"] });
+  const before = await fixture.publish(tenantId);
   await followToEnd(tenantId);
   await setStatus(tenantId, id, EndpointStatus.DISABLED);
-  for (let i = 0; i < 3; i++) await rig.publish(tenantId);
+  for (let i = 0; i < 3; i++) await fixture.publish(tenantId);
   await setStatus(tenantId, id, EndpointStatus.ACTIVE);
-  const after = await rig.publish(tenantId);
+  const after = await fixture.publish(tenantId);
   await followToEnd(tenantId);
   assert.deepEqual(await deliveredTo(id), [before, after]);
 });
 
 test("a tenant's events go to its own endpoints only", async () => {
-  const [one, other] = [await rig.tenant(), await rig.tenant()];
-  const mine = await rig.endpoint(one, url);
-  const theirs = await rig.endpoint(other, url);
-  const eventId = await rig.publish(one);
+  const [one, other] = [await fixture.tenant(), await fixture.tenant()];
+  const mine = await fixture.endpoint(one, url);
+  const theirs = await fixture.endpoint(other, url);
+  const eventId = await fixture.publish(one);
   await followToEnd(one);
   await followToEnd(other);
   assert.deepEqual(await deliveredTo(mine.id), [eventId]);
@@ -142,12 +142,12 @@ test("a tenant's events go to its own endpoints only", async () => {
 });
 
 test("endpoints created during concurrent events each get exactly the events committed after their creation", async () => {
-  const tenantId = await rig.tenant();
-  await rig.endpoint(tenantId, url, { eventTypes: ["webhook.none"] });
+  const tenantId = await fixture.tenant();
+  await fixture.endpoint(tenantId, url, { eventTypes: ["webhook.none"] });
   const published: string[] = [];
   let pouring = true;
   const pour = async () => {
-    while (pouring) published.push(await rig.publish(tenantId));
+    while (pouring) published.push(await fixture.publish(tenantId));
   };
   const follow = async () => {
     while (pouring) await follower.follow(tenantId);
@@ -156,7 +156,7 @@ test("endpoints created during concurrent events each get exactly the events com
   const created: { id: string; atLeast: number; acknowledged: Set<string> }[] = [];
   for (let i = 0; i < 15; i++) {
     const acknowledged = new Set(published);
-    const { id } = await rig.endpoint(tenantId, url, { eventTypes: ["order.*"] });
+    const { id } = await fixture.endpoint(tenantId, url, { eventTypes: ["order.*"] });
     created.push({ id, acknowledged, atLeast: published.length });
   }
   await until(() => published.length > created.at(-1)!.atLeast + 20);

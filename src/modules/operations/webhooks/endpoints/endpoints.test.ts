@@ -18,47 +18,52 @@ import {
 } from "../../../../../gen/service/api/webhook_pb.ts";
 import { failsWith } from "../../../../../test/harness/context.ts";
 import { type Received, startReceiver } from "../../../../../test/webhooks/receiver.ts";
-import { masterKeys, startRig } from "../../../../../test/webhooks/rig.ts";
+import { masterKeys, startWebhookFixture } from "../../../../../test/webhooks/webhook-fixture.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { createKeyring } from "../../../../platform/crypto/index.ts";
 import { createSecrets } from "../../../tenancy/index.ts";
 
 // The library that verifies signatures uses the wall clock.
-const rig = await startRig({ startedAt: new Date() });
+const fixture = await startWebhookFixture({ startedAt: new Date() });
 const receiver = await startReceiver();
-await rig.webhooks.start();
-const { handlers } = rig.webhooks;
+await fixture.webhooks.start();
+const { handlers } = fixture.webhooks;
 
 async function read(tenantId: TenantId, endpointId: string): Promise<WebhookEndpoint> {
   const { getWebhookEndpoint } = handlers;
-  const answer = await rig.call(tenantId, getWebhookEndpoint, GetWebhookEndpointRequestSchema, { endpointId });
+  const answer = await fixture.call(tenantId, getWebhookEndpoint, GetWebhookEndpointRequestSchema, { endpointId });
   return (answer as { endpoint: WebhookEndpoint }).endpoint;
 }
 
 type Change = MessageInitShape<typeof UpdateWebhookEndpointRequestSchema>;
 async function change(tenantId: TenantId, endpointId: string, wanted: Change): Promise<WebhookEndpoint> {
   const request = { ...wanted, endpointId } as Change;
-  const answer = await rig.call(tenantId, handlers.updateWebhookEndpoint, UpdateWebhookEndpointRequestSchema, request);
+  const answer = await fixture.call(
+    tenantId,
+    handlers.updateWebhookEndpoint,
+    UpdateWebhookEndpointRequestSchema,
+    request,
+  );
   return (answer as { endpoint: WebhookEndpoint }).endpoint;
 }
 
 const rotate = (tenantId: TenantId, endpointId: string) =>
-  rig.call(tenantId, handlers.rotateWebhookSecret, RotateWebhookSecretRequestSchema, {
+  fixture.call(tenantId, handlers.rotateWebhookSecret, RotateWebhookSecretRequestSchema, {
     endpointId,
   }) as Promise<RotateWebhookSecretResponse>;
 
 const hourMs = 3_600_000;
 
 test("an endpoint is created, read, updated and deleted; its secret is shown once and stored sealed", async () => {
-  const tenantId = await rig.tenant();
-  const { id, secret } = await rig.endpoint(tenantId, receiver.url("/crud"), { description: "first" });
+  const tenantId = await fixture.tenant();
+  const { id, secret } = await fixture.endpoint(tenantId, receiver.url("/crud"), { description: "first" });
   assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
   const made = await read(tenantId, id);
   assert.deepEqual(
     [made.url, made.description, made.eventTypes, made.status, made.recordVersion],
     [receiver.url("/crud"), "first", [], EndpointStatus.ACTIVE, 1n],
   );
-  const [row] = await rig.sql`
+  const [row] = await fixture.sql`
     select jsonb_agg(to_jsonb(s))::text as secrets, (select jsonb_agg(to_jsonb(e))::text from events e) as events
     from webhook_secrets s where endpoint_id = ${id}`;
   assert.ok(!row!.secrets.includes(secret.slice(6)) && !row!.events.includes(secret.slice(6)));
@@ -70,11 +75,11 @@ test("an endpoint is created, read, updated and deleted; its secret is shown onc
   await assert.rejects(change(tenantId, id, { description: "x", recordVersion: 1n }), failsWith("VERSION_CONFLICT"));
 
   const deleting = { endpointId: id };
-  await rig.call(tenantId, handlers.deleteWebhookEndpoint, DeleteWebhookEndpointRequestSchema, deleting);
+  await fixture.call(tenantId, handlers.deleteWebhookEndpoint, DeleteWebhookEndpointRequestSchema, deleting);
   await assert.rejects(read(tenantId, id), failsWith("NOT_FOUND"));
-  const left = await rig.sql`select from webhook_secrets where endpoint_id = ${id}`;
+  const left = await fixture.sql`select from webhook_secrets where endpoint_id = ${id}`;
   assert.equal(left.length, 0);
-  const events = await rig.sql`select type from events where tenant_id = ${tenantId} order by id`;
+  const events = await fixture.sql`select type from events where tenant_id = ${tenantId} order by id`;
   assert.deepEqual(
     events.map(({ type }) => type),
     ["webhook.endpoint.created", "webhook.endpoint.updated", "webhook.endpoint.deleted"],
@@ -82,25 +87,25 @@ test("an endpoint is created, read, updated and deleted; its secret is shown onc
 });
 
 test("another tenant's endpoint cannot be read, updated, rotated or deleted, and is not listed", async () => {
-  const [owner, other] = [await rig.tenant(), await rig.tenant()];
-  const { id } = await rig.endpoint(owner, receiver.url("/owned"));
+  const [owner, other] = [await fixture.tenant(), await fixture.tenant()];
+  const { id } = await fixture.endpoint(owner, receiver.url("/owned"));
   await assert.rejects(read(other, id), failsWith("NOT_FOUND"));
   await assert.rejects(change(other, id, { description: "x" }), failsWith("NOT_FOUND"));
   await assert.rejects(change(other, id, { status: EndpointStatus.ACTIVE }), failsWith("NOT_FOUND"));
   await assert.rejects(rotate(other, id), failsWith("NOT_FOUND"));
   const deleting = { endpointId: id };
   await assert.rejects(
-    rig.call(other, handlers.deleteWebhookEndpoint, DeleteWebhookEndpointRequestSchema, deleting),
+    fixture.call(other, handlers.deleteWebhookEndpoint, DeleteWebhookEndpointRequestSchema, deleting),
     failsWith("NOT_FOUND"),
   );
-  const listed = await rig.call(other, handlers.listWebhookEndpoints, ListWebhookEndpointsRequestSchema, {});
+  const listed = await fixture.call(other, handlers.listWebhookEndpoints, ListWebhookEndpointsRequestSchema, {});
   assert.deepEqual((listed as { endpoints: unknown[] }).endpoints, []);
   assert.equal((await read(owner, id)).recordVersion, 1n);
 });
 
 test("a URL that cannot be used is rejected on creation and update", async () => {
-  const tenantId = await rig.tenant();
-  const { id } = await rig.endpoint(tenantId, receiver.url("/fine"));
+  const tenantId = await fixture.tenant();
+  const { id } = await fixture.endpoint(tenantId, receiver.url("/fine"));
   for (const url of [
     "nonsense",
     "ftp://example.com/",
@@ -110,7 +115,7 @@ test("a URL that cannot be used is rejected on creation and update", async () =>
     "http://[::ffff:10.0.0.1]/",
     "http://0x0a000001/",
   ]) {
-    const making = rig.call(tenantId, handlers.createWebhookEndpoint, CreateWebhookEndpointRequestSchema, { url });
+    const making = fixture.call(tenantId, handlers.createWebhookEndpoint, CreateWebhookEndpointRequestSchema, { url });
     await assert.rejects(making, failsWith("INVALID_ARGUMENT", /^url: /), url);
     await assert.rejects(change(tenantId, id, { url }), failsWith("INVALID_ARGUMENT", /^url: /), url);
   }
@@ -118,14 +123,14 @@ test("a URL that cannot be used is rejected on creation and update", async () =>
 });
 
 test("a tenant has at most a hundred endpoints, even with concurrent creation", async () => {
-  const tenantId = await rig.tenant();
-  await rig.endpoint(tenantId, receiver.url("/many"));
-  await rig.sql`
+  const tenantId = await fixture.tenant();
+  await fixture.endpoint(tenantId, receiver.url("/many"));
+  await fixture.sql`
     insert into webhook_endpoints (tenant_id, id, url, status, created_at, updated_at)
     select ${tenantId}, '01' || lpad(n::text, 24, '0'), 'http://127.0.0.1:9/', 'active', now(), now()
     from generate_series(1, 97) n`;
   const asked = await Promise.allSettled(
-    Array.from({ length: 5 }, () => rig.endpoint(tenantId, receiver.url("/many"))),
+    Array.from({ length: 5 }, () => fixture.endpoint(tenantId, receiver.url("/many"))),
   );
   assert.equal(asked.filter(({ status }) => status === "fulfilled").length, 2);
   for (const each of asked) {
@@ -134,20 +139,20 @@ test("a tenant has at most a hundred endpoints, even with concurrent creation", 
 });
 
 test("without a master key no endpoint can be created, and nothing is stored", async () => {
-  const tenantId = await rig.tenant();
-  const { createWebhookEndpoint } = rig.node({ keyring: undefined }).handlers;
+  const tenantId = await fixture.tenant();
+  const { createWebhookEndpoint } = fixture.node({ keyring: undefined }).handlers;
   await assert.rejects(
-    rig.call(tenantId, createWebhookEndpoint, CreateWebhookEndpointRequestSchema, { url: receiver.url() }),
+    fixture.call(tenantId, createWebhookEndpoint, CreateWebhookEndpointRequestSchema, { url: receiver.url() }),
     failsWith("FAILED_PRECONDITION", /connector\.encryption_key/),
   );
-  assert.equal((await rig.sql`select from webhook_endpoints where tenant_id = ${tenantId}`).length, 0);
+  assert.equal((await fixture.sql`select from webhook_endpoints where tenant_id = ${tenantId}`).length, 0);
 });
 
 test("an endpoint disabled by a caller has the reason manual, and enabling it resets its failures", async () => {
-  const tenantId = await rig.tenant();
+  const tenantId = await fixture.tenant();
   receiver.answer("/forgiven", 500);
-  const { id } = await rig.endpoint(tenantId, receiver.url("/forgiven"));
-  await rig.attempted(id, await rig.publish(tenantId), 1);
+  const { id } = await fixture.endpoint(tenantId, receiver.url("/forgiven"));
+  await fixture.attempted(id, await fixture.publish(tenantId), 1);
   const disabled = await change(tenantId, id, { status: EndpointStatus.DISABLED });
   assert.deepEqual([disabled.status, disabled.disabledReason], [EndpointStatus.DISABLED, Reason.MANUAL]);
   assert.notEqual(disabled.failingSince, undefined);
@@ -162,17 +167,17 @@ function headersOf({ headers }: Received): Record<string, string> {
 }
 
 test("an independent library verifies every message before, during and after a rotation, with valid secrets only", async (t) => {
-  const tenantId = await rig.tenant();
-  const { id, secret: first } = await rig.endpoint(tenantId, receiver.url("/signed"), { eventTypes: ["order.*"] });
-  const startedMs = rig.clock.now();
+  const tenantId = await fixture.tenant();
+  const { id, secret: first } = await fixture.endpoint(tenantId, receiver.url("/signed"), { eventTypes: ["order.*"] });
+  const startedMs = fixture.clock.now();
   const next = async (data: Record<string, string>): Promise<Received> => {
-    const eventId = await rig.publish(tenantId, { data });
-    await rig.attempted(id, eventId, 1);
+    const eventId = await fixture.publish(tenantId, { data });
+    await fixture.attempted(id, eventId, 1);
     return receiver.received("/signed").find(({ body }) => JSON.parse(body).id === eventId)!;
   };
   const accepts = (secret: string, message: Received): boolean => {
     // The library compares a message's time with the wall clock.
-    t.mock.timers.enable({ apis: ["Date"], now: rig.clock.now() });
+    t.mock.timers.enable({ apis: ["Date"], now: fixture.clock.now() });
     try {
       new Webhook(secret).verify(message.body, headersOf(message));
       return true;
@@ -194,11 +199,11 @@ test("an independent library verifies every message before, during and after a r
   assert.ok(accepts(first, during) && accepts(second, during));
   assert.equal(String(during.headers["webhook-signature"]).split(" ").length, 2);
 
-  await rig.moveTo(new Date(startedMs + 24 * hourMs - 1000));
+  await fixture.moveTo(new Date(startedMs + 24 * hourMs - 1000));
   const lastMoment = await next({});
   assert.ok(accepts(first, lastMoment) && accepts(second, lastMoment));
 
-  await rig.moveTo(new Date(startedMs + 24 * hourMs));
+  await fixture.moveTo(new Date(startedMs + 24 * hourMs));
   const afterwards = await next({});
   assert.ok(!accepts(first, afterwards) && accepts(second, afterwards));
   assert.equal(String(afterwards.headers["webhook-signature"]).split(" ").length, 1);
@@ -211,40 +216,40 @@ test("an independent library verifies every message before, during and after a r
 });
 
 test("at most five secrets are valid; another rotation is rejected until one expires", async () => {
-  const tenantId = await rig.tenant();
-  const { id } = await rig.endpoint(tenantId, receiver.url("/rotated"));
+  const tenantId = await fixture.tenant();
+  const { id } = await fixture.endpoint(tenantId, receiver.url("/rotated"));
   for (let i = 0; i < 4; i++) await rotate(tenantId, id);
   await assert.rejects(rotate(tenantId, id), failsWith("FAILED_PRECONDITION", /5 valid secrets/));
-  await rig.moveTo(new Date(rig.clock.now() + 24 * hourMs));
+  await fixture.moveTo(new Date(fixture.clock.now() + 24 * hourMs));
   await rotate(tenantId, id);
-  const rows = await rig.sql`select expires_at from webhook_secrets where endpoint_id = ${id}`;
+  const rows = await fixture.sql`select expires_at from webhook_secrets where endpoint_id = ${id}`;
   assert.equal(rows.length, 2, "expired secrets are deleted");
 });
 
 test("secrets are re-encrypted when the master key changes, and still sign", async () => {
-  const tenantId = await rig.tenant();
-  const { id, secret } = await rig.endpoint(tenantId, receiver.url("/resealed"));
+  const tenantId = await fixture.tenant();
+  const { id, secret } = await fixture.endpoint(tenantId, receiver.url("/resealed"));
   const rotated = createKeyring({ activeKeyId: "k2", keys: masterKeys });
   const secrets = createSecrets({
-    db: rig.db,
+    db: fixture.db,
     keyring: rotated,
-    events: rig.events.recorder,
+    events: fixture.events.recorder,
     cursors: {} as never,
     platformTenantId: () => "",
-    otherTables: [...rig.webhooks.sealed],
+    otherTables: [...fixture.webhooks.sealed],
   });
   const { reencrypted, unreadable } = await secrets.reencryptAll(new AbortController().signal);
   assert.ok(reencrypted > 0);
   assert.equal(unreadable, 0);
-  const [row] = await rig.sql`select ciphertext, key_id from webhook_secrets where endpoint_id = ${id}`;
+  const [row] = await fixture.sql`select ciphertext, key_id from webhook_secrets where endpoint_id = ${id}`;
   assert.equal(row!.key_id, "k2");
   assert.match(row!.ciphertext, /^xc1:k2:/);
 
-  await rig.webhooks.stop();
-  const node = rig.node({ keyring: createKeyring({ activeKeyId: "k2", keys: { k2: masterKeys.k2 } }) });
+  await fixture.webhooks.stop();
+  const node = fixture.node({ keyring: createKeyring({ activeKeyId: "k2", keys: { k2: masterKeys.k2 } }) });
   await node.start();
-  const eventId = await rig.publish(tenantId);
-  await rig.attempted(id, eventId, 1);
+  const eventId = await fixture.publish(tenantId);
+  await fixture.attempted(id, eventId, 1);
   const [message] = receiver.received("/resealed");
   const timestamp = new Date(Number(message!.headers["webhook-timestamp"]) * 1000);
   const expected = new Webhook(secret).sign(String(message!.headers["webhook-id"]), timestamp, message!.body);
@@ -252,12 +257,12 @@ test("secrets are re-encrypted when the master key changes, and still sign", asy
   await node.stop();
 
   // A node without the key cannot sign: it retries later, and the failure does not count against the endpoint.
-  const keyless = rig.node({ keyring: createKeyring({ activeKeyId: "k3", keys: { k3: masterKeys.k1 } }) });
+  const keyless = fixture.node({ keyring: createKeyring({ activeKeyId: "k3", keys: { k3: masterKeys.k1 } }) });
   await keyless.start();
-  const unsigned = await rig.publish(tenantId);
-  await rig.attempted(id, unsigned, 1);
+  const unsigned = await fixture.publish(tenantId);
+  await fixture.attempted(id, unsigned, 1);
   assert.equal(receiver.received("/resealed").length, 1);
-  const [endpoint] = await rig.sql`select from webhook_failures where endpoint_id = ${id}`;
+  const [endpoint] = await fixture.sql`select from webhook_failures where endpoint_id = ${id}`;
   assert.equal(endpoint, undefined);
-  assert.equal((await rig.delivery(tenantId, id, unsigned)).attempts[0]!.failure, Failure.SECRET_UNREADABLE);
+  assert.equal((await fixture.delivery(tenantId, id, unsigned)).attempts[0]!.failure, Failure.SECRET_UNREADABLE);
 });

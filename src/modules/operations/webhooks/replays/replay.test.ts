@@ -20,23 +20,23 @@ import {
 import { failsWith } from "../../../../../test/harness/context.ts";
 import { until } from "../../../../../test/harness/until.ts";
 import { startReceiver } from "../../../../../test/webhooks/receiver.ts";
-import { startRig } from "../../../../../test/webhooks/rig.ts";
+import { startWebhookFixture } from "../../../../../test/webhooks/webhook-fixture.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 
-const rig = await startRig();
+const fixture = await startWebhookFixture();
 const receiver = await startReceiver();
-await rig.webhooks.start();
-const { handlers, jobs } = rig.webhooks;
+await fixture.webhooks.start();
+const { handlers, jobs } = fixture.webhooks;
 const hourMs = 3_600_000;
 const orders = { eventTypes: ["order.*"] };
 
 /** Runs the pending jobs of a kind, as the runner does. */
 async function runJobs(kind: string, signal = new AbortController().signal): Promise<void> {
-  const waiting = await rig.sql`select tenant_id, id, payload from jobs where kind = ${kind}`;
+  const waiting = await fixture.sql`select tenant_id, id, payload from jobs where kind = ${kind}`;
   const job = jobs.find((each) => each.kind === kind)!;
   for (const { tenant_id: tenantId, id, payload } of waiting) {
     await job.handler({ tenantId, id, payload, attempt: 1, signal });
-    await rig.sql`delete from jobs where id = ${id}`;
+    await fixture.sql`delete from jobs where id = ${id}`;
   }
 }
 
@@ -49,60 +49,68 @@ async function startReplay(
   const request = {
     endpointId,
     selection,
-    since: timestampFromDate(new Date(since || rig.clock.now() - hourMs)),
-    until: timestampFromDate(new Date(rig.clock.now() + 1)),
+    since: timestampFromDate(new Date(since || fixture.clock.now() - hourMs)),
+    until: timestampFromDate(new Date(fixture.clock.now() + 1)),
   };
-  const answer = await rig.call(tenantId, handlers.replayWebhookEndpoint, ReplayWebhookEndpointRequestSchema, request);
+  const answer = await fixture.call(
+    tenantId,
+    handlers.replayWebhookEndpoint,
+    ReplayWebhookEndpointRequestSchema,
+    request,
+  );
   return (answer as { replay: WebhookReplay }).replay;
 }
 
 async function readReplay(tenantId: TenantId, endpointId: string, replayId: string): Promise<WebhookReplay> {
   const request = { endpointId, replayId };
-  const answer = await rig.call(tenantId, handlers.getWebhookReplay, GetWebhookReplayRequestSchema, request);
+  const answer = await fixture.call(tenantId, handlers.getWebhookReplay, GetWebhookReplayRequestSchema, request);
   return (answer as { replay: WebhookReplay }).replay;
 }
 
 const replayOne = (tenantId: TenantId, endpointId: string, deliveryId: string) =>
-  rig.call(tenantId, handlers.replayWebhookDelivery, ReplayWebhookDeliveryRequestSchema, { endpointId, deliveryId });
+  fixture.call(tenantId, handlers.replayWebhookDelivery, ReplayWebhookDeliveryRequestSchema, {
+    endpointId,
+    deliveryId,
+  });
 
 const setStatus = (tenantId: TenantId, endpointId: string, status: EndpointStatus) =>
-  rig.call(tenantId, handlers.updateWebhookEndpoint, UpdateWebhookEndpointRequestSchema, { endpointId, status });
+  fixture.call(tenantId, handlers.updateWebhookEndpoint, UpdateWebhookEndpointRequestSchema, { endpointId, status });
 
 const idsAt = (path: string) => receiver.received(path).map(({ body }) => JSON.parse(body).id as string);
 
 test("a test event reaches only its endpoint, regardless of the endpoint's types, and has a delivery", async () => {
-  const tenantId = await rig.tenant();
-  const { id } = await rig.endpoint(tenantId, receiver.url("/tested"), orders);
-  await rig.endpoint(tenantId, receiver.url("/bystander"));
+  const tenantId = await fixture.tenant();
+  const { id } = await fixture.endpoint(tenantId, receiver.url("/tested"), orders);
+  await fixture.endpoint(tenantId, receiver.url("/bystander"));
   const request = { endpointId: id };
-  const answer = await rig.call(tenantId, handlers.testWebhookEndpoint, TestWebhookEndpointRequestSchema, request);
+  const answer = await fixture.call(tenantId, handlers.testWebhookEndpoint, TestWebhookEndpointRequestSchema, request);
   const { delivery } = answer as { delivery: WebhookDelivery };
   assert.deepEqual([delivery.status, delivery.eventType], [Status.PENDING, "webhook.endpoint.test"]);
-  await rig.attempted(id, delivery.id, 1);
-  assert.equal((await rig.delivery(tenantId, id, delivery.id)).status, Status.SUCCEEDED);
+  await fixture.attempted(id, delivery.id, 1);
+  assert.equal((await fixture.delivery(tenantId, id, delivery.id)).status, Status.SUCCEEDED);
   assert.deepEqual(idsAt("/tested"), [delivery.id]);
   // When a later event has arrived, the log has been followed past the test event.
-  const later = await rig.publish(tenantId);
+  const later = await fixture.publish(tenantId);
   await until(() => idsAt("/bystander").includes(later) && idsAt("/tested").includes(later));
   assert.ok(!idsAt("/bystander").includes(delivery.id));
   assert.equal(idsAt("/tested").length, 2, "followed as well, and not sent twice");
 
   await setStatus(tenantId, id, EndpointStatus.DISABLED);
-  const again = rig.call(tenantId, handlers.testWebhookEndpoint, TestWebhookEndpointRequestSchema, request);
+  const again = fixture.call(tenantId, handlers.testWebhookEndpoint, TestWebhookEndpointRequestSchema, request);
   await assert.rejects(again, failsWith("FAILED_PRECONDITION", /disabled/));
 });
 
 test("a replayed delivery is sent with the same id and a full set of attempts", async () => {
-  const tenantId = await rig.tenant();
-  const { id } = await rig.endpoint(tenantId, receiver.url("/again"), orders);
-  const eventId = await rig.publish(tenantId);
-  await rig.attempted(id, eventId, 1);
+  const tenantId = await fixture.tenant();
+  const { id } = await fixture.endpoint(tenantId, receiver.url("/again"), orders);
+  const eventId = await fixture.publish(tenantId);
+  await fixture.attempted(id, eventId, 1);
   receiver.answer("/again", 500);
   await replayOne(tenantId, id, eventId);
-  await rig.attempted(id, eventId, 2);
-  const delivery = await rig.delivery(tenantId, id, eventId);
+  await fixture.attempted(id, eventId, 2);
+  const delivery = await fixture.delivery(tenantId, id, eventId);
   assert.equal(delivery.status, Status.PENDING);
-  assert.equal(delivery.nextAttemptAt!.seconds, BigInt(rig.clock.now() / 1000 + 5), "the first of the waits");
+  assert.equal(delivery.nextAttemptAt!.seconds, BigInt(fixture.clock.now() / 1000 + 5), "the first of the waits");
   assert.deepEqual(
     delivery.attempts.map(({ responseStatus }) => responseStatus),
     [200, 500],
@@ -111,44 +119,45 @@ test("a replayed delivery is sent with the same id and a full set of attempts", 
 
   receiver.answer("/again", 200);
   await replayOne(tenantId, id, eventId);
-  await rig.attempted(id, eventId, 3);
-  assert.equal((await rig.delivery(tenantId, id, eventId)).status, Status.SUCCEEDED);
+  await fixture.attempted(id, eventId, 3);
+  assert.equal((await fixture.delivery(tenantId, id, eventId)).status, Status.SUCCEEDED);
 
-  const other = await rig.tenant();
+  const other = await fixture.tenant();
   await assert.rejects(replayOne(other, id, eventId), failsWith("NOT_FOUND"));
-  await rig.sql`delete from events where id = ${eventId}`;
+  await fixture.sql`delete from events where id = ${eventId}`;
   await assert.rejects(replayOne(tenantId, id, eventId), failsWith("FAILED_PRECONDITION", /no longer in the log/));
 });
 
 test("a delivery that is being sent cannot be replayed concurrently", async () => {
-  const tenantId = await rig.tenant();
+  const tenantId = await fixture.tenant();
   const open: ServerResponse[] = [];
   receiver.answer("/busy", (response) => open.push(response));
-  const { id } = await rig.endpoint(tenantId, receiver.url("/busy"), orders);
-  const eventId = await rig.publish(tenantId);
+  const { id } = await fixture.endpoint(tenantId, receiver.url("/busy"), orders);
+  const eventId = await fixture.publish(tenantId);
   await until(() => open.length === 1);
   await assert.rejects(replayOne(tenantId, id, eventId), failsWith("CONFLICT"));
   open[0]!.end();
-  await rig.attempted(id, eventId, 1);
+  await fixture.attempted(id, eventId, 1);
 });
 
 test("a replay sends the failed, the missing or all events of a time range", async () => {
-  const tenantId = await rig.tenant();
-  const early = await rig.publish(tenantId);
-  const { id } = await rig.endpoint(tenantId, receiver.url("/range"), orders);
+  const tenantId = await fixture.tenant();
+  const early = await fixture.publish(tenantId);
+  const { id } = await fixture.endpoint(tenantId, receiver.url("/range"), orders);
   receiver.answer("/range", 410);
-  const failed = await rig.publish(tenantId);
-  await rig.attempted(id, failed, 1);
+  const failed = await fixture.publish(tenantId);
+  await fixture.attempted(id, failed, 1);
   await until(
-    async () => (await rig.sql`select from webhook_endpoints where id = ${id} and status = 'disabled'`).length === 1,
+    async () =>
+      (await fixture.sql`select from webhook_endpoints where id = ${id} and status = 'disabled'`).length === 1,
   );
-  const whileDisabled = await rig.publish(tenantId);
-  await rig.publish(tenantId, { type: "user.added" });
+  const whileDisabled = await fixture.publish(tenantId);
+  await fixture.publish(tenantId, { type: "user.added" });
   receiver.answer("/range", 200);
   await assert.rejects(startReplay(tenantId, id, Selection.ALL), failsWith("FAILED_PRECONDITION", /disabled/));
   await setStatus(tenantId, id, EndpointStatus.ACTIVE);
-  const fine = await rig.publish(tenantId);
-  await rig.attempted(id, fine, 1);
+  const fine = await fixture.publish(tenantId);
+  await fixture.attempted(id, fine, 1);
   const arrived = (ids: string[]) => until(() => ids.every((each) => idsAt("/range").slice(1).includes(each)));
 
   const first = await startReplay(tenantId, id, Selection.UNSPECIFIED);
@@ -163,7 +172,7 @@ test("a replay sends the failed, the missing or all events of a time range", asy
   await runJobs("webhooks.replay");
   await arrived([early, whileDisabled]);
   assert.equal((await readReplay(tenantId, id, second.id)).replayed, 2n);
-  for (const eventId of [early, whileDisabled]) await rig.attempted(id, eventId, 1);
+  for (const eventId of [early, whileDisabled]) await fixture.attempted(id, eventId, 1);
 
   const sent = idsAt("/range").length;
   const third = await startReplay(tenantId, id, Selection.ALL);
@@ -174,41 +183,41 @@ test("a replay sends the failed, the missing or all events of a time range", asy
 });
 
 test("a replay covers exactly its time range, and an invalid range is rejected", async () => {
-  const tenantId = await rig.tenant();
-  const { id } = await rig.endpoint(tenantId, receiver.url("/bounded"), orders);
+  const tenantId = await fixture.tenant();
+  const { id } = await fixture.endpoint(tenantId, receiver.url("/bounded"), orders);
   const ids: string[] = [];
   for (let i = 0; i < 3; i++) {
-    await rig.moveTo(new Date(rig.clock.now() + 1000));
-    ids.push(await rig.publish(tenantId));
-    await rig.attempted(id, ids[i]!, 1);
+    await fixture.moveTo(new Date(fixture.clock.now() + 1000));
+    ids.push(await fixture.publish(tenantId));
+    await fixture.attempted(id, ids[i]!, 1);
   }
   const ask = (sinceMs: number, untilMs: number) =>
-    rig.call(tenantId, handlers.replayWebhookEndpoint, ReplayWebhookEndpointRequestSchema, {
+    fixture.call(tenantId, handlers.replayWebhookEndpoint, ReplayWebhookEndpointRequestSchema, {
       endpointId: id,
       selection: Selection.ALL,
       since: timestampFromDate(new Date(sinceMs)),
       until: timestampFromDate(new Date(untilMs)),
     });
-  const nowMs = rig.clock.now();
+  const nowMs = fixture.clock.now();
   await ask(nowMs - 1000, nowMs);
   await runJobs("webhooks.replay");
-  await rig.attempted(id, ids[1]!, 2);
+  await fixture.attempted(id, ids[1]!, 2);
   assert.deepEqual(idsAt("/bounded").slice(3), [ids[1]]);
   await assert.rejects(ask(nowMs, nowMs), failsWith("INVALID_ARGUMENT", /since/));
   await assert.rejects(ask(nowMs - 32 * 24 * hourMs, nowMs), failsWith("INVALID_ARGUMENT", /31 days/));
 });
 
 test("an interrupted replay continues where it stopped, on any node", async () => {
-  const tenantId = await rig.tenant();
-  const { id } = await rig.endpoint(tenantId, receiver.url("/long"), { eventTypes: ["none.at_all"] });
-  await Promise.all(Array.from({ length: 1200 }, () => rig.publish(tenantId)));
+  const tenantId = await fixture.tenant();
+  const { id } = await fixture.endpoint(tenantId, receiver.url("/long"), { eventTypes: ["none.at_all"] });
+  await Promise.all(Array.from({ length: 1200 }, () => fixture.publish(tenantId)));
   await until(async () => {
-    const [row] = await rig.sql`
+    const [row] = await fixture.sql`
       select from webhook_cursors c where tenant_id = ${tenantId} and not exists (
         select from events e where e.tenant_id = c.tenant_id and (e.xid, e.id) > (c.xid, c.id))`;
     return row !== undefined;
   });
-  await rig.sql`update webhook_endpoints set event_types = '{order.*}' where id = ${id}`;
+  await fixture.sql`update webhook_endpoints set event_types = '{order.*}' where id = ${id}`;
   const replay = await startReplay(tenantId, id, Selection.MISSING);
   const interrupted = new AbortController();
   const job = jobs.find((each) => each.kind === "webhooks.replay")!;
@@ -230,18 +239,18 @@ test("an interrupted replay continues where it stopped, on any node", async () =
 });
 
 test("deliveries are listed newest first, by status, and only for their tenant", async () => {
-  const tenantId = await rig.tenant();
-  const { id } = await rig.endpoint(tenantId, receiver.url("/listed"), orders);
+  const tenantId = await fixture.tenant();
+  const { id } = await fixture.endpoint(tenantId, receiver.url("/listed"), orders);
   const ids: string[] = [];
   for (let i = 0; i < 5; i++) {
-    ids.push(await rig.publish(tenantId));
-    await rig.attempted(id, ids[i]!, 1);
+    ids.push(await fixture.publish(tenantId));
+    await fixture.attempted(id, ids[i]!, 1);
   }
   receiver.answer("/listed", 410);
-  const refused = await rig.publish(tenantId);
-  await rig.attempted(id, refused, 1);
+  const refused = await fixture.publish(tenantId);
+  await fixture.attempted(id, refused, 1);
   const list = async (tenant: TenantId, more: object) =>
-    (await rig.call(tenant, handlers.listWebhookDeliveries, ListWebhookDeliveriesRequestSchema, {
+    (await fixture.call(tenant, handlers.listWebhookDeliveries, ListWebhookDeliveriesRequestSchema, {
       endpointId: id,
       ...more,
     })) as { deliveries: WebhookDelivery[]; nextPageToken: string; totalSize: number };
@@ -253,29 +262,29 @@ test("deliveries are listed newest first, by status, and only for their tenant",
   const rest = await list(tenantId, { status: Status.SUCCEEDED, pageSize: 3, pageToken: first.nextPageToken });
   assert.deepEqual([...idsOf(first), ...idsOf(rest)], ids.toReversed());
   await assert.rejects(list(tenantId, { pageToken: first.nextPageToken }), failsWith("INVALID_ARGUMENT"));
-  await assert.rejects(list(await rig.tenant(), {}), failsWith("NOT_FOUND"));
+  await assert.rejects(list(await fixture.tenant(), {}), failsWith("NOT_FOUND"));
 });
 
 test("expired deliveries are deleted, pending ones are not, and a deleted endpoint leaves no rows", async () => {
-  const tenantId = await rig.tenant();
-  const { id } = await rig.endpoint(tenantId, receiver.url("/kept"), orders);
-  const old = await rig.publish(tenantId);
-  await rig.attempted(id, old, 1);
+  const tenantId = await fixture.tenant();
+  const { id } = await fixture.endpoint(tenantId, receiver.url("/kept"), orders);
+  const old = await fixture.publish(tenantId);
+  await fixture.attempted(id, old, 1);
   receiver.answer("/kept", 500);
-  const waiting = await rig.publish(tenantId);
-  await rig.attempted(id, waiting, 1);
-  await rig.sql`update webhook_deliveries set next_attempt_at = next_attempt_at + interval '90 days' where event_id = ${waiting}`;
+  const waiting = await fixture.publish(tenantId);
+  await fixture.attempted(id, waiting, 1);
+  await fixture.sql`update webhook_deliveries set next_attempt_at = next_attempt_at + interval '90 days' where event_id = ${waiting}`;
   const forget = jobs.find((each) => each.kind === "webhooks.delete_expired_deliveries")!;
   const run = () =>
     forget.handler({ tenantId: "", id: "", payload: {}, attempt: 1, signal: new AbortController().signal });
   const left = async () =>
-    (await rig.sql`select event_id from webhook_deliveries where endpoint_id = ${id} order by event_id`).map(
+    (await fixture.sql`select event_id from webhook_deliveries where endpoint_id = ${id} order by event_id`).map(
       (row) => row.event_id,
     );
-  await rig.moveTo(new Date(rig.clock.now() + 30 * 24 * hourMs));
+  await fixture.moveTo(new Date(fixture.clock.now() + 30 * 24 * hourMs));
   await run();
   assert.deepEqual(await left(), [old, waiting]);
-  await rig.moveTo(new Date(rig.clock.now() + 1000));
+  await fixture.moveTo(new Date(fixture.clock.now() + 1000));
   await run();
   assert.deepEqual(await left(), [waiting]);
 
@@ -283,13 +292,13 @@ test("expired deliveries are deleted, pending ones are not, and a deleted endpoi
   const stale = await startReplay(tenantId, id, Selection.ALL);
   await run();
   assert.equal((await readReplay(tenantId, id, stale.id)).status, ReplayStatus.RUNNING);
-  await rig.moveTo(new Date(rig.clock.now() + 24 * hourMs + 1));
+  await fixture.moveTo(new Date(fixture.clock.now() + 24 * hourMs + 1));
   await run();
   assert.equal((await readReplay(tenantId, id, stale.id)).status, ReplayStatus.CANCELLED);
   await startReplay(tenantId, id, Selection.ALL);
 
   const deleting = { endpointId: id };
-  await rig.call(tenantId, handlers.deleteWebhookEndpoint, DeleteWebhookEndpointRequestSchema, deleting);
+  await fixture.call(tenantId, handlers.deleteWebhookEndpoint, DeleteWebhookEndpointRequestSchema, deleting);
   await runJobs("webhooks.delete_endpoint");
   assert.deepEqual(await left(), []);
 });

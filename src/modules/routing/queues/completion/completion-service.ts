@@ -171,7 +171,7 @@ export function createCompletionService({ db, effects, now, random }: Dependenci
       for (const call of calls)
         for (const report of call) if (!leases.has(itemKey(report))) leases.set(itemKey(report), report);
       const done = [...leases].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, report]) => report);
-      const rows = await completePlainItems(db.steady.sql, done, nowMs, turn++ % shardCount);
+      const rows = await completePlainItems(db.genericPlans.sql, done, nowMs, turn++ % shardCount);
       const finished = rows.map((row) => toFinishedItem(leases.get(itemKey(row))!, row, nowMs));
       effects.afterCommit(finished, [], nowMs);
       const applied = new Set(finished.map(({ report }) => report));

@@ -16,13 +16,13 @@ export async function recordEnds(
   if (awaited.length === 0) return;
   const next = new Map<string, string>();
   for (const { nth, tenantId, id } of transitioned) {
-    const { to, survivorId = "" } = transitions[nth]!;
-    if (to === "superseded" && survivorId !== "") next.set(tenantId + id, survivorId);
+    const { to, supersededById = "" } = transitions[nth]!;
+    if (to === "superseded" && supersededById !== "") next.set(tenantId + id, supersededById);
   }
   const replaced: Replacement[] = [];
   const ended: Parameters<typeof settleDependencies>[1][number][] = [];
   for (const { nth, tenantId, id } of awaited) {
-    if (next.has(tenantId + id)) replaced.push({ tenantId, id, survivorId: lastOf(next, tenantId, id) });
+    if (next.has(tenantId + id)) replaced.push({ tenantId, id, supersededById: lastOf(next, tenantId, id) });
     else {
       const outcome = dependencyOutcome(transitions[nth]!.to);
       if (outcome !== undefined) ended.push({ tenantId, id, outcome });

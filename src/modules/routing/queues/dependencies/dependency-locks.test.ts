@@ -23,7 +23,7 @@ async function storeDependencies(): Promise<ItemKey[]> {
 const writes: Record<string, (tx: Sql, items: readonly ItemKey[]) => Promise<void>> = {
   deleteDependencies,
   deleteSettled,
-  moveDependencies: (tx, [item]) => moveDependencies(tx, [{ ...item!, id: onId, survivorId: lowestUlid(2) }]),
+  moveDependencies: (tx, [item]) => moveDependencies(tx, [{ ...item!, id: onId, supersededById: lowestUlid(2) }]),
 };
 
 for (const [name, write] of Object.entries(writes)) {

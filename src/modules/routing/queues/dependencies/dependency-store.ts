@@ -25,14 +25,14 @@ export async function readDependencies(sql: Sql, items: readonly ItemKey[]): Pro
   if (items.length === 0) return [];
   const itemWith = (tenantId: Fragment, id: Fragment) => sql`
     cross join lateral (
-      select i.id as last_id, i.pool_id, i.state, i.survivor_id from all_items i
+      select i.id as last_id, i.pool_id, i.state, i.superseded_by_id from all_items i
       where i.tenant_id = ${tenantId} and i.id = ${id} and i.delivery <> 'none' limit 1) i`;
   return sql`
     with recursive chain as (
       select n.tenant_id, n.id, i.*, 1 as links from (${keyRows(sql, items)}) n ${itemWith(sql`n.tenant_id`, sql`n.id`)}
       union all
-      select c.tenant_id, c.id, i.*, c.links + 1 from chain c ${itemWith(sql`c.tenant_id`, sql`c.survivor_id`)}
-      where c.state = 'superseded' and c.survivor_id <> '' and c.links < ${linksMax}
+      select c.tenant_id, c.id, i.*, c.links + 1 from chain c ${itemWith(sql`c.tenant_id`, sql`c.superseded_by_id`)}
+      where c.state = 'superseded' and c.superseded_by_id <> '' and c.links < ${linksMax}
     )
     select distinct on (tenant_id, id) tenant_id, id, last_id, pool_id, state from chain
     order by tenant_id, id, links desc`;
@@ -98,7 +98,7 @@ export async function settleDependencies(
 
 /** A replaced item and the item that replaced it. */
 export interface Replacement extends ItemKey {
-  readonly survivorId: string;
+  readonly supersededById: string;
 }
 
 /**
@@ -111,26 +111,26 @@ export async function moveDependencies(tx: Sql, replaced: readonly Replacement[]
   await tx`
     with replaced as (
       select * from unnest(${replaced.map(({ tenantId }) => tenantId)}::text[],
-        ${replaced.map(({ id }) => id)}::text[], ${replaced.map(({ survivorId }) => survivorId)}::text[])
-        as replaced(tenant_id, id, survivor_id)
+        ${replaced.map(({ id }) => id)}::text[], ${replaced.map(({ supersededById }) => supersededById)}::text[])
+        as replaced(tenant_id, id, superseded_by_id)
     ), marked as (
-      update queue_items q set blocks = true from (select distinct tenant_id, survivor_id from replaced) r
-      where q.tenant_id = r.tenant_id and q.id = r.survivor_id and q.state in ('pending', 'held', 'ready', 'leased')
+      update queue_items q set blocks = true from (select distinct tenant_id, superseded_by_id from replaced) r
+      where q.tenant_id = r.tenant_id and q.id = r.superseded_by_id and q.state in ('pending', 'held', 'ready', 'leased')
         and q.hold_reason <> 'dependency'
       returning q.tenant_id, q.id
     ), locked as materialized (
-      select d.tenant_id, d.item_id, d.on_id, r.survivor_id
+      select d.tenant_id, d.item_id, d.on_id, r.superseded_by_id
       from replaced r join queue_dependencies d on d.tenant_id = r.tenant_id and d.on_id = r.id
       order by d.tenant_id, d.item_id, d.on_id for update of d
     ), moved as (
       delete from queue_dependencies d using locked l
       where d.tenant_id = l.tenant_id and d.item_id = l.item_id and d.on_id = l.on_id
-      returning d.tenant_id, d.item_id, l.survivor_id
+      returning d.tenant_id, d.item_id, l.superseded_by_id
     )
     insert into queue_dependencies (tenant_id, item_id, on_id, outcome)
-    select distinct m.tenant_id, m.item_id, m.survivor_id,
-      case when m.item_id = m.survivor_id then 'completed' when k.id is null then 'failed' end
-    from moved m left join marked k on k.tenant_id = m.tenant_id and k.id = m.survivor_id
+    select distinct m.tenant_id, m.item_id, m.superseded_by_id,
+      case when m.item_id = m.superseded_by_id then 'completed' when k.id is null then 'failed' end
+    from moved m left join marked k on k.tenant_id = m.tenant_id and k.id = m.superseded_by_id
     on conflict do nothing`;
 }
 

@@ -130,7 +130,7 @@ export interface QueueItem extends AssignmentRetry, ItemDetails {
   readonly leasedAt: Date | null;
   readonly leaseUntil: Date | null;
   readonly endedAt: Date | null;
-  readonly survivorId: string;
+  readonly supersededById: string;
   readonly failures: readonly ItemFailure[];
   /** The latest offers, oldest first. */
   readonly offers: readonly ItemOffer[];

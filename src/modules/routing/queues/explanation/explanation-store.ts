@@ -11,7 +11,7 @@ export interface AdmittedItem extends AssignmentRetry {
   readonly holdReason: HoldReason;
   readonly dueAt: Date | null;
   readonly poolId: string;
-  readonly survivorId: string;
+  readonly supersededById: string;
   readonly singletonGroup: string;
   readonly debounceGroup: string;
   readonly throttleGroup: string;
@@ -30,7 +30,7 @@ export async function findAdmittedItem(
   id: string,
 ): Promise<AdmittedItem | undefined> {
   const [row] = await sql<AdmittedItem[]>`
-    select id, pool_id, state, hold_reason, due_at, survivor_id, singleton_group, debounce_group, throttle_group,
+    select id, pool_id, state, hold_reason, due_at, superseded_by_id, singleton_group, debounce_group, throttle_group,
       concurrency_group, rank, assign_tries, assign_reason, assign_after
     from all_items where tenant_id = ${tenantId} and pool_id = ${poolId} and id = ${id}`;
   return row && (await withSurvivors(sql, tenantId, [row]))[0];

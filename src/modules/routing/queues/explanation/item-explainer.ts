@@ -39,7 +39,10 @@ const endTexts: Partial<Readonly<Record<QueueItem["state"], string>>> = {
   drained: "was removed when its queue was drained",
 };
 
-function summaryOf({ state, recipientId, attempt, failures, survivorId }: QueueItem, nameOf: RecipientNames): string {
+function summaryOf(
+  { state, recipientId, attempt, failures, supersededById }: QueueItem,
+  nameOf: RecipientNames,
+): string {
   const name = nameOf(recipientId);
   const recipient = recipientId === "" ? "" : ` by the recipient ${name}`;
   const last = failures.at(-1);
@@ -55,7 +58,7 @@ function summaryOf({ state, recipientId, attempt, failures, survivorId }: QueueI
     case "held":
       return `The item waits${recipientId === "" ? "" : ` for the recipient ${name}`}.${cause}`;
     case "superseded":
-      return `The item was replaced by the item ${survivorId}.`;
+      return `The item was replaced by the item ${supersededById}.`;
     default:
       return `The item ${endTexts[state]}${state === "completed" ? recipient : ""}.${cause}`;
   }
@@ -154,13 +157,13 @@ function remediesOf({ state, poolId }: QueueItem, isPoolDeleted: boolean): reado
   return [`Correct the cause, then retry the dead letter: see GET /api/dlq/${poolId}.`];
 }
 
-function linksOf({ id, poolId, recipientId, survivorId, state }: QueueItem) {
+function linksOf({ id, poolId, recipientId, supersededById, state }: QueueItem) {
   return [
     ...linkTo("queue_item", id, `/api/queues/${poolId}/items/${id}`),
     ...linkTo("admission", id, `/api/queues/${poolId}/items/${id}/admission-explanation`),
     ...linkTo("pool", poolId, `/api/pools/${poolId}`),
     ...linkTo("recipient", recipientId, `/api/recipients/${recipientId}`),
-    ...linkTo("survivor", survivorId, `/api/queues/${poolId}/items/${survivorId}`, true),
+    ...linkTo("survivor", supersededById, `/api/queues/${poolId}/items/${supersededById}`, true),
     ...(state === "dead_lettered" ? linkTo("dead_letters", poolId, `/api/dlq/${poolId}`) : []),
   ];
 }

@@ -6,7 +6,7 @@ export interface ItemEnd {
   readonly endedAt: Fragment;
   /** The token that completed the item. */
   readonly doneToken: Fragment;
-  readonly survivorId: Fragment;
+  readonly supersededById: Fragment;
   /** The result of a completed item. */
   readonly result?: Fragment;
 }
@@ -20,12 +20,12 @@ export function historyColumns(sql: Sql): Fragment {
 }
 
 /** Common table expression that moves ended items to the history. It reads the deleted rows from the expression `ended`. */
-export function archiveItems(sql: Sql, { state, endedAt, doneToken, survivorId, result }: ItemEnd): Fragment {
+export function archiveItems(sql: Sql, { state, endedAt, doneToken, supersededById, result }: ItemEnd): Fragment {
   return sql`
     archived as (
-      insert into routing_history (${historyColumns(sql)}, state, ended_at, done_token, survivor_id
+      insert into routing_history (${historyColumns(sql)}, state, ended_at, done_token, superseded_by_id
         ${result === undefined ? sql`` : sql`, result`})
-      select ${historyColumns(sql)}, ${state}, ${endedAt}, ${doneToken}, ${survivorId}
+      select ${historyColumns(sql)}, ${state}, ${endedAt}, ${doneToken}, ${supersededById}
         ${result === undefined ? sql`` : sql`, ${result}`}
       from ended e
     )`;
@@ -37,6 +37,6 @@ export function archiveTracked(sql: Sql, endedAt: Date): Fragment {
     state: sql`'completed'`,
     endedAt: sql`${endedAt}::timestamptz`,
     doneToken: sql`''`,
-    survivorId: sql`''`,
+    supersededById: sql`''`,
   });
 }

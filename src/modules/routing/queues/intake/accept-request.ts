@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Claim } from "../../../../platform/idempotency/index.ts";
+import type { KeyClaim } from "../../../../platform/idempotency/index.ts";
 import type { AdmissionRequest, Verdict } from "../../admission/index.ts";
 import type { AcceptedBatch } from "./accept-store.ts";
 
@@ -19,7 +19,7 @@ export interface AcceptRequest {
   }[];
   readonly nowMs: number;
   /** The call's idempotency key, if any. */
-  readonly claim: Pick<Claim, "tenantId" | "principal" | "operation" | "key"> | undefined;
+  readonly claim: Pick<KeyClaim, "tenantId" | "principal" | "operation" | "key"> | undefined;
   /** Creates the rows to write, given the admission verdict of each item (undefined for an unconstrained item). */
   toBatch(verdicts: readonly (Verdict | undefined)[]): AcceptedBatch;
 }

@@ -11,16 +11,16 @@ import {
   type GroupState,
   groupStatus,
 } from "../../admission/index.ts";
-import { admissionStage, constraints } from "../testing/admission-stage.ts";
+import { admissionFixture, constraints } from "../testing/admission-fixture.ts";
 
 const db = await testDatabase();
-const stage = admissionStage(db);
-const { list, get, clear } = stage;
+const fixture = admissionFixture(db);
+const { list, get, clear } = fixture;
 
 describe("groups", () => {
   test("are listed exactly once in pages of any size, whatever is added in the meantime", async () => {
-    const pool = await stage.pool({ ...constraints, debounce: undefined });
-    for (let n = 0; n < 4; n++) await stage.enqueue(pool, { key: `key ${n}` });
+    const pool = await fixture.pool({ ...constraints, debounce: undefined });
+    for (let n = 0; n < 4; n++) await fixture.enqueue(pool, { key: `key ${n}` });
     const whole = (await list(pool)).groups.map(({ constraintKind, groupId }) => `${constraintKind} ${groupId}`);
     assert.equal(whole.length, 12);
     for (const pageSize of [1, 5, 12]) {
@@ -35,7 +35,7 @@ describe("groups", () => {
       assert.deepEqual(seen, whole);
     }
     const { nextPageToken } = await list(pool, { pageSize: 1 });
-    await stage.enqueue(pool, { key: "late" });
+    await fixture.enqueue(pool, { key: "late" });
     const rest = await list(pool, { pageSize: 1000, pageToken: nextPageToken });
     for (const name of whole.slice(1)) {
       assert.equal(rest.groups.filter((group) => `${group.constraintKind} ${group.groupId}` === name).length, 1);
@@ -47,14 +47,14 @@ describe("groups", () => {
   });
 
   test("are found by pool, environment, kind and status", async () => {
-    const pool = await stage.pool({ ...constraints, debounce: undefined });
-    const staging = await stage.pool(
+    const pool = await fixture.pool({ ...constraints, debounce: undefined });
+    const staging = await fixture.pool(
       { throttle: constraints.throttle, debounce: constraints.debounce },
       { tenantId: pool.tenantId, environmentKey: "staging" },
     );
-    await stage.enqueue(pool);
-    await stage.lease(pool);
-    await stage.enqueue(staging);
+    await fixture.enqueue(pool);
+    await fixture.lease(pool);
+    await fixture.enqueue(staging);
     const kinds = async (request: object) =>
       (await list({ tenantId: pool.tenantId }, request)).groups.map((group) => group.constraintKind);
     assert.deepEqual(await kinds({}), ["concurrency", "debounce", "singleton", "throttle", "throttle"]);
@@ -68,16 +68,16 @@ describe("groups", () => {
   });
 
   test("show their places, holders and waiting items", async () => {
-    const pool = await stage.pool({
+    const pool = await fixture.pool({
       singleton: { ...constraints.singleton, key: "item.type + item.key" },
       concurrency: { ...constraints.concurrency, key: "'all'", limit: 2 },
     });
     const items = [];
-    for (let n = 0; n < 5; n++) items.push(await stage.enqueue(pool, { key: `${n}` }));
+    for (let n = 0; n < 5; n++) items.push(await fixture.enqueue(pool, { key: `${n}` }));
     const [singleton, concurrency] = items[0]!.refs;
     const waiting = await get(pool, concurrency!);
     assert.deepEqual([waiting.status, waiting.limit, waiting.inUse, waiting.waiting], ["open", 2, 0, 5]);
-    assert.equal((await stage.lease(pool, 5)).length, 2);
+    assert.equal((await fixture.lease(pool, 5)).length, 2);
     const place = await get(pool, singleton!);
     assert.deepEqual([place.status, place.queueItemId, place.limit, place.inUse], ["saturated", items[0]!.id, 1, 1]);
     const places = await get(pool, concurrency!);
@@ -89,9 +89,9 @@ describe("groups", () => {
   });
 
   test("of another pool or tenant, or that do not exist, are not found by get or clear", async () => {
-    const pool = await stage.pool({ singleton: constraints.singleton });
-    const { refs } = await stage.enqueue(pool);
-    const beside = await stage.pool({ singleton: constraints.singleton }, { tenantId: pool.tenantId });
+    const pool = await fixture.pool({ singleton: constraints.singleton });
+    const { refs } = await fixture.enqueue(pool);
+    const beside = await fixture.pool({ singleton: constraints.singleton }, { tenantId: pool.tenantId });
     const before = await readRows(db.sql as never);
     const none = failsWith("NOT_FOUND", /^No such admission group\.$/);
     for (const ask of [get, clear]) {
@@ -104,13 +104,13 @@ describe("groups", () => {
   });
 
   test("are shown only to callers with access to their environment", async () => {
-    const live = await stage.pool({ singleton: constraints.singleton });
-    const sandbox = await stage.pool(
+    const live = await fixture.pool({ singleton: constraints.singleton });
+    const sandbox = await fixture.pool(
       { singleton: constraints.singleton },
       { tenantId: live.tenantId, environmentKey: "staging" },
     );
-    const { refs: ofLive } = await stage.enqueue(live);
-    const { refs: ofSandbox } = await stage.enqueue(sandbox);
+    const { refs: ofLive } = await fixture.enqueue(live);
+    const { refs: ofSandbox } = await fixture.enqueue(sandbox);
     const cases = [
       { environmentMode: "production_only", seen: live, hidden: sandbox, group: ofSandbox[0]! },
       { environmentMode: "non_production_only", seen: sandbox, hidden: live, group: ofLive[0]! },
@@ -174,15 +174,15 @@ describe("groups", () => {
   });
 
   test("are deleted a day after their last use unless they hold something, and start fresh afterwards", async () => {
-    const pool = await stage.pool({ ...constraints, debounce: undefined });
+    const pool = await fixture.pool({ ...constraints, debounce: undefined });
     const day = 86_400_000;
     const usedMs = Date.now() - 2 * day;
-    const ended = await stage.enqueue(pool, { key: "ended" }, usedMs);
-    await stage.end(pool, ended, usedMs);
-    const working = await stage.enqueue(pool, { key: "working" }, Date.now() - day / 2);
-    const old = await stage.enqueue(pool, { key: "waiting, old" }, usedMs);
-    const waiting = await stage.pool({ debounce: constraints.debounce }, { tenantId: pool.tenantId });
-    const held = await stage.enqueue(waiting, {}, usedMs);
+    const ended = await fixture.enqueue(pool, { key: "ended" }, usedMs);
+    await fixture.end(pool, ended, usedMs);
+    const working = await fixture.enqueue(pool, { key: "working" }, Date.now() - day / 2);
+    const old = await fixture.enqueue(pool, { key: "waiting, old" }, usedMs);
+    const waiting = await fixture.pool({ debounce: constraints.debounce }, { tenantId: pool.tenantId });
+    const held = await fixture.enqueue(waiting, {}, usedMs);
     const unused = [ended, old, held].flatMap(({ refs }) => refs.map(({ groupId }) => groupId));
     await db.sql`update admission_groups set updated_at = ${new Date(usedMs)} where group_id = any(${unused})`;
     const job = deleteIdleGroupsJob({ db, clock: { now: Date.now }, platformTenantId: () => pool.tenantId });
@@ -190,21 +190,21 @@ describe("groups", () => {
     const left = (await list({ tenantId: pool.tenantId })).groups.map(({ groupId }) => groupId);
     const expected = [...working.refs, ...old.refs.filter(({ kind }) => kind !== "singleton"), ...held.refs];
     assert.deepEqual(left.sort(), expected.map(({ groupId }) => groupId).sort());
-    assert.equal((await stage.enqueue(pool, { key: "ended" })).verdict.status, "admitted");
-    assert.equal((await stage.lease(pool, 9)).length, 2);
+    assert.equal((await fixture.enqueue(pool, { key: "ended" })).verdict.status, "admitted");
+    assert.equal((await fixture.lease(pool, 9)).length, 2);
   });
 });
 
 test("a transaction that creates a group and one that holds another group's lock do not deadlock forever", async () => {
   const throttle = { ...constraints.throttle, key: "item.type", limit: 1000, burst: 1000, onLimit: "reject" as const };
-  const pool = await stage.pool({ singleton: constraints.singleton, throttle });
-  await stage.enqueue(pool, { key: "first" });
-  const { verdicts } = await stage.preview(pool, { key: "second" });
+  const pool = await fixture.pool({ singleton: constraints.singleton, throttle });
+  await fixture.enqueue(pool, { key: "first" });
+  const { verdicts } = await fixture.preview(pool, { key: "second" });
   const { groupId } = verdicts.find(({ constraintKind }) => constraintKind === "singleton")!;
-  let entering: ReturnType<typeof stage.enqueue> | undefined;
+  let entering: ReturnType<typeof fixture.enqueue> | undefined;
   const looking = db.transaction(async (tx) => {
     await tx`select from admission_groups where tenant_id = ${pool.tenantId} and kind = 'throttle' for update`;
-    entering = stage.enqueue(pool, { key: "second" });
+    entering = fixture.enqueue(pool, { key: "second" });
     // It has created its group and waits for the other one.
     await untilBlocked(db.sql);
     await tx`

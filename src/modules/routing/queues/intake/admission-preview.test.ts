@@ -5,11 +5,11 @@ import { PreviewAdmissionRequestSchema } from "../../../../../gen/service/api/ad
 import { failsWith, freshTenant, perform, testDatabase } from "../../../../../test/harness/context.ts";
 import { readRows } from "../../../../../test/harness/rows.ts";
 import type { AdmissionConfig } from "../../pools/index.ts";
-import { admissionStage, constraints } from "../testing/admission-stage.ts";
+import { admissionFixture, constraints } from "../testing/admission-fixture.ts";
 
 const db = await testDatabase();
-const stage = admissionStage(db);
-const { preview, explain, handlers } = stage;
+const fixture = admissionFixture(db);
+const { preview, explain, handlers } = fixture;
 
 describe("preview", () => {
   const kinds: [name: string, admission: AdmissionConfig][] = [
@@ -24,16 +24,16 @@ describe("preview", () => {
   ];
   for (const [name, admission] of kinds) {
     test(`${name}: predicts the verdict of each item that follows`, async () => {
-      const pool = await stage.pool(admission);
+      const pool = await fixture.pool(admission);
       for (let n = 0; n < 4; n++) {
         const nowMs = Date.now();
         const said = await preview(pool, {}, nowMs);
-        const { id, verdict } = await stage.enqueue(pool, {}, nowMs);
+        const { id, verdict } = await fixture.enqueue(pool, {}, nowMs);
         assert.equal(said.existingQueueItemId, verdict.existingItemId);
         assert.deepEqual(said.supersededQueueItemIds, verdict.supersedes);
         if (verdict.status === "admitted") {
           // The item is admitted, and leased immediately unless the preview names a constraint that holds it.
-          assert.equal((await stage.lease(pool, 9)).includes(id), said.status === "admitted");
+          assert.equal((await fixture.lease(pool, 9)).includes(id), said.status === "admitted");
           continue;
         }
         assert.equal(said.status, verdict.status);
@@ -57,12 +57,12 @@ describe("preview", () => {
   }
 
   test("a thousand previews change no row, and the next item is admitted as predicted", async () => {
-    const pool = await stage.pool({
+    const pool = await fixture.pool({
       ...constraints,
       debounce: undefined,
       throttle: { ...constraints.throttle, burst: 1 },
     });
-    await stage.enqueue(pool, { key: "other" });
+    await fixture.enqueue(pool, { key: "other" });
     const before = await readRows(db.sql as never);
     const nowMs = Date.now();
     const said = [];
@@ -72,15 +72,15 @@ describe("preview", () => {
     assert.deepEqual(await readRows(db.sql as never), before);
     assert.equal(said.length, 1000);
     for (const each of said) assert.equal(each.status, "admitted");
-    assert.equal((await stage.enqueue(pool, { key: "mine" }, nowMs)).verdict.status, "admitted");
+    assert.equal((await fixture.enqueue(pool, { key: "mine" }, nowMs)).verdict.status, "admitted");
     assert.equal((await preview(pool, { key: "mine" }, nowMs)).status, "deduplicated");
   });
 
   test("an item's own time applies when it is later than the hold, and until then the item takes no place", async () => {
-    const pool = await stage.pool({ debounce: constraints.debounce });
-    const busy = await stage.pool({ concurrency: constraints.concurrency });
-    await stage.enqueue(busy);
-    await stage.lease(busy);
+    const pool = await fixture.pool({ debounce: constraints.debounce });
+    const busy = await fixture.pool({ concurrency: constraints.concurrency });
+    await fixture.enqueue(busy);
+    await fixture.lease(busy);
     const atMs = Date.now() + 86_400_000;
     const later = async ({ tenantId, poolId }: typeof pool) => {
       const request = { poolId, item: { type: "t", notBefore: timestampFromMs(atMs) } };
@@ -94,7 +94,7 @@ describe("preview", () => {
   });
 
   test("an item for a pool other than the path's is refused, and so is one whose key cannot be evaluated", async () => {
-    const pool = await stage.pool({ throttle: { ...constraints.throttle, key: "int(item.attributes.customer)" } });
+    const pool = await fixture.pool({ throttle: { ...constraints.throttle, key: "int(item.attributes.customer)" } });
     const request = { poolId: pool.poolId, item: { poolId: "another", type: "t" } };
     await assert.rejects(
       perform(db, pool, handlers.previewAdmission, PreviewAdmissionRequestSchema, request),
@@ -109,12 +109,12 @@ describe("preview", () => {
 
 describe("explanation", () => {
   test("an item without constraints, or that passed all of them, is held by none", async () => {
-    const free = await stage.pool({});
-    const { id } = await stage.enqueue(free);
+    const free = await fixture.pool({});
+    const { id } = await fixture.enqueue(free);
     const explanation = await explain(free, id);
     assert.deepEqual([explanation.status, explanation.constraintKind, explanation.verdicts], ["ready", "", []]);
-    const pool = await stage.pool({ ...constraints, debounce: undefined });
-    const passed = await explain(pool, (await stage.enqueue(pool)).id);
+    const pool = await fixture.pool({ ...constraints, debounce: undefined });
+    const passed = await explain(pool, (await fixture.enqueue(pool)).id);
     assert.deepEqual(
       passed.verdicts.map(({ constraintKind, verdict }) => [constraintKind, verdict]),
       [
@@ -126,12 +126,12 @@ describe("explanation", () => {
   });
 
   test("held by a throttle: the time and the number of items ahead", async () => {
-    const pool = await stage.pool({ throttle: constraints.throttle, concurrency: constraints.concurrency });
+    const pool = await fixture.pool({ throttle: constraints.throttle, concurrency: constraints.concurrency });
     const items = [];
-    for (let n = 0; n < 4; n++) items.push(await stage.enqueue(pool));
+    for (let n = 0; n < 4; n++) items.push(await fixture.enqueue(pool));
     assert.deepEqual((await explain(pool, items[3]!.id)).constraintKind, "");
     const fromMs = Date.now();
-    await stage.lease(pool);
+    await fixture.lease(pool);
     const explanation = await explain(pool, items[3]!.id, fromMs);
     assert.equal(explanation.status, "ready");
     assert.equal(explanation.constraintKind, "throttle");
@@ -150,13 +150,13 @@ describe("explanation", () => {
   });
 
   test("waiting for a slot: no time, but the number of items ahead by rank", async () => {
-    const pool = await stage.pool({ concurrency: constraints.concurrency });
+    const pool = await fixture.pool({ concurrency: constraints.concurrency });
     const nowMs = Date.now();
-    await stage.enqueue(pool, {}, nowMs);
-    await stage.lease(pool);
+    await fixture.enqueue(pool, {}, nowMs);
+    await fixture.lease(pool);
     const items = [];
-    for (let n = 1; n <= 3; n++) items.push(await stage.enqueue(pool, {}, nowMs + n));
-    await stage.enqueue(pool, { key: "another group" }, nowMs);
+    for (let n = 1; n <= 3; n++) items.push(await fixture.enqueue(pool, {}, nowMs + n));
+    await fixture.enqueue(pool, { key: "another group" }, nowMs);
     for (const [n, { id }] of items.entries()) {
       const explanation = await explain(pool, id, nowMs);
       assert.deepEqual([explanation.constraintKind, explanation.ahead], ["concurrency", n]);
@@ -166,10 +166,10 @@ describe("explanation", () => {
   });
 
   test("superseded in its debounce window: the survivor, which waits for the window's end", async () => {
-    const pool = await stage.pool({ debounce: constraints.debounce, throttle: constraints.throttle });
+    const pool = await fixture.pool({ debounce: constraints.debounce, throttle: constraints.throttle });
     const nowMs = Date.now();
-    const first = await stage.enqueue(pool, {}, nowMs);
-    const last = await stage.enqueue(pool, {}, nowMs + 1000);
+    const first = await fixture.enqueue(pool, {}, nowMs);
+    const last = await fixture.enqueue(pool, {}, nowMs + 1000);
     const superseded = await explain(pool, first.id, nowMs + 2000);
     assert.deepEqual(
       [superseded.status, superseded.survivorId, superseded.constraintKind],
@@ -185,9 +185,9 @@ describe("explanation", () => {
   });
 
   test("an item of another pool or tenant, or that does not exist, is not found", async () => {
-    const pool = await stage.pool({});
-    const { id } = await stage.enqueue(pool);
-    const beside = await stage.pool({}, { tenantId: pool.tenantId });
+    const pool = await fixture.pool({});
+    const { id } = await fixture.enqueue(pool);
+    const beside = await fixture.pool({}, { tenantId: pool.tenantId });
     const none = failsWith("NOT_FOUND", /^No such queue item\.$/);
     await assert.rejects(explain(beside, id), none);
     await assert.rejects(explain(pool, "nothing"), none);

@@ -197,7 +197,7 @@ async function acceptIn(tx: Sql, requests: readonly AcceptRequest[], shard: numb
       }
       // No pool id: the holder of a place may have been redirected to another pool since.
       for (const superseded of verdict.supersedes) {
-        transitions.push({ tenantId, id: superseded, from: "waiting", to: "superseded", survivorId: id });
+        transitions.push({ tenantId, id: superseded, from: "waiting", to: "superseded", supersededById: id });
       }
       if (verdict.cancels !== "") {
         transitions.push({ tenantId, id: verdict.cancels, from: "unfinished", to: "cancelled" });

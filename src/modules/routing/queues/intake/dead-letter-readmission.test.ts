@@ -16,18 +16,18 @@ import { createCursors } from "../../../../platform/cursor/index.ts";
 import { createAdmissionKeys, createAdmissionRequests } from "../../admission/index.ts";
 import { createDeadLetters } from "../../dead-letters/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
-import { admissionStage, constraints } from "../testing/admission-stage.ts";
+import { admissionFixture, constraints } from "../testing/admission-fixture.ts";
 import { createReadmission } from "./dead-letter-readmission.ts";
 
 const db = await testDatabase();
-const stage = admissionStage(db);
+const fixture = admissionFixture(db);
 const { singleton, concurrency } = constraints;
 
 test("keys of letters are evaluated in slices of the event loop, each once", async () => {
-  const pool = await stage.pool({ singleton, concurrency });
+  const pool = await fixture.pool({ singleton, concurrency });
   const { tenantId, poolId, environmentId } = pool;
   const ids: string[] = [];
-  for (const key of ["a", "b", "c"]) ids.push((await stage.enqueue(pool, { key })).id);
+  for (const key of ["a", "b", "c"]) ids.push((await fixture.enqueue(pool, { key })).id);
   await db.sql`update queue_items set key = id where tenant_id = ${tenantId}`;
   await db.sql`update queue_items set state = 'dead_lettered' where tenant_id = ${tenantId}`;
   const snapshot = {
@@ -64,12 +64,12 @@ test("keys of letters are evaluated in slices of the event loop, each once", asy
 
 /** Retries of a pool's letters through the call chain; `inSlice` runs in each slice of the event loop. */
 async function retriesWith(
-  inSlice: (stage: { tenantId: string; poolId: string; config: { admission: object } }) => Promise<void>,
+  inSlice: (fixture: { tenantId: string; poolId: string; config: { admission: object } }) => Promise<void>,
 ) {
-  const pool = await stage.pool({ singleton });
+  const pool = await fixture.pool({ singleton });
   const { tenantId, poolId, environmentId } = pool;
   const ids: string[] = [];
-  for (const key of ["a", "b", "c"]) ids.push((await stage.enqueue(pool, { key })).id);
+  for (const key of ["a", "b", "c"]) ids.push((await fixture.enqueue(pool, { key })).id);
   await db.sql`update queue_items set key = id where tenant_id = ${tenantId}`;
   await db.sql`update queue_items set state = 'dead_lettered' where tenant_id = ${tenantId}`;
   await db.sql`update admission_groups set item_id = '' where tenant_id = ${tenantId}`;

@@ -154,7 +154,7 @@ export async function lockRound(
       return { queueItemId: itemId, reason: status, existingItemId };
     for (const state of next) change(state);
     // No pool id: the holder of a place may have been redirected to another pool.
-    const base = { tenantId, survivorId: itemId };
+    const base = { tenantId, supersededById: itemId };
     for (const id of supersedes) transitions.push({ ...base, id, from: "waiting", to: "superseded" });
     if (cancels !== "") transitions.push({ tenantId, id: cancels, from: "unfinished", to: "cancelled" });
     return { queueItemId: itemId, state: holdReason === "" ? "ready" : "held", holdReason, dueAtMs, ...request.groups };

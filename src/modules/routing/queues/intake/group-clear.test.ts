@@ -9,11 +9,11 @@ import {
 } from "../../../../../gen/service/api/admission_pb.ts";
 import { failsWith, testDatabase } from "../../../../../test/harness/context.ts";
 import { readRows } from "../../../../../test/harness/rows.ts";
-import { admissionStage, constraints } from "../testing/admission-stage.ts";
+import { admissionFixture, constraints } from "../testing/admission-fixture.ts";
 
 const db = await testDatabase();
-const stage = admissionStage(db);
-const { preview, explain, list, get, clear } = stage;
+const fixture = admissionFixture(db);
+const { preview, explain, list, get, clear } = fixture;
 
 async function itemRow(id: string) {
   const [row] = await db.sql<{ state: string; dueAt: Date | null }[]>`
@@ -23,64 +23,64 @@ async function itemRow(id: string) {
 
 describe("clear", () => {
   test("frees a singleton's place immediately; the former holder continues, and its end does not affect the next holder", async () => {
-    const pool = await stage.pool({ singleton: constraints.singleton });
-    const holder = await stage.enqueue(pool);
-    assert.equal((await stage.enqueue(pool)).verdict.status, "deduplicated");
+    const pool = await fixture.pool({ singleton: constraints.singleton });
+    const holder = await fixture.enqueue(pool);
+    assert.equal((await fixture.enqueue(pool)).verdict.status, "deduplicated");
     const group = await clear(pool, holder.refs[0]!);
     assert.deepEqual([group.status, group.queueItemId, group.inUse], ["cleared", "", 0]);
     assert.deepEqual([group.clearedBy, group.clearedReason], ["user:ada", "stuck since noon"]);
     assert.ok(group.clearedAt !== undefined);
     assert.equal((await itemRow(holder.id)).state, "ready");
-    const next = await stage.enqueue(pool);
+    const next = await fixture.enqueue(pool);
     assert.equal(next.verdict.status, "admitted");
-    await stage.end(pool, holder);
+    await fixture.end(pool, holder);
     const used = await get(pool, holder.refs[0]!);
     assert.deepEqual([used.status, used.queueItemId, used.clearedBy], ["saturated", next.id, ""]);
   });
 
   test("releases the waiting item of a debounce immediately; the next item begins a new window", async () => {
-    const pool = await stage.pool({ debounce: constraints.debounce });
-    const waiting = await stage.enqueue(pool);
+    const pool = await fixture.pool({ debounce: constraints.debounce });
+    const waiting = await fixture.enqueue(pool);
     const nowMs = Date.now();
-    const woken = stage.woken.length;
+    const woken = fixture.woken.length;
     assert.equal((await clear(pool, waiting.refs[0]!, { nowMs })).status, "cleared");
-    assert.deepEqual(stage.woken.slice(woken), [pool.poolId]);
+    assert.deepEqual(fixture.woken.slice(woken), [pool.poolId]);
     const row = await itemRow(waiting.id);
     assert.deepEqual([row.state, row.dueAt!.getTime()], ["held", nowMs]);
-    const next = await stage.enqueue(pool, {}, nowMs);
+    const next = await fixture.enqueue(pool, {}, nowMs);
     assert.deepEqual([next.verdict.dueAtMs, next.verdict.supersedes], [nowMs + 600_000, []]);
   });
 
   test("resets a throttle and releases its items; items of other groups keep waiting", async () => {
-    const pool = await stage.pool({ throttle: constraints.throttle });
+    const pool = await fixture.pool({ throttle: constraints.throttle });
     const items = [];
-    for (let n = 0; n < 3; n++) items.push(await stage.enqueue(pool));
-    for (let n = 0; n < 2; n++) await stage.enqueue(pool, { key: "other" });
-    assert.equal((await stage.lease(pool, 9)).length, 2);
+    for (let n = 0; n < 3; n++) items.push(await fixture.enqueue(pool));
+    for (let n = 0; n < 2; n++) await fixture.enqueue(pool, { key: "other" });
+    assert.equal((await fixture.lease(pool, 9)).length, 2);
     assert.equal((await get(pool, items[0]!.refs[0]!)).waiting, 2);
     await clear(pool, items[0]!.refs[0]!);
     assert.deepEqual(
-      await stage.lease(pool, 9),
+      await fixture.lease(pool, 9),
       items.slice(1).map(({ id }) => id),
     );
-    const next = await stage.enqueue(pool);
-    await stage.enqueue(pool);
-    assert.deepEqual(await stage.lease(pool, 9), [next.id]);
+    const next = await fixture.enqueue(pool);
+    await fixture.enqueue(pool);
+    assert.deepEqual(await fixture.lease(pool, 9), [next.id]);
   });
 
   test("is refused for a concurrency group, which stays unchanged because leased items hold its slots", async () => {
-    const pool = await stage.pool({ concurrency: constraints.concurrency });
-    const { refs } = await stage.enqueue(pool);
+    const pool = await fixture.pool({ concurrency: constraints.concurrency });
+    const { refs } = await fixture.enqueue(pool);
     const before = await readRows(db.sql as never);
     await assert.rejects(clear(pool, refs[0]!), failsWith("FAILED_PRECONDITION", /concurrency/));
     assert.deepEqual(await readRows(db.sql as never), before);
   });
 
   test("records an event with the reason and without any key", async () => {
-    const pool = await stage.pool({ throttle: constraints.throttle });
-    const { refs } = await stage.enqueue(pool, { key: "hidden-4711" });
+    const pool = await fixture.pool({ throttle: constraints.throttle });
+    const { refs } = await fixture.enqueue(pool, { key: "hidden-4711" });
     await clear(pool, refs[0]!);
-    assert.deepEqual(stage.events.recorded.at(-1), {
+    assert.deepEqual(fixture.events.recorded.at(-1), {
       tenantId: pool.tenantId,
       type: "admission.group.cleared",
       subject: refs[0]!.groupId,
@@ -89,17 +89,17 @@ describe("clear", () => {
   });
 
   test("loses no item among many concurrent ones: each is superseded by an existing item or proceeds", async () => {
-    const pool = await stage.pool({ debounce: constraints.debounce });
-    const { refs } = await stage.enqueue(pool);
-    const work = Array.from({ length: 60 }, (_, n) => (n % 6 === 0 ? clear(pool, refs[0]!) : stage.enqueue(pool)));
+    const pool = await fixture.pool({ debounce: constraints.debounce });
+    const { refs } = await fixture.enqueue(pool);
+    const work = Array.from({ length: 60 }, (_, n) => (n % 6 === 0 ? clear(pool, refs[0]!) : fixture.enqueue(pool)));
     await Promise.all(work);
-    const rows = await db.sql<{ id: string; state: string; survivorId: string; dueAt: Date | null }[]>`
-      select id, state, survivor_id, due_at from all_items where pool_id = ${pool.poolId}`;
+    const rows = await db.sql<{ id: string; state: string; supersededById: string; dueAt: Date | null }[]>`
+      select id, state, superseded_by_id, due_at from all_items where pool_id = ${pool.poolId}`;
     assert.equal(rows.length, 51);
     const byId = new Map(rows.map((row) => [row.id, row]));
     const waiting = rows.filter(({ state }) => state === "held");
     for (const row of rows) {
-      if (row.state === "superseded") assert.ok(byId.has(row.survivorId));
+      if (row.state === "superseded") assert.ok(byId.has(row.supersededById));
       else assert.ok(row.state === "held" && row.dueAt !== null);
     }
     // A clear released every item except the one in the current window, so they are due.
@@ -116,14 +116,14 @@ describe("clear", () => {
 test("the value of a key is in no response, no event and no group row", async () => {
   const hidden = "hidden-4711";
   const key = "item.attributes.customer";
-  const pool = await stage.pool({
+  const pool = await fixture.pool({
     singleton: { ...constraints.singleton, key },
     throttle: { ...constraints.throttle, key },
     concurrency: { ...constraints.concurrency, key },
   });
   const item = { attributes: { customer: hidden } };
   const previewed = await preview(pool, item);
-  const { id, refs } = await stage.enqueue(pool, item);
+  const { id, refs } = await fixture.enqueue(pool, item);
   const explained = await explain(pool, id);
   const listed = await list(pool);
   const cleared = await clear(pool, refs[0]!);
@@ -133,7 +133,7 @@ test("the value of a key is in no response, no event and no group row", async ()
     toJson(AdmissionExplanationSchema, explained),
     toJson(ListAdmissionGroupsResponseSchema, listed),
     toJson(AdmissionGroupSchema, cleared),
-    stage.events.recorded,
+    fixture.events.recorded,
     rows,
   ].map((each) => JSON.stringify(each));
   assert.equal(listed.groups.length, 3);

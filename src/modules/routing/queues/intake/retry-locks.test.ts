@@ -9,18 +9,18 @@ import { openDatabase } from "../../../../platform/db/index.ts";
 import { createEventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import { createDeadLetters } from "../../dead-letters/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
-import { admissionStage, constraints } from "../testing/admission-stage.ts";
+import { admissionFixture, constraints } from "../testing/admission-fixture.ts";
 import { createReadmission } from "./dead-letter-readmission.ts";
 
 test("retries that name letters in opposite orders and leases at the same time never deadlock", async (t) => {
   const { url, drop, sql } = await freshDatabase();
   t.after(drop);
   const db = openDatabase(url, { maxConnections: 12 });
-  const stage = admissionStage(db);
+  const fixture = admissionFixture(db);
   const singleton = { ...constraints.singleton, mode: "replace_pending" as const };
-  const pool = await stage.pool({ singleton, concurrency: { ...constraints.concurrency, limit: 2 } });
+  const pool = await fixture.pool({ singleton, concurrency: { ...constraints.concurrency, limit: 2 } });
   const { tenantId, poolId } = pool;
-  const snapshot = stage.snapshots.get(poolId)!;
+  const snapshot = fixture.snapshots.get(poolId)!;
   const config = { ...snapshot.pool.config, queue: { ttlS: 3600, ageingS: 60 } };
   const requirePool = async () => ({ ...snapshot, pool: { ...snapshot.pool, config } }) as PoolSnapshot;
   const deadLetters = createDeadLetters({
@@ -30,11 +30,11 @@ test("retries that name letters in opposite orders and leases at the same time n
     cursors: createCursors(randomBytes(32)),
     platformTenantId: () => "",
     wake: () => {},
-    readmission: () => createReadmission(stage.admissionOf, createEventLoopScheduler()),
+    readmission: () => createReadmission(fixture.admissionOf, createEventLoopScheduler()),
     pools: { requireKnownPool: requirePool, requireRetryPool: requirePool },
   });
   const ids: string[] = [];
-  for (let nth = 0; nth < 12; nth++) ids.push((await stage.enqueue(pool, { key: `first ${nth}` })).id);
+  for (let nth = 0; nth < 12; nth++) ids.push((await fixture.enqueue(pool, { key: `first ${nth}` })).id);
   // Two letters share each key: the later one replaces the earlier.
   for (const [nth, id] of ids.entries()) await db.sql`update queue_items set key = ${`k${nth % 6}`} where id = ${id}`;
   const letters = ids.map((queueItemId) => ({
@@ -62,8 +62,8 @@ test("retries that name letters in opposite orders and leases at the same time n
     const [one, other, some, more] = await Promise.all([
       retry(ids),
       retry(ids.toReversed()),
-      stage.lease(pool, 6),
-      retry(ids.slice(3, 9)).then(() => stage.lease(pool, 6)),
+      fixture.lease(pool, 6),
+      retry(ids.slice(3, 9)).then(() => fixture.lease(pool, 6)),
     ]);
     retried += one + other;
     leased += some.length + more.length;

@@ -78,7 +78,7 @@ export function createItemScans(db: Database) {
 
   // The best plan for a lookup by ids depends on the ids, so it avoids the connections that force generic plans.
   function connectionsFor({ ids }: Selection): Connections {
-    return ids === undefined ? db.steady : db;
+    return ids === undefined ? db.genericPlans : db;
   }
 
   async function takeIn(sql: Sql, request: LeaseRequest, count: number, selection: Selection): Promise<LeasedRow[]> {
@@ -107,7 +107,7 @@ export function createItemScans(db: Database) {
     // Items of a recipient at its capacity are ready, too. The dispatcher looks again by itself.
     if (isBounded(request) || request.delivery === "push") return [];
     for (const delayMs of lockRetryMs) {
-      if (request.signal.aborted || !(await hasReadyItem(db.steady.sql, toParams(request, 1, {})))) return [];
+      if (request.signal.aborted || !(await hasReadyItem(db.genericPlans.sql, toParams(request, 1, {})))) return [];
       await delay(delayMs);
       const rows = await take(request, count);
       if (rows.length > 0) return rows;

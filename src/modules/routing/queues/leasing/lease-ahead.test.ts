@@ -6,7 +6,7 @@ import { until } from "../../../../../test/harness/until.ts";
 import type { Context } from "../../../../chain/call.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
 import { createQueueService, type QueueService } from "../queue-service.ts";
-import { admissionStage, type StagedPool } from "../testing/admission-stage.ts";
+import { admissionFixture, type StagedPool } from "../testing/admission-fixture.ts";
 import { leaseParts, leaseRequestOf } from "../testing/lease-parts.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
 import { canLeaseAhead } from "./lease-ahead.ts";
@@ -14,7 +14,7 @@ import { ageMaxMs } from "./lease-buffer.ts";
 import { createLeaseService, type LeaseRequest } from "./lease-service.ts";
 
 const db = await testDatabase();
-const stage = admissionStage(db);
+const fixture = admissionFixture(db);
 
 /** A node with a clock that the test sets. It hears the signals of other nodes only when it listens. */
 async function startNode(t: TestContext, { listens = false } = {}) {
@@ -52,8 +52,8 @@ const requestOf = (pool: StagedPool, fields: Partial<LeaseRequest> = {}) =>
   leaseRequestOf(pool, { leaseAhead: true, ...fields });
 
 async function poolWith(count: number, recipientId = ""): Promise<StagedPool> {
-  const pool = await stage.pool({});
-  await Promise.all(Array.from({ length: count }, () => stage.enqueue(pool)));
+  const pool = await fixture.pool({});
+  await Promise.all(Array.from({ length: count }, () => fixture.enqueue(pool)));
   await db.sql`update queue_items set recipient_id = ${recipientId} where pool_id = ${pool.poolId}`;
   return pool;
 }
@@ -217,7 +217,7 @@ test("an item that was cancelled in the buffer is not made ready", async (t) => 
   const pool = await poolWith(warmUpItems + 50);
   const received = await warmUp(node, pool);
   const buffered = await bufferedItem(pool, received);
-  await stage.end(pool, { id: buffered, refs: [] });
+  await fixture.end(pool, { id: buffered, refs: [] });
   node.clock.ms += ageMaxMs + 1;
   await until(async () => (await countIn(pool, "leased")) === received.length);
   const [ended] = await db.sql`select state from all_items where id = ${buffered}`;

@@ -10,7 +10,7 @@ import { type LeaseRequest, needsManyScans, servesRecipient } from "./lease-requ
 import { giveBackLeases, type LeasedRow, type ReturnedLease } from "./lease-store.ts";
 
 /** Leases that a statement is about to make. */
-export interface Claim {
+export interface AheadClaim {
   readonly sentAtMs: number;
   /** The number of items to lease beyond those that workers have requested. */
   readonly extra: number;
@@ -25,9 +25,9 @@ export interface AheadBuffer {
   /** Removes as many leases as the request wants; undefined when there are fewer. */
   takeAll(request: LeaseRequest): BufferedLease[] | undefined;
   /** Begins a statement; the caller always calls `end`. */
-  begin(): Claim;
+  begin(): AheadClaim;
   /** Ends a statement and buffers the leases that no worker received. */
-  end(claim: Claim, unused: readonly BufferedLease[]): void;
+  end(claim: AheadClaim, unused: readonly BufferedLease[]): void;
   /** Whether the next leases should be claimed before the buffer is empty. */
   isLow(): boolean;
   /** Records what a worker received. */
@@ -104,7 +104,7 @@ export function createLeaseAhead({ db, signals, changes, log, wake, nowMs }: Dep
     batchMax: bufferItemsMax,
     weigh: (leases) => leases.length,
     async flush(calls) {
-      await giveBackLeases(db.steady.sql, calls.flat(), turn++ % shardCount);
+      await giveBackLeases(db.genericPlans.sql, calls.flat(), turn++ % shardCount);
       return calls.map(() => undefined);
     },
   });

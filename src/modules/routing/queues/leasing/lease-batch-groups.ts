@@ -1,6 +1,6 @@
 import { type Batcher, createBatcher, type Database, type Signals } from "../../../../platform/db/index.ts";
 import type { ItemScans, SharedUse } from "./item-scans.ts";
-import { type AheadBuffer, type Claim, canBeBuffered, type LeaseAhead } from "./lease-ahead.ts";
+import { type AheadBuffer, type AheadClaim, canBeBuffered, type LeaseAhead } from "./lease-ahead.ts";
 import { ageMaxMs, type BufferedLease, toHandedOut } from "./lease-buffer.ts";
 import type { LeaseRequest } from "./lease-request.ts";
 import { type LeasedRow, readQueueActive } from "./lease-store.ts";
@@ -183,7 +183,7 @@ export function createLeaseBatchGroups({ db, signals, scans, leaseAhead, nowMs }
     head: QueueHead,
     request: LeaseRequest,
     count: number,
-    { sentAtMs, extra }: Claim,
+    { sentAtMs, extra }: AheadClaim,
     requests: number,
   ): Promise<BufferedLease[]> {
     const spareMs = extra > 0 ? ageMaxMs : 0;

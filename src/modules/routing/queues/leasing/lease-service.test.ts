@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testDatabase } from "../../../../../test/harness/context.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
-import { admissionStage, type StagedPool } from "../testing/admission-stage.ts";
+import { admissionFixture, type StagedPool } from "../testing/admission-fixture.ts";
 import { leaseParts, leaseRequestOf } from "../testing/lease-parts.ts";
 import { createLeaseService, queueTopic } from "./lease-service.ts";
 
 const db = await testDatabase();
-const stage = admissionStage(db);
+const fixture = admissionFixture(db);
 const signals = createSignals(db);
 const leaseService = createLeaseService(leaseParts(db, signals));
 
@@ -15,10 +15,10 @@ const requestOf = (pool: StagedPool, recheckAccess: () => Promise<void>) =>
   leaseRequestOf(pool, { waitMs: 20_000, recheckAccess });
 
 test("a worker's access is rechecked only after a wait", async () => {
-  const pool = await stage.pool({});
+  const pool = await fixture.pool({});
   let checks = 0;
   const recheckAccess = async () => void checks++;
-  const { id } = await stage.enqueue(pool);
+  const { id } = await fixture.enqueue(pool);
   const { rows } = await leaseService.lease(requestOf(pool, recheckAccess));
   assert.deepEqual([rows.map((row) => row.id), checks], [[id], 0]);
 
@@ -28,7 +28,7 @@ test("a worker's access is rechecked only after a wait", async () => {
   signals.wake(queueTopic(pool.tenantId, pool.poolId));
   const waitedMs = await waited.promise;
   assert.ok(waitedMs >= 0 && waitedMs <= performance.now() - startedAtMs, `${waitedMs} ms`);
-  const next = await stage.enqueue(pool);
+  const next = await fixture.enqueue(pool);
   signals.wake(queueTopic(pool.tenantId, pool.poolId));
   assert.deepEqual(
     (await waiting).rows.map((row) => row.id),
@@ -39,8 +39,8 @@ test("a worker's access is rechecked only after a wait", async () => {
 });
 
 test("a worker that does not wait gets items that a background statement has locked for a moment", async () => {
-  const pool = await stage.pool({});
-  for (let n = 0; n < 3; n++) await stage.enqueue(pool);
+  const pool = await fixture.pool({});
+  for (let n = 0; n < 3; n++) await fixture.enqueue(pool);
   const [locked, found] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const locking = db.transaction(async (tx) => {
     await tx`select from queue_items where pool_id = ${pool.poolId} for update`;
@@ -50,7 +50,7 @@ test("a worker that does not wait gets items that a background statement has loc
   await locked.promise;
   // A lease that finds nothing checks whether an item is ready. Only then is the lock released.
   let isContended = false;
-  const sql = new Proxy(db.steady.sql, {
+  const sql = new Proxy(db.genericPlans.sql, {
     apply(target, self, statement) {
       const send = () => Reflect.apply(target, self, statement);
       if (!String(statement[0]).includes("as found")) return send();
@@ -59,14 +59,14 @@ test("a worker that does not wait gets items that a background statement has loc
       return locking.then(send);
     },
   });
-  const { lease } = createLeaseService(leaseParts({ ...db, steady: { ...db.steady, sql } }, signals));
+  const { lease } = createLeaseService(leaseParts({ ...db, genericPlans: { ...db.genericPlans, sql } }, signals));
   const { rows } = await lease(leaseRequestOf(pool, { max: 3 })).finally(found.resolve);
   assert.deepEqual([rows.length, isContended], [3, true]);
 });
 
 test("an offer is accepted with its number, by its recipient and until it expires, even if nothing has ended it yet", async () => {
-  const pool = await stage.pool({});
-  const { id } = await stage.enqueue(pool);
+  const pool = await fixture.pool({});
+  const { id } = await fixture.enqueue(pool);
   const offerFor = (seconds: number) => db.sql`
     update queue_items set state = 'held', hold_reason = 'offer', recipient_id = 'ada', offer_number = 2,
       offered_at = now(), due_at = now() + make_interval(secs => ${seconds})
@@ -82,9 +82,9 @@ test("an offer is accepted with its number, by its recipient and until it expire
 });
 
 test("a lease takes few large items, the first by rank, and leaves the rest ready; each of many workers gets one", async () => {
-  const pool = await stage.pool({});
+  const pool = await fixture.pool({});
   const added: string[] = [];
-  for (let n = 0; n < 40; n++) added.push((await stage.enqueue(pool)).id);
+  for (let n = 0; n < 40; n++) added.push((await fixture.enqueue(pool)).id);
   const { tenantId, poolId } = pool;
   await db.sql`
     update queue_items set payload = json_build_object('text', repeat('x', 250000))

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testDatabase } from "../../../../../test/harness/context.ts";
 import { type Connections, createSignals, type Database } from "../../../../platform/db/index.ts";
-import { admissionStage, type StagedPool } from "../testing/admission-stage.ts";
+import { admissionFixture, type StagedPool } from "../testing/admission-fixture.ts";
 import { leaseParts } from "../testing/lease-parts.ts";
 import { createLeaseService, type LeaseRequest } from "./lease-service.ts";
 
 const db = await testDatabase();
-const stage = admissionStage(db);
+const fixture = admissionFixture(db);
 const concurrency = { key: "item.key", limit: 1000, scope: "pool" } as const;
 
 /** A lease service over a database that counts concurrent transactions. */
@@ -25,14 +25,14 @@ function counted() {
       }
     },
   });
-  const database: Database = { ...db, ...count(db), steady: count(db.steady) };
+  const database: Database = { ...db, ...count(db), genericPlans: count(db.genericPlans) };
   return { seen, leaseService: createLeaseService(leaseParts(database, createSignals(db))) };
 }
 
 /** Enqueues one item for each recipient, all in one concurrency group. */
 async function enqueueFor(pool: StagedPool, recipientIds: readonly string[]): Promise<void> {
   for (const recipientId of recipientIds) {
-    const { id } = await stage.enqueue(pool, { key: "all" });
+    const { id } = await fixture.enqueue(pool, { key: "all" });
     await db.sql`update queue_items set recipient_id = ${recipientId} where id = ${id}`;
   }
 }
@@ -59,7 +59,7 @@ function requestOf({ tenantId, poolId, environmentId }: StagedPool, recipientId:
 const recipientIds = Array.from({ length: 20 }, (_, n) => `recipient-${n}`);
 
 test("workers of many recipients of a limited pool use one transaction at a time, and all get their items", async () => {
-  const pool = await stage.pool({ concurrency });
+  const pool = await fixture.pool({ concurrency });
   await enqueueFor(pool, recipientIds);
   const { seen, leaseService } = counted();
   const leases = await Promise.all(
@@ -77,9 +77,9 @@ test("workers of many recipients of a limited pool use one transaction at a time
 });
 
 test("limited pools of one tenant use at most two transactions at a time", async () => {
-  const first = await stage.pool({ concurrency });
+  const first = await fixture.pool({ concurrency });
   const pools = [first];
-  for (let n = 0; n < 3; n++) pools.push(await stage.pool({ concurrency }, { tenantId: first.tenantId }));
+  for (let n = 0; n < 3; n++) pools.push(await fixture.pool({ concurrency }, { tenantId: first.tenantId }));
   for (const pool of pools) await enqueueFor(pool, recipientIds.slice(0, 4));
   const { seen, leaseService } = counted();
   const leases = await Promise.all(
@@ -90,7 +90,7 @@ test("limited pools of one tenant use at most two transactions at a time", async
 });
 
 test("a worker that disconnects while it queues for a limited pool leases nothing", async () => {
-  const pool = await stage.pool({ concurrency });
+  const pool = await fixture.pool({ concurrency });
   await enqueueFor(pool, recipientIds.slice(0, 3));
   const { seen, leaseService } = counted();
   const aborted = new AbortController();

@@ -72,7 +72,7 @@ export function workHandlers(dependencies: Dependencies): Handlers<typeof Rpc> {
 
   return {
     leaseItems: {
-      async grouped(context: Context, request: LeaseItemsRequest, keyed) {
+      async ownCommit(context: Context, request: LeaseItemsRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
         requireRecipient(snapshot, request.recipientId);
         const reports = readReports(context, snapshot, request);
@@ -109,7 +109,7 @@ export function workHandlers(dependencies: Dependencies): Handlers<typeof Rpc> {
     },
 
     heartbeatItem: {
-      async grouped(context: Context, request: HeartbeatItemRequest, keyed) {
+      async ownCommit(context: Context, request: HeartbeatItemRequest, keyed) {
         const { pool } = await pools.requirePool(context, request.poolId);
         const { queueItemId: id, poolId, leaseToken: token, leaseS } = request;
         const { tenantId } = context;
@@ -125,7 +125,7 @@ export function workHandlers(dependencies: Dependencies): Handlers<typeof Rpc> {
     },
 
     reportItemProgress: {
-      async grouped(context: Context, request: ReportItemProgressRequest, keyed) {
+      async ownCommit(context: Context, request: ReportItemProgressRequest, keyed) {
         const { pool } = await pools.requirePool(context, request.poolId);
         const { queueItemId: id, leaseToken: token, leaseS, percent, note } = request;
         const report = { tenantId: context.tenantId, poolId: pool.id, id, token, percent, note };
@@ -141,7 +141,7 @@ export function workHandlers(dependencies: Dependencies): Handlers<typeof Rpc> {
     },
 
     completeItem: {
-      async grouped(context: Context, request: CompleteItemRequest, keyed) {
+      async ownCommit(context: Context, request: CompleteItemRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
         const { cost, score } = request;
         const result = toResult(request);
@@ -154,7 +154,7 @@ export function workHandlers(dependencies: Dependencies): Handlers<typeof Rpc> {
     },
 
     failItem: {
-      async grouped(context: Context, request: FailItemRequest, keyed) {
+      async ownCommit(context: Context, request: FailItemRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
         const failed = { ...reportOf(context, snapshot)(request), failure: failureOf(request) };
         return finish([failed], keyed, ([result]) =>
@@ -164,7 +164,7 @@ export function workHandlers(dependencies: Dependencies): Handlers<typeof Rpc> {
     },
 
     completeItems: {
-      async grouped(context: Context, request: CompleteItemsRequest, keyed) {
+      async ownCommit(context: Context, request: CompleteItemsRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
         const reports = readBatch(context, snapshot, request.items, undefined);
         return finishEach(reports, keyed, (results) => create(CompleteItemsResponseSchema, { results }));
@@ -172,7 +172,7 @@ export function workHandlers(dependencies: Dependencies): Handlers<typeof Rpc> {
     },
 
     failItems: {
-      async grouped(context: Context, request: FailItemsRequest, keyed) {
+      async ownCommit(context: Context, request: FailItemsRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
         const reports = readBatch(context, snapshot, request.items, failureOf(request));
         return finishEach(reports, keyed, (results) => create(FailItemsResponseSchema, { results }));

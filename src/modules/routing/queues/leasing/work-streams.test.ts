@@ -5,17 +5,17 @@ import { failsWith, testDatabase } from "../../../../../test/harness/context.ts"
 import { markWritten } from "../../../../chain/stream.ts";
 import { createSignals } from "../../../../platform/db/index.ts";
 import type { FinishedItem } from "../completion/completion-service.ts";
-import { admissionStage, type StagedPool } from "../testing/admission-stage.ts";
+import { admissionFixture, type StagedPool } from "../testing/admission-fixture.ts";
 import { leaseParts, leaseRequestOf } from "../testing/lease-parts.ts";
 import { createLeaseService } from "./lease-service.ts";
 import { findHeldLeases } from "./lease-store.ts";
 import { createWorkStreams, type WorkStreamRequest } from "./work-streams.ts";
 
 const db = await testDatabase();
-const stage = admissionStage(db);
+const fixture = admissionFixture(db);
 const leaseService = createLeaseService({ ...leaseParts(db, createSignals(db)), wake: () => {} });
 
-function createStage() {
+function createHealthFixture() {
   const streams = createWorkStreams(db.sql);
   const open = (pool: StagedPool, fields: Partial<WorkStreamRequest> = {}) =>
     streams.open({
@@ -40,9 +40,9 @@ async function isHeld({ tenantId }: StagedPool, { queueItemId, leaseToken }: Lea
 }
 
 test("items of a message that was not written are returned when the stream is cancelled", async () => {
-  const pool = await stage.pool({});
-  const { streams, open } = createStage();
-  await stage.enqueue(pool);
+  const pool = await fixture.pool({});
+  const { streams, open } = createHealthFixture();
+  await fixture.enqueue(pool);
   const stream = open(pool);
   const { value } = await stream.next();
   const [item] = value!.items;
@@ -56,9 +56,9 @@ test("items of a message that was not written are returned when the stream is ca
 });
 
 test("items of a message that was written stay leased when the stream is cancelled", async () => {
-  const pool = await stage.pool({});
-  const { streams, open } = createStage();
-  await stage.enqueue(pool);
+  const pool = await fixture.pool({});
+  const { streams, open } = createHealthFixture();
+  await fixture.enqueue(pool);
   const stream = open(pool);
   const { value } = await stream.next();
   markWritten(value!);
@@ -68,9 +68,9 @@ test("items of a message that was written stay leased when the stream is cancell
 });
 
 test("a cancelled stream ends its pending read and returns what that leases", async () => {
-  const pool = await stage.pool({});
-  const { streams, open } = createStage();
-  await stage.enqueue(pool);
+  const pool = await fixture.pool({});
+  const { streams, open } = createHealthFixture();
+  await fixture.enqueue(pool);
   const leasing = Promise.withResolvers<void>();
   const proceed = Promise.withResolvers<void>();
   let leased: LeasedItem[] = [];
@@ -93,9 +93,9 @@ test("a cancelled stream ends its pending read and returns what that leases", as
 });
 
 test("an ended node ends streams that wait for items, that wait for credit, and that are opened later", async () => {
-  const pool = await stage.pool({});
-  const { streams, open } = createStage();
-  for (let n = 0; n < 2; n++) await stage.enqueue(pool);
+  const pool = await fixture.pool({});
+  const { streams, open } = createHealthFixture();
+  for (let n = 0; n < 2; n++) await fixture.enqueue(pool);
   const full = open(pool);
   assert.equal((await full.next()).value!.items.length, 2);
   const ends = [full.next(), open(pool).next()].map((each) => assert.rejects(each, failsWith("UNAVAILABLE")));
@@ -105,9 +105,9 @@ test("an ended node ends streams that wait for items, that wait for credit, and 
 });
 
 test("a finished item frees credit only under the token of the stream's lease", async () => {
-  const pool = await stage.pool({});
-  const { streams, open } = createStage();
-  for (let n = 0; n < 3; n++) await stage.enqueue(pool);
+  const pool = await fixture.pool({});
+  const { streams, open } = createHealthFixture();
+  for (let n = 0; n < 3; n++) await fixture.enqueue(pool);
   const leases: number[] = [];
   const stream = open(pool, {
     lease(max, signal) {

@@ -58,7 +58,7 @@ export function offerHandlers({ db, pools, cursors, service, waits }: Dependenci
 
     acceptOffer: {
       /** The lease has a transaction of its own, because a pool with limits may have to try it again. */
-      async grouped(context: Context, request: AcceptOfferRequest, keyed) {
+      async ownCommit(context: Context, request: AcceptOfferRequest, keyed) {
         const snapshot = await pools.requirePool(context, request.poolId);
         const respond = (row: LeasedRow) => create(AcceptOfferResponseSchema, { item: fromRow(row, snapshot) });
         const recordKey: BeforeCommit = (tx, [row]) => recordResponse(tx, keyed, respond(row!));

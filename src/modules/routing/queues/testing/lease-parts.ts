@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database, Signals } from "../../../../platform/db/index.ts";
 import { type LeaseRequest, queueTopic } from "../leasing/lease-service.ts";
-import type { StagedPool } from "./admission-stage.ts";
+import type { StagedPool } from "./admission-fixture.ts";
 
 /** The parts of a lease service that hears of no tenant changes. A failure to give items back fails the test. */
 export function leaseParts(db: Database, signals: Signals) {

@@ -19,7 +19,7 @@ export interface ItemTransition {
   /** Delay until the item is due, by the database's clock. */
   readonly dueInMs?: number | undefined;
   readonly holdReason?: string;
-  readonly survivorId?: string;
+  readonly supersededById?: string;
   readonly failure?: ItemFailure;
   /** Reassigns the item; "" leaves it without a recipient. */
   readonly recipientId?: string;
@@ -85,12 +85,12 @@ export async function transitionItems(
         ${flags(({ from }) => from === "waiting" || from === "unfinished")}::int[],
         ${flags(({ from }) => from === "unfinished")}::int[], ${flags(({ from }) => from === "unassigned")}::int[], ${texts(({ to }) => to)}::text[],
         ${transitions.map(({ dueInMs }) => dueInMs ?? null)}::float8[],
-        ${texts(({ holdReason = "" }) => holdReason)}::text[], ${texts(({ survivorId = "" }) => survivorId)}::text[],
+        ${texts(({ holdReason = "" }) => holdReason)}::text[], ${texts(({ supersededById = "" }) => supersededById)}::text[],
         ${texts(({ recipientId }) => recipientId)}::text[], ${texts(({ delivery }) => delivery)}::text[],
         ${texts(({ failure }) => failure && JSON.stringify(failure))}::text[], ${flags(({ to }) => isEndState(to))}::int[],
         ${flags(({ to }) => leavesQueue(to))}::int[] ${hasResults ? tx`, ${results}::text[]` : tx``}
       ) with ordinality as input(tenant_id, id, pool_id, token, overdue, waiting, leased, unassigned, state, due_in_ms, hold_reason,
-        survivor_id, recipient_id, delivery, failure, ends, leaves ${hasResults ? tx`, result` : tx``}, nth)
+        superseded_by_id, recipient_id, delivery, failure, ends, leaves ${hasResults ? tx`, result` : tx``}, nth)
     ), locked as materialized (
       select n.*, q.* from (select * from input order by tenant_id collate "C", id collate "C") n cross join lateral (
         select q.state as from_state, q.lease_token, q.lease_until, q.has_slot as had_slot, q.leased_at,
@@ -121,13 +121,13 @@ export async function transitionItems(
         q.key, case l.ends when 1 then q.evidence -> 'experiments' end as experiments
     ), ended as (
       delete from queue_items q using matching l where ${hasKey(tx, "q", "l")} and l.leaves = 1
-      returning q.*, (l.nth - 1)::int as nth, l.from_state, l.had_slot, l.state as end_state, l.survivor_id as replaced_by
+      returning q.*, (l.nth - 1)::int as nth, l.from_state, l.had_slot, l.state as end_state, l.superseded_by_id as replaced_by
         ${hasResults ? tx`, l.result` : tx``}
     ), ${archiveItems(tx, {
       state: tx`e.end_state`,
       endedAt: tx`${now}::timestamptz`,
       doneToken: tx`case e.end_state when 'completed' then e.lease_token else '' end`,
-      survivorId: tx`e.replaced_by`,
+      supersededById: tx`e.replaced_by`,
       ...(hasResults && { result: tx`e.result::json` }),
     })}
     select * from changed

@@ -95,7 +95,7 @@ function countingSearches(searches: string[]): Sql {
   });
 }
 
-interface Stage {
+interface Fixture {
   readonly tenantId: TenantId;
   readonly poolId: string;
   /** A pool without waiting items. */
@@ -104,7 +104,7 @@ interface Stage {
 }
 
 /** A tenant with two pools, each with one recipient of the given capacity that has the id of its pool. */
-function newStage(capacity = 1, others: readonly { id: string; capacity: number }[] = []): Stage {
+function newFixture(capacity = 1, others: readonly { id: string; capacity: number }[] = []): Fixture {
   const tenantId = freshTenant();
   const [poolId, otherId] = [ulid(Date.now()), ulid(Date.now())];
   const pools = new Map(
@@ -117,7 +117,7 @@ function newStage(capacity = 1, others: readonly { id: string; capacity: number 
 }
 
 /** Queues items without a recipient; returns their ids in order. */
-async function enqueue({ tenantId, poolId }: Stage, count: number, assign: object = {}): Promise<string[]> {
+async function enqueue({ tenantId, poolId }: Fixture, count: number, assign: object = {}): Promise<string[]> {
   const rows = Array.from({ length: count }, (_, rank) => ({ id: ulid(Date.now()), rank, ...assign }));
   await db.sql`
     with input as (
@@ -135,13 +135,13 @@ async function enqueue({ tenantId, poolId }: Stage, count: number, assign: objec
 }
 
 /** The state of an item that only a scan for a free place reads. */
-function notDue({ poolId, pools }: Stage) {
+function notDue({ poolId, pools }: Fixture) {
   const snapshot = snapshotName(pools.get(poolId)!);
   return { tries: 1, reason: "all_at_capacity", snapshot, after: new Date(Date.now() + 3_600_000) };
 }
 
-/** Writes a stage's pools and recipients to the database, where a scan of all pools finds them. */
-async function inDatabase({ tenantId, pools }: Stage): Promise<void> {
+/** Writes a fixture's pools and recipients to the database, where a scan of all pools finds them. */
+async function inDatabase({ tenantId, pools }: Fixture): Promise<void> {
   const environmentId = ulid(Date.now());
   await db.sql`
     insert into environments (tenant_id, id, key, name, mode, status, created_at, updated_at)
@@ -157,200 +157,200 @@ async function inDatabase({ tenantId, pools }: Stage): Promise<void> {
   }
 }
 
-const recipientOf = async ({ tenantId }: Stage, id: string): Promise<string> =>
+const recipientOf = async ({ tenantId }: Fixture, id: string): Promise<string> =>
   (await db.sql`select recipient_id from queue_items where tenant_id = ${tenantId} and id = ${id}`)[0]!.recipientId;
 
 /** Waits until a node has processed its signals: a tenant's pools are searched one after the other. */
-async function served({ assigner, searches }: TestNode, stage: Stage): Promise<void> {
+async function served({ assigner, searches }: TestNode, fixture: Fixture): Promise<void> {
   const before = searches.length;
-  assigner.announceReadyItem(stage.tenantId, stage.otherId);
-  await until(async () => searches.slice(before).includes(stage.otherId));
+  assigner.announceReadyItem(fixture.tenantId, fixture.otherId);
+  await until(async () => searches.slice(before).includes(fixture.otherId));
 }
 
 const searchesOf = (searches: readonly string[], poolId: string) => searches.filter((each) => each === poolId).length;
 
 test("a freed place triggers no search while the node knows that no item waits in the pool", async () => {
-  const stage = newStage();
-  const node = nodes(stage.pools)();
+  const fixture = newFixture();
+  const node = nodes(fixture.pools)();
   node.assigner.start();
-  await node.live.view(stage.pools.get(stage.poolId)!);
+  await node.live.view(fixture.pools.get(fixture.poolId)!);
   for (let nth = 0; nth < 5; nth++) {
-    node.live.recordRelease(stage.tenantId, stage.poolId as never, stage.poolId);
-    await served(node, stage);
+    node.live.recordRelease(fixture.tenantId, fixture.poolId as never, fixture.poolId);
+    await served(node, fixture);
   }
-  assert.equal(searchesOf(node.searches, stage.poolId), 1);
+  assert.equal(searchesOf(node.searches, fixture.poolId), 1);
 });
 
 test("a paused queue with reservations is not searched without end, and makes its offers after the resumption", async () => {
-  const stage = newStage();
-  for (const { pool } of stage.pools.values()) {
+  const fixture = newFixture();
+  for (const { pool } of fixture.pools.values()) {
     Object.assign(pool.config, { reservation: { timeoutS: 3600, reofferAfterS: 60 } });
   }
-  const { tenantId, poolId } = stage;
+  const { tenantId, poolId } = fixture;
   await db.sql`insert into queue_states (tenant_id, pool_id, paused) values (${tenantId}, ${poolId}, true)`;
-  const node = nodes(stage.pools)();
+  const node = nodes(fixture.pools)();
   node.assigner.start();
-  const [id] = await enqueue(stage, 1);
+  const [id] = await enqueue(fixture, 1);
   node.assigner.announceReadyItem(tenantId, poolId);
   // Each round would search once more for a place that the previous one gave back.
-  for (let nth = 0; nth < 10; nth++) await served(node, stage);
+  for (let nth = 0; nth < 10; nth++) await served(node, fixture);
   assert.ok(searchesOf(node.searches, poolId) <= 1, `${searchesOf(node.searches, poolId)} searches`);
-  assert.equal(await recipientOf(stage, id!), "");
+  assert.equal(await recipientOf(fixture, id!), "");
   await db.sql`update queue_states set paused = false where tenant_id = ${tenantId}`;
   node.assigner.announceReadyItem(tenantId, poolId);
-  await until(() => recipientOf(stage, id!));
+  await until(() => recipientOf(fixture, id!));
 });
 
 for (const when of ["before the item comes, and was searched for in vain", "after the item has come"]) {
   test(`an item that another node leaves waiting gets the place that was freed ${when}`, async () => {
-    const stage = newStage();
-    const start = nodes(stage.pools);
+    const fixture = newFixture();
+    const start = nodes(fixture.pools);
     const [node, other] = [start(), start()];
     node.assigner.start();
-    await node.live.view(stage.pools.get(stage.poolId)!);
+    await node.live.view(fixture.pools.get(fixture.poolId)!);
     const free = async () => {
-      node.live.recordRelease(stage.tenantId, stage.poolId, stage.poolId);
-      await served(node, stage);
+      node.live.recordRelease(fixture.tenantId, fixture.poolId, fixture.poolId);
+      await served(node, fixture);
     };
     const isBefore = when.startsWith("before");
     if (isBefore) await free();
-    else node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
-    await served(node, stage);
-    const [id] = await enqueue(stage, 1);
+    else node.assigner.announceReadyItem(fixture.tenantId, fixture.poolId);
+    await served(node, fixture);
+    const [id] = await enqueue(fixture, 1);
     if (!isBefore) await free();
-    assert.equal(await recipientOf(stage, id!), "");
-    other.assigner.announceWaitingItem(stage.tenantId, stage.poolId);
-    await until(() => recipientOf(stage, id!));
+    assert.equal(await recipientOf(fixture, id!), "");
+    other.assigner.announceWaitingItem(fixture.tenantId, fixture.poolId);
+    await until(() => recipientOf(fixture, id!));
   });
 }
 
 test("after lost signals, an item gets a free place in a pool that the node considers idle", async () => {
-  const stage = newStage();
-  await inDatabase(stage);
-  const node = nodes(stage.pools)();
+  const fixture = newFixture();
+  await inDatabase(fixture);
+  const node = nodes(fixture.pools)();
   node.assigner.start();
-  await node.live.view(stage.pools.get(stage.poolId)!);
-  node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
-  await served(node, stage);
-  const [id] = await enqueue(stage, 1, notDue(stage));
-  node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
-  await served(node, stage);
-  assert.equal(await recipientOf(stage, id!), "");
+  await node.live.view(fixture.pools.get(fixture.poolId)!);
+  node.assigner.announceReadyItem(fixture.tenantId, fixture.poolId);
+  await served(node, fixture);
+  const [id] = await enqueue(fixture, 1, notDue(fixture));
+  node.assigner.announceReadyItem(fixture.tenantId, fixture.poolId);
+  await served(node, fixture);
+  assert.equal(await recipientOf(fixture, id!), "");
   node.loseSignals();
-  await until(() => recipientOf(stage, id!));
+  await until(() => recipientOf(fixture, id!));
 });
 
 test("an item that becomes ready in an idle pool triggers a search, and so do items that wait after it", async () => {
-  const stage = newStage();
-  const node = nodes(stage.pools)();
+  const fixture = newFixture();
+  const node = nodes(fixture.pools)();
   node.assigner.start();
-  await node.live.view(stage.pools.get(stage.poolId)!);
-  const free = () => node.live.recordRelease(stage.tenantId, stage.poolId, stage.poolId);
+  await node.live.view(fixture.pools.get(fixture.poolId)!);
+  const free = () => node.live.recordRelease(fixture.tenantId, fixture.poolId, fixture.poolId);
   free();
-  await served(node, stage);
-  const [first, second] = await enqueue(stage, 2);
-  node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
-  await until(() => recipientOf(stage, first!));
-  await served(node, stage);
-  assert.equal(await recipientOf(stage, second!), "");
-  await db.sql`delete from queue_items where tenant_id = ${stage.tenantId} and id = ${first!}`;
+  await served(node, fixture);
+  const [first, second] = await enqueue(fixture, 2);
+  node.assigner.announceReadyItem(fixture.tenantId, fixture.poolId);
+  await until(() => recipientOf(fixture, first!));
+  await served(node, fixture);
+  assert.equal(await recipientOf(fixture, second!), "");
+  await db.sql`delete from queue_items where tenant_id = ${fixture.tenantId} and id = ${first!}`;
   free();
-  await until(() => recipientOf(stage, second!));
+  await until(() => recipientOf(fixture, second!));
 });
 
 test("scans for freed places do not keep routine scans from items far behind", async () => {
-  const stage = newStage();
+  const fixture = newFixture();
   // More items than a scan for a freed place reads, and none of them due.
   const waits = { tries: 1, reason: "requirements_unmet", snapshot: "", after: new Date(Date.now() + 3_600_000) };
-  const ids = await enqueue(stage, 1300, waits);
+  const ids = await enqueue(fixture, 1300, waits);
   const last = ids.at(-1)!;
-  await db.sql`update queue_items set assign_after = null where tenant_id = ${stage.tenantId} and id = ${last}`;
-  const node = nodes(stage.pools)();
+  await db.sql`update queue_items set assign_after = null where tenant_id = ${fixture.tenantId} and id = ${last}`;
+  const node = nodes(fixture.pools)();
   node.assigner.start();
-  await node.live.view(stage.pools.get(stage.poolId)!);
+  await node.live.view(fixture.pools.get(fixture.poolId)!);
   for (let nth = 0; nth < 7; nth++) {
-    node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
-    await served(node, stage);
-    node.live.recordRelease(stage.tenantId, stage.poolId, stage.poolId);
-    await served(node, stage);
+    node.assigner.announceReadyItem(fixture.tenantId, fixture.poolId);
+    await served(node, fixture);
+    node.live.recordRelease(fixture.tenantId, fixture.poolId, fixture.poolId);
+    await served(node, fixture);
   }
-  assert.notEqual(await recipientOf(stage, last), "");
+  assert.notEqual(await recipientOf(fixture, last), "");
 });
 
 /** Restricts items to one recipient; to one that does not exist unless it is given. */
-async function wantOnly({ tenantId }: Stage, ids: readonly string[], recipientId = "somebody else"): Promise<void> {
+async function wantOnly({ tenantId }: Fixture, ids: readonly string[], recipientId = "somebody else"): Promise<void> {
   const requirements = { skills: {}, recipientId, excludedRecipientIds: [] };
   await db.sql`
     update queue_items set requirements = ${db.sql.json(requirements as never)}
     where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])`;
 }
 
-/** A stage whose pools have another recipient that is at capacity. */
-async function newStageWithBusy(): Promise<Stage & { readonly busyId: string }> {
+/** A fixture whose pools have another recipient that is at capacity. */
+async function newStageWithBusy(): Promise<Fixture & { readonly busyId: string }> {
   const busyId = ulid(Date.now());
-  const stage = newStage(1, [{ id: busyId, capacity: 1 }]);
-  const [id] = await enqueue(stage, 1);
+  const fixture = newFixture(1, [{ id: busyId, capacity: 1 }]);
+  const [id] = await enqueue(fixture, 1);
   await db.sql`
     update queue_items set state = 'leased', recipient_id = ${busyId}, lease_until = now() + interval '1 hour'
-    where tenant_id = ${stage.tenantId} and id = ${id!}`;
-  return { ...stage, busyId };
+    where tenant_id = ${fixture.tenantId} and id = ${id!}`;
+  return { ...fixture, busyId };
 }
 
 test("an item announced by another node gets a place that no other waiting item can use", async () => {
-  const stage = newStage();
-  const start = nodes(stage.pools);
+  const fixture = newFixture();
+  const start = nodes(fixture.pools);
   const [node, other] = [start(), start()];
   node.assigner.start();
-  await node.live.view(stage.pools.get(stage.poolId)!);
-  const hopeless = await enqueue(stage, 3);
-  await wantOnly(stage, hopeless);
-  node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
-  await served(node, stage);
-  node.live.recordRelease(stage.tenantId, stage.poolId, stage.poolId);
-  await served(node, stage);
-  const [id] = await enqueue(stage, 1, notDue(stage));
-  other.assigner.announceWaitingItem(stage.tenantId, stage.poolId);
-  await until(() => recipientOf(stage, id!));
+  await node.live.view(fixture.pools.get(fixture.poolId)!);
+  const hopeless = await enqueue(fixture, 3);
+  await wantOnly(fixture, hopeless);
+  node.assigner.announceReadyItem(fixture.tenantId, fixture.poolId);
+  await served(node, fixture);
+  node.live.recordRelease(fixture.tenantId, fixture.poolId, fixture.poolId);
+  await served(node, fixture);
+  const [id] = await enqueue(fixture, 1, notDue(fixture));
+  other.assigner.announceWaitingItem(fixture.tenantId, fixture.poolId);
+  await until(() => recipientOf(fixture, id!));
 });
 
 test("an item announced during a scan that finds only items without a possible recipient gets the place", async () => {
-  const stage = newStage();
-  const start = nodes(stage.pools);
+  const fixture = newFixture();
+  const start = nodes(fixture.pools);
   const other = start();
   let late: Promise<string[]> | undefined;
   const node = start(async () => {
     if (late !== undefined) return;
-    late = enqueue(stage, 1, notDue(stage));
+    late = enqueue(fixture, 1, notDue(fixture));
     await late;
-    other.assigner.announceWaitingItem(stage.tenantId, stage.poolId);
+    other.assigner.announceWaitingItem(fixture.tenantId, fixture.poolId);
   });
   node.assigner.start();
-  await node.live.view(stage.pools.get(stage.poolId)!);
-  await wantOnly(stage, await enqueue(stage, 1));
-  node.live.recordRelease(stage.tenantId, stage.poolId, stage.poolId);
+  await node.live.view(fixture.pools.get(fixture.poolId)!);
+  await wantOnly(fixture, await enqueue(fixture, 1));
+  node.live.recordRelease(fixture.tenantId, fixture.poolId, fixture.poolId);
   await until(async () => late);
   const [id] = await late!;
-  await until(() => recipientOf(stage, id!));
+  await until(() => recipientOf(fixture, id!));
 });
 
 test("a place that no waiting item can use triggers a bounded number of scans", async () => {
-  const stage = await newStageWithBusy();
-  const start = nodes(stage.pools);
+  const fixture = await newStageWithBusy();
+  const start = nodes(fixture.pools);
   const [node, other] = [start(), start()];
   for (const each of [node, other]) {
     each.assigner.start();
-    await each.live.view(stage.pools.get(stage.poolId)!);
+    await each.live.view(fixture.pools.get(fixture.poolId)!);
   }
-  const ids = await enqueue(stage, 5);
-  await wantOnly(stage, ids, stage.busyId);
-  for (const each of [node, other]) each.live.recordRelease(stage.tenantId, stage.poolId, stage.poolId);
-  for (let nth = 0; nth < 10; nth++) for (const each of [node, other]) await served(each, stage);
+  const ids = await enqueue(fixture, 5);
+  await wantOnly(fixture, ids, fixture.busyId);
+  for (const each of [node, other]) each.live.recordRelease(fixture.tenantId, fixture.poolId, fixture.poolId);
+  for (let nth = 0; nth < 10; nth++) for (const each of [node, other]) await served(each, fixture);
   for (const { searches } of [node, other]) {
-    const count = searchesOf(searches, stage.poolId);
+    const count = searchesOf(searches, fixture.poolId);
     assert.ok(count > 0 && count <= 4, `${count} searches`);
   }
   const reasons = await db.sql`
-    select distinct assign_reason from queue_items where tenant_id = ${stage.tenantId} and id = any(${ids}::text[])`;
+    select distinct assign_reason from queue_items where tenant_id = ${fixture.tenantId} and id = any(${ids}::text[])`;
   assert.ok(reasons.length === 1 && capacityReasons.includes(reasons[0]!.assignReason), JSON.stringify(reasons));
 });
 
@@ -364,50 +364,50 @@ const slowClock = {
 };
 
 test("undecided items do not starve decided ones, however many and costly they are", async () => {
-  const stage = newStage(0);
-  const undecided = await enqueue(stage, 12, { delivery: "undecided" });
-  const [decided] = await enqueue(stage, 1);
-  const node = nodes(stage.pools, slowClock)();
+  const fixture = newFixture(0);
+  const undecided = await enqueue(fixture, 12, { delivery: "undecided" });
+  const [decided] = await enqueue(fixture, 1);
+  const node = nodes(fixture.pools, slowClock)();
   node.assigner.start();
-  node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
-  await until(() => recipientOf(stage, decided!));
-  const given = await Promise.all(undecided.map((id) => recipientOf(stage, id)));
+  node.assigner.announceReadyItem(fixture.tenantId, fixture.poolId);
+  await until(() => recipientOf(fixture, decided!));
+  const given = await Promise.all(undecided.map((id) => recipientOf(fixture, id)));
   assert.ok(given.filter(Boolean).length < 8, `${given.filter(Boolean).length} undecided ones went first`);
-  await until(() => recipientOf(stage, undecided.at(-1)!));
+  await until(() => recipientOf(fixture, undecided.at(-1)!));
 });
 
 test("a scan whose time slice is used up by undecided items continues behind those that are not due", async () => {
-  const stage = newStage(0);
+  const fixture = newFixture(0);
   const waits = { tries: 1, reason: "requirements_unmet", snapshot: "", after: new Date(Date.now() + 3_600_000) };
-  const last = (await enqueue(stage, 250, waits)).at(-1)!;
-  await db.sql`update queue_items set assign_after = null where tenant_id = ${stage.tenantId} and id = ${last}`;
-  const undecided = await enqueue(stage, 12, { delivery: "undecided" });
-  const node = nodes(stage.pools, slowClock)();
+  const last = (await enqueue(fixture, 250, waits)).at(-1)!;
+  await db.sql`update queue_items set assign_after = null where tenant_id = ${fixture.tenantId} and id = ${last}`;
+  const undecided = await enqueue(fixture, 12, { delivery: "undecided" });
+  const node = nodes(fixture.pools, slowClock)();
   node.assigner.start();
-  node.assigner.announceReadyItem(stage.tenantId, stage.poolId);
-  await until(() => recipientOf(stage, last));
-  const given = await Promise.all(undecided.map((id) => recipientOf(stage, id)));
+  node.assigner.announceReadyItem(fixture.tenantId, fixture.poolId);
+  await until(() => recipientOf(fixture, last));
+  const given = await Promise.all(undecided.map((id) => recipientOf(fixture, id)));
   assert.ok(given.filter(Boolean).length < 10, `${given.filter(Boolean).length} undecided ones went first`);
 });
 
 test("a scan for a place whose time slice ends continues behind the tried items, and so does the scan for the next place", async () => {
-  const stage = await newStageWithBusy();
-  const waits = notDue(stage);
-  await wantOnly(stage, await enqueue(stage, 8, waits), stage.busyId);
-  const [first, second] = await enqueue(stage, 2, waits);
+  const fixture = await newStageWithBusy();
+  const waits = notDue(fixture);
+  await wantOnly(fixture, await enqueue(fixture, 8, waits), fixture.busyId);
+  const [first, second] = await enqueue(fixture, 2, waits);
   // Behind the other items.
   await db.sql`
-    update queue_items set rank = rank + 100 where tenant_id = ${stage.tenantId} and id = any(${[first!, second!]}::text[])`;
-  const node = nodes(stage.pools, slowClock)();
+    update queue_items set rank = rank + 100 where tenant_id = ${fixture.tenantId} and id = any(${[first!, second!]}::text[])`;
+  const node = nodes(fixture.pools, slowClock)();
   node.assigner.start();
-  await node.live.view(stage.pools.get(stage.poolId)!);
-  const free = () => node.live.recordRelease(stage.tenantId, stage.poolId, stage.poolId);
+  await node.live.view(fixture.pools.get(fixture.poolId)!);
+  const free = () => node.live.recordRelease(fixture.tenantId, fixture.poolId, fixture.poolId);
   free();
-  await until(async () => searchesOf(node.searches, stage.poolId) > 1);
+  await until(async () => searchesOf(node.searches, fixture.poolId) > 1);
   // While the first scan is interrupted.
   free();
-  await until(() => recipientOf(stage, first!));
-  await db.sql`delete from queue_items where tenant_id = ${stage.tenantId} and id = ${first!}`;
+  await until(() => recipientOf(fixture, first!));
+  await db.sql`delete from queue_items where tenant_id = ${fixture.tenantId} and id = ${first!}`;
   free();
-  await until(() => recipientOf(stage, second!));
+  await until(() => recipientOf(fixture, second!));
 });

@@ -21,7 +21,7 @@ export function definitionFixture(db: Database) {
   const only = (known: string) => async (_sql: unknown, _tenantId: unknown, names: readonly string[]) =>
     new Set(names.filter((name) => name === known));
   const definitions = createDefinitions({
-    side: db,
+    cacheLoadDb: db,
     cursors: createCursors(randomBytes(32)),
     events,
     changes,

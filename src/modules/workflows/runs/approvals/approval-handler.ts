@@ -46,7 +46,7 @@ export function approvalHandlers(
     },
 
     decideWorkflowApproval: {
-      grouped: (context: Context, { runId, step, approved, comment }: DecideWorkflowApprovalRequest, keyed) =>
+      ownCommit: (context: Context, { runId, step, approved, comment }: DecideWorkflowApprovalRequest, keyed) =>
         service.decideApproval(context, runId, { step, approved: approved!, comment }, keyed, (run) =>
           create(DecideWorkflowApprovalResponseSchema, { run: fromRun(run) }),
         ),

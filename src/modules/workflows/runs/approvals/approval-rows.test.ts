@@ -19,12 +19,12 @@ const write = (sql: Sql, writes: readonly RunWrite[]) => updateRuns(sql, writes,
 let db: Database;
 before(async () => {
   const { url } = await freshDatabase();
-  db = openDatabase(url, { maxConnections: 3, steadyConnections: 1 });
+  db = openDatabase(url, { maxConnections: 3, genericPlanConnections: 1 });
   afterFile(() => db.close());
   await db.sql`vacuum analyze workflow_approvals`;
   // Generic plans are made while the tables are empty, as after a start of the service.
   const change = { decidedApprovals: [decisionsOf("ask")], closedApprovals: ["other"] };
-  await write(db.steady.sql, someRuns(0, change));
+  await write(db.genericPlans.sql, someRuns(0, change));
   await db.sql`
     insert into workflow_runs (tenant_id, id, environment_id, definition_id, version, run_key, status, state, revision, shard,
       origin, parent_run_id, unread, created_at)
@@ -33,7 +33,7 @@ before(async () => {
     from generate_series(0, ${runCount - 1}::int) n`;
   const open = { newApprovals: [approvalOf("ask"), approvalOf("other")] };
   const runs = Array.from({ length: runCount }, (_, n) => toWrite(n, 1, open));
-  assert.equal((await write(db.steady.sql, runs)).size, runCount);
+  assert.equal((await write(db.genericPlans.sql, runs)).size, runCount);
 });
 
 function toWrite(n: number, revision: number, change: Partial<RunWrite>): RunWrite {
@@ -73,7 +73,7 @@ async function approvals(): Promise<string[]> {
 
 /** What a piece of work reads and writes in the table of approvals. */
 async function usageOf(work: (sql: Sql) => Promise<unknown>) {
-  return db.steady.transaction(async (tx) => {
+  return db.genericPlans.transaction(async (tx) => {
     const read = async () => {
       const [row] = await tx<{ scans: number; rows: number }[]>`
         select (seq_scan + idx_scan)::int as scans, (seq_tup_read + idx_tup_fetch)::int as rows
@@ -93,7 +93,7 @@ test("an advance of a run that has changed since it was read changes no approval
     decidedApprovals: [decisionsOf("ask")],
     closedApprovals: ["other"],
   };
-  assert.equal((await write(db.steady.sql, someRuns(1, change))).size, 0);
+  assert.equal((await write(db.genericPlans.sql, someRuns(1, change))).size, 0);
   assert.deepEqual(
     await approvals(),
     someRuns(2, {}).flatMap(() => ["ask", "other"]),
@@ -103,7 +103,7 @@ test("an advance of a run that has changed since it was read changes no approval
 test("an approval that cannot be stored leaves its run as it was", async () => {
   await db.sql`alter table workflow_approvals add constraint refuses check (title <> 'refused')`;
   const refused = { newApprovals: [approvalOf("third", "refused")], closedApprovals: ["other"] };
-  await assert.rejects(write(db.steady.sql, someRuns(2, refused)), /refuses/);
+  await assert.rejects(write(db.genericPlans.sql, someRuns(2, refused)), /refuses/);
   assert.deepEqual(
     await approvals(),
     someRuns(2, {}).flatMap(() => ["ask", "other"]),

@@ -68,7 +68,7 @@ export function deadLetterHandlers(service: DeadLetterService, cursors: Cursors)
     },
 
     replayWorkflowDeadLetter: {
-      grouped: (context: Context, request: ReplayWorkflowDeadLetterRequest, keyed) =>
+      ownCommit: (context: Context, request: ReplayWorkflowDeadLetterRequest, keyed) =>
         service.replayLetter(context, request.runId, toReplayInput(request), keyed, ({ run, planned, letter }) =>
           create(ReplayWorkflowDeadLetterResponseSchema, {
             ...{ run: fromRun(run), plan: fromReplayPlan(planned), deadLetter: fromDeadLetter(letter) },
@@ -77,7 +77,7 @@ export function deadLetterHandlers(service: DeadLetterService, cursors: Cursors)
     },
 
     replayAllWorkflowDeadLetters: {
-      grouped(context: Context, request: ReplayAllWorkflowDeadLettersRequest, keyed) {
+      ownCommit(context: Context, request: ReplayAllWorkflowDeadLettersRequest, keyed) {
         const { definitionId, environmentId, errorCode, version, maxItems, after, reason } = request;
         const from: "start" | "failed_step" = request.from === "start" ? "start" : "failed_step";
         const input = { definitionId, environmentId, errorCode, version, from, maxItems, after, reason };

@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import type { Claim } from "../../../../platform/idempotency/index.ts";
+import type { KeyClaim } from "../../../../platform/idempotency/index.ts";
 import { type Page, type PageRows, pageBytesMax, readKeyset } from "../../../../platform/paging/index.ts";
 import type { HistoryEntry } from "../domain/engine/history-entry.ts";
 import type { Run, RunStatus } from "../domain/run.ts";
@@ -121,7 +121,7 @@ export function runStore(sql: Sql) {
 /** Frees the idempotency key of a call that had no effect. */
 export async function releaseKey(
   sql: Sql,
-  { tenantId, principal, operation, key }: Pick<Claim, "tenantId" | "principal" | "operation" | "key">,
+  { tenantId, principal, operation, key }: Pick<KeyClaim, "tenantId" | "principal" | "operation" | "key">,
 ): Promise<void> {
   await sql`
     delete from idempotency_records

@@ -19,11 +19,11 @@ const refs = Array.from({ length: batch }, (_, n) => ({ tenantId, id: idOf(n) })
 let db: Database;
 before(async () => {
   const { url } = await freshDatabase();
-  db = openDatabase(url, { maxConnections: 3, steadyConnections: 1 });
+  db = openDatabase(url, { maxConnections: 3, genericPlanConnections: 1 });
   afterFile(() => db.close());
   await db.sql`vacuum analyze workflow_runs`;
   await db.sql`vacuum analyze workflow_tasks`;
-  const { sql } = db.steady;
+  const { sql } = db.genericPlans;
   await loadRuns(sql, refs);
   await loadLeasedTasks(sql, refs);
   await updateRuns(sql, refs.map(toWrite), noShards);
@@ -55,7 +55,7 @@ const noShards = (sql: Sql) => sql`select 0 as shard`;
 
 /** The number of rows of runs and tasks that a piece of work reads. */
 async function rowsRead(work: (sql: Sql) => Promise<unknown>): Promise<number> {
-  return db.steady.transaction(async (tx) => {
+  return db.genericPlans.transaction(async (tx) => {
     const read = async () => {
       const [row] = await tx<{ count: number }[]>`
         select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as count from pg_stat_xact_user_tables

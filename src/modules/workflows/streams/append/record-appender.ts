@@ -33,7 +33,7 @@ export function createRecordAppender({ db, onAppended }: Dependencies) {
     concurrentMin: 100,
     weigh: (group) => group.reduce((sum, each) => sum + weightOf(each), 0),
     async flush(groups) {
-      const outcomes = await appendGroups(db.steady.sql, groups);
+      const outcomes = await appendGroups(db.genericPlans.sql, groups);
       announce(groups.flat(), outcomes.flat());
       return outcomes;
     },

@@ -8,7 +8,7 @@ import {
 import { type ContextChoice, failsWith, perform, testDatabase } from "../../../../../test/harness/context.ts";
 import { until } from "../../../../../test/harness/until.ts";
 import { valueToJson } from "../../../../platform/protojson/index.ts";
-import { addTask, newTenant, startNode, type TestTenant } from "../testing/task-stage.ts";
+import { addTask, newTenant, startNode, type TestTenant } from "../testing/task-fixture.ts";
 
 const db = await testDatabase();
 const node = await startNode(db);

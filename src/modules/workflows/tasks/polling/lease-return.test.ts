@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { testDatabase } from "../../../../../test/harness/context.ts";
 import { until } from "../../../../../test/harness/until.ts";
-import { addTask, newTenant, startNode, storedTask } from "../testing/task-stage.ts";
+import { addTask, newTenant, startNode, storedTask } from "../testing/task-fixture.ts";
 import { createLeaseReturn } from "./lease-return.ts";
 
 const db = await testDatabase();

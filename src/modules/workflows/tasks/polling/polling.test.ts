@@ -5,7 +5,7 @@ import { failsWith, testDatabase } from "../../../../../test/harness/context.ts"
 import { until } from "../../../../../test/harness/until.ts";
 import { fail } from "../../../../errors/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { addTask, newTenant, startNode, storedTask } from "../testing/task-stage.ts";
+import { addTask, newTenant, startNode, storedTask } from "../testing/task-fixture.ts";
 
 const db = await testDatabase();
 const node = await startNode(db);

@@ -14,7 +14,7 @@ import { newTokenSuffixes } from "./lease-tokens.ts";
 import type { PollRequest } from "./poll-request.ts";
 
 /** The result of a scan. */
-export interface Claim {
+export interface TaskClaim {
   readonly tasks: readonly LeasedTask[];
   /** When a task that the worker can run becomes ready; undefined if none is known. */
   readonly retryInMs: number | undefined;
@@ -22,7 +22,7 @@ export interface Claim {
 
 /** Leases tasks. Polls of the same queue, build and capabilities that arrive together share a statement. */
 export interface TaskClaims {
-  lease(request: PollRequest): Promise<Claim>;
+  lease(request: PollRequest): Promise<TaskClaim>;
   idle(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ interface Dependencies {
 
 /** Requests that share statements, and the kinds of the queue's tasks that they can run. */
 interface TaskClaimGroup {
-  readonly batcher: Batcher<PollRequest, Claim>;
+  readonly batcher: Batcher<PollRequest, TaskClaim>;
   kinds: readonly TaskKind[];
   kindsReadAtMs: number;
 }
@@ -74,7 +74,7 @@ export function createTaskClaims({ db, leases, nowMs = () => performance.now() }
     scope: TaskQueue,
     { matcher, inProduction }: Pick<PollRequest, "matcher" | "inProduction">,
     requests: readonly PollRequest[],
-  ): Promise<Claim[]> {
+  ): Promise<TaskClaim[]> {
     const present = requests.filter(({ signal }) => !signal.aborted);
     const filling = fillSlots(present, inProduction);
     let retryInMs: number | undefined;
@@ -87,14 +87,14 @@ export function createTaskClaims({ db, leases, nowMs = () => performance.now() }
       }
       const free = filling.freeSlots();
       if (free.workerIds.length === 0) return;
-      filling.fill(await leaseTasks(db.steady.sql, scope, matcher.buildId, kinds, free), free.positions);
+      filling.fill(await leaseTasks(db.genericPlans.sql, scope, matcher.buildId, kinds, free), free.positions);
     };
     try {
       if (present.length > 0 && nowMs() - group.kindsReadAtMs < kindsMaxAgeMs) await lease(group.kinds);
       for (const pauseMs of lockRetryMs) {
         if (filling.isStarted() || present.every(({ signal }) => signal.aborted)) break;
         const readAtMs = nowMs();
-        const found = (await readQueuedKinds(db.steady.sql, scope)).filter((kind) => matcher.canRun(kind));
+        const found = (await readQueuedKinds(db.genericPlans.sql, scope)).filter((kind) => matcher.canRun(kind));
         group.kinds = found;
         group.kindsReadAtMs = readAtMs;
         const due = found.filter(({ dueInMs }) => dueInMs <= 0);

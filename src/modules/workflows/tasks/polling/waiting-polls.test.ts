@@ -3,7 +3,7 @@ import { mock, test } from "node:test";
 import { freshTenant } from "../../../../../test/harness/context.ts";
 import { createMatcher } from "../domain/capabilities.ts";
 import type { LeaseRef } from "../reports/report-store.ts";
-import { leasedTask } from "../testing/task-stage.ts";
+import { leasedTask } from "../testing/task-fixture.ts";
 import { createWaitingPolls } from "./waiting-polls.ts";
 
 const tenantId = freshTenant();
@@ -14,7 +14,7 @@ const newTask = {
   runId: "R",
 };
 
-function stage({ slots = 1, isLeased = async () => true } = {}) {
+function fixture({ slots = 1, isLeased = async () => true } = {}) {
   const returned: string[] = [];
   const returnedLater: string[] = [];
   const caller = new AbortController();
@@ -43,14 +43,14 @@ function stage({ slots = 1, isLeased = async () => true } = {}) {
 const tokens = (tasks: readonly { token: string }[]) => tasks.map(({ token }) => token);
 
 test("a reservation names the worker and its build, and how long the lease lasts", () => {
-  const { reserve } = stage();
+  const { reserve } = fixture();
   const { token, ...rest } = reserve()!;
   assert.match(token, /^R\.p/);
   assert.deepEqual(rest, { workerId: "w", buildId: "b", leaseUntilMs: 6000, attemptUntilMs: 61_000 });
 });
 
 test("a committed task is delivered; one that was not committed frees its slot", async () => {
-  const { open, reserve, settle, returned } = stage();
+  const { open, reserve, settle, returned } = fixture();
   const first = reserve()!;
   assert.equal(reserve(), undefined);
   settle(first.token, false);
@@ -63,7 +63,7 @@ test("a committed task is delivered; one that was not committed frees its slot",
 });
 
 test("a poll that ends waits for commits in progress", async () => {
-  const { open, reserve, settle } = stage({ slots: 2 });
+  const { open, reserve, settle } = fixture({ slots: 2 });
   const [first, second] = [reserve()!, reserve()!];
   const closing = open.close();
   assert.equal(reserve(), undefined);
@@ -73,7 +73,7 @@ test("a poll that ends waits for commits in progress", async () => {
 });
 
 test("a task that is committed after its caller left is given back", async () => {
-  const { open, reserve, settle, caller, returned } = stage();
+  const { open, reserve, settle, caller, returned } = fixture();
   const { token } = reserve()!;
   caller.abort();
   assert.deepEqual(await open.close(), []);
@@ -83,7 +83,7 @@ test("a task that is committed after its caller left is given back", async () =>
 
 test("a task whose commit takes too long is given back when it is committed", async () => {
   mock.timers.enable({ apis: ["setTimeout"] });
-  const { open, reserve, settle, returned } = stage();
+  const { open, reserve, settle, returned } = fixture();
   const { token } = reserve()!;
   const closing = open.close();
   mock.timers.tick(60_000);
@@ -94,7 +94,7 @@ test("a task whose commit takes too long is given back when it is committed", as
 });
 
 test("a commit with an unknown outcome is looked up: a stored task is delivered", async () => {
-  const { open, reserve, settle, returnedLater } = stage();
+  const { open, reserve, settle, returnedLater } = fixture();
   const { token } = reserve()!;
   settle(token, undefined);
   assert.deepEqual(tokens(await open.close()), [token]);
@@ -103,7 +103,7 @@ test("a commit with an unknown outcome is looked up: a stored task is delivered"
 
 test("a commit with an unknown outcome that is not stored frees the slot, and is given back if it is stored later", async () => {
   for (const isLeased of [async () => false, async () => Promise.reject(new Error("no connection"))]) {
-    const { open, reserve, settle, returnedLater } = stage({ isLeased });
+    const { open, reserve, settle, returnedLater } = fixture({ isLeased });
     const { token } = reserve()!;
     settle(token, undefined);
     assert.deepEqual(await open.close(), []);
@@ -112,7 +112,7 @@ test("a commit with an unknown outcome that is not stored frees the slot, and is
 });
 
 test("a settlement without a reservation is ignored, and so is a second one", async () => {
-  const { open, reserve, settle, returned } = stage();
+  const { open, reserve, settle, returned } = fixture();
   settle("unknown", true);
   const { token } = reserve()!;
   settle(token, true);
@@ -122,7 +122,7 @@ test("a settlement without a reservation is ignored, and so is a second one", as
 });
 
 test("nothing is reserved after a stop", () => {
-  const { polls, reserve } = stage();
+  const { polls, reserve } = fixture();
   polls.stop();
   assert.equal(reserve(), undefined);
 });

@@ -15,7 +15,7 @@ import {
   storedTask,
   type TestTenant,
   workerDefaults,
-} from "../testing/task-stage.ts";
+} from "../testing/task-fixture.ts";
 
 const db = await testDatabase();
 const { engine, events } = standInEngine(db);

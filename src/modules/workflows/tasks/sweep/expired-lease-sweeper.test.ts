@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { testDatabase } from "../../../../../test/harness/context.ts";
 import { until } from "../../../../../test/harness/until.ts";
 import type { TaskEvent } from "../index.ts";
-import { addTask, newTenant, standInEngine, startNode, storedTask } from "../testing/task-stage.ts";
+import { addTask, newTenant, standInEngine, startNode, storedTask } from "../testing/task-fixture.ts";
 
 const db = await testDatabase();
 const { engine, events } = standInEngine(db);

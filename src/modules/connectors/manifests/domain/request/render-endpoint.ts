@@ -1,5 +1,5 @@
 import type { AccountValues, Provider } from "../provider.ts";
-import type { RenderFault } from "../request-spec.ts";
+import type { RenderFailure } from "../request-spec.ts";
 import type { TextTemplate } from "../template.ts";
 import { renderUrl } from "./url.ts";
 import { RenderError, requireText } from "./values.ts";
@@ -10,7 +10,7 @@ export function renderEndpoint(
   template: TextTemplate,
   account: AccountValues,
   nowMs: number,
-): string | RenderFault {
+): string | RenderFailure {
   return faultOr(() => {
     const url = URL.parse(renderUrl(template, { input: {}, account, nowMs }));
     if (url !== null && provider.hosts.allows(url, account.settings)) return url.href;
@@ -20,11 +20,11 @@ export function renderEndpoint(
 }
 
 /** Renders a text of the authentication, such as a parameter of the token request. */
-export function renderParameter(template: TextTemplate, account: AccountValues, nowMs: number): string | RenderFault {
+export function renderParameter(template: TextTemplate, account: AccountValues, nowMs: number): string | RenderFailure {
   return faultOr(() => requireText(template, { input: {}, account, nowMs }));
 }
 
-function faultOr<T>(render: () => T): T | RenderFault {
+function faultOr<T>(render: () => T): T | RenderFailure {
   try {
     return render();
   } catch (error) {

@@ -4,7 +4,7 @@ import { fc } from "../../../../../../test/harness/random.ts";
 import type { Json, JsonObject } from "../../../../../platform/document/index.ts";
 import { accountWith, actionWith, compile, manifestWith, smallManifest } from "../../testing/manifest-documents.ts";
 import type { AccountValues, Provider } from "../provider.ts";
-import type { HttpRequest, RenderFault } from "../request-spec.ts";
+import type { HttpRequest, RenderFailure } from "../request-spec.ts";
 import { renderRequest } from "./render-request.ts";
 
 const nowMs = Date.parse("2027-01-31T12:00:00.500Z");
@@ -26,7 +26,7 @@ function render(
   input: Json,
   account: AccountValues = accountWith(),
   name = [...provider.actions.keys()][0]!,
-): HttpRequest | RenderFault {
+): HttpRequest | RenderFailure {
   const { request, mutation, paginate } = provider.actions.get(name)!;
   return renderRequest(provider, request!, { input, account, idempotencyKey: "key-1", nowMs }, { mutation, paginate });
 }
@@ -39,7 +39,7 @@ const rendered = (provider: Provider, input: Json, account?: AccountValues) => {
 const urlOf = (request: JsonObject, input: Json) => rendered(providerWith(request), input).url;
 const bodyOf = (request: JsonObject, input: Json) =>
   rendered(providerWith({ method: "POST", path: "/x", ...request }), input).body;
-const faultOf = (result: HttpRequest | RenderFault) => ("fault" in result ? [result.fault, result.place] : result);
+const faultOf = (result: HttpRequest | RenderFailure) => ("fault" in result ? [result.fault, result.place] : result);
 
 suite("a path", () => {
   const path = { method: "GET", path: "/a/{input.id}/b" };

@@ -5,7 +5,13 @@ import type { Action } from "../action.ts";
 import type { AuthSpec } from "../auth-spec.ts";
 import { withValueAt } from "../json-pointer.ts";
 import type { Provider } from "../provider.ts";
-import { type HttpMethod, type HttpRequest, httpMethods, type RenderFault, type RequestSpec } from "../request-spec.ts";
+import {
+  type HttpMethod,
+  type HttpRequest,
+  httpMethods,
+  type RenderFailure,
+  type RequestSpec,
+} from "../request-spec.ts";
 import type { PageState } from "../response-spec.ts";
 import type { ValueTemplate } from "../template.ts";
 import { type BodyContent, encodePairs, queryPairsOf, renderBody, serialise } from "./body.ts";
@@ -31,7 +37,7 @@ export function renderRequest(
   request: RequestSpec,
   values: RequestValues,
   options: RequestOptions = {},
-): HttpRequest | RenderFault {
+): HttpRequest | RenderFailure {
   try {
     return render(provider, request, values, options);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from "../../../../../platform/document/index.ts";
 import type { AccountValues } from "../provider.ts";
-import type { RenderFault } from "../request-spec.ts";
+import type { RenderFailure } from "../request-spec.ts";
 import type { EntryNames, Placeholder, TextTemplate, ValueTemplate } from "../template.ts";
 import { encodeMimeWords } from "./encoding.ts";
 
@@ -18,9 +18,9 @@ export interface RequestValues {
 
 /** Ends the rendering of a request; `renderRequest` returns its fault. */
 export class RenderError extends Error {
-  readonly fault: RenderFault;
+  readonly fault: RenderFailure;
 
-  constructor(fault: RenderFault["fault"], place: string, message: string) {
+  constructor(fault: RenderFailure["fault"], place: string, message: string) {
     super(message);
     this.fault = { fault, place, message };
   }

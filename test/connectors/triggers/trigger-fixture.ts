@@ -31,8 +31,8 @@ import { afterFile } from "../../harness/after-file.ts";
 import { type ContextChoice, freshTenant, perform } from "../../harness/context.ts";
 import { until } from "../../harness/until.ts";
 
-/** What a stage is created with. */
-export interface StageOptions {
+/** What a fixture is created with. */
+export interface FixtureOptions {
   readonly providers: readonly Provider[];
   /** Sends the requests of triggers; by default to loopback addresses only. */
   readonly egress?: Egress;
@@ -40,11 +40,11 @@ export interface StageOptions {
   readonly times?: TriggerParts["times"];
 }
 
-/** The public URL of the stage. */
+/** The public URL of the fixture. */
 export const publicUrl = "https://switchyard.example";
 
 /** A node with the trigger module. */
-export type StageNode = Awaited<ReturnType<Awaited<ReturnType<typeof startTriggerStage>>["startNode"]>>;
+export type FixtureNode = Awaited<ReturnType<Awaited<ReturnType<typeof startTriggerFixture>>["startNode"]>>;
 
 /** Compiles a manifest of a provider on a local server, with API keys and the given triggers. */
 export function triggerProvider(port: number, triggers: object): Provider {
@@ -72,7 +72,7 @@ export function triggerProvider(port: number, triggers: object): Provider {
 }
 
 /** The trigger module on a database of its own, with one or more nodes. */
-export async function startTriggerStage(options: StageOptions) {
+export async function startTriggerFixture(options: FixtureOptions) {
   const { providers, times } = options;
   const url = await nodesDatabase();
   const shared = { url, providers };

@@ -40,7 +40,7 @@ export interface StagedPool {
 }
 
 /** Creates a test setup of admission's operations over the queue's accept path, with its own pools. */
-export function admissionStage(db: Database) {
+export function admissionFixture(db: Database) {
   const snapshots = new Map<string, PoolSnapshot>();
   const keys = createAdmissionKeys(randomBytes(32));
   const admissionOf = createAdmissionRequests(keys);

@@ -15,7 +15,7 @@ import {
   type UpdateWorkflowTriggerResponse,
   type WorkflowTrigger,
 } from "../../gen/service/api/workflow_trigger_pb.ts";
-import type { Context, GroupedHandler, Handler } from "../../src/chain/call.ts";
+import type { Context, Handler, OwnCommitHandler } from "../../src/chain/call.ts";
 import { createEvents, createLogFollower, type LogConsumer } from "../../src/modules/operations/events/index.ts";
 import { createDefinitions } from "../../src/modules/workflows/definitions/index.ts";
 import { createEnvironments } from "../../src/modules/workflows/environments/index.ts";
@@ -65,7 +65,7 @@ export const dies = () => Promise.reject(new Error("The node died."));
 export const value = (json: JsonValue) => fromJson(ValueSchema, json);
 
 /** The workflow modules on one database, with a clock that tests can move forward. */
-export async function startStage(choice: { readonly takeQuota?: TakeQuota } = {}) {
+export async function startTriggerFixture(choice: { readonly takeQuota?: TakeQuota } = {}) {
   const { url } = await freshDatabase();
   const db = openDatabase(url, { maxConnections: 20 });
   const signals = createSignals(db);
@@ -86,8 +86,8 @@ export async function startStage(choice: { readonly takeQuota?: TakeQuota } = {}
     reader,
     follow: (consumer: LogConsumer) => createLogFollower({ db, signals, reader, log }, { ...consumer, pollMs: 100 }),
   };
-  const environments = createEnvironments({ side: db, changes });
-  const common = { db, side: db, signals, changes, clock, log, cursors, shares, events, environments };
+  const environments = createEnvironments({ cacheLoadDb: db, changes });
+  const common = { db, cacheLoadDb: db, signals, changes, clock, log, cursors, shares, events, environments };
   const definitions = createDefinitions({
     ...common,
     findPools: async () => new Set<string>(),
@@ -131,13 +131,13 @@ export async function startStage(choice: { readonly takeQuota?: TakeQuota } = {}
   /** Performs an operation of triggers. */
   const call = <I extends DescMessage, O>(
     tenant: ContextChoice,
-    handler: Handler | GroupedHandler,
+    handler: Handler | OwnCommitHandler,
     schema: I,
     request: MessageInitShape<I>,
   ): Promise<O> => {
     const context = { ...tenant, nowMs: clock.now() };
-    if (typeof handler !== "function" && "grouped" in handler) {
-      return handler.grouped(contextFor(db, context), create(schema, request), undefined) as Promise<O>;
+    if (typeof handler !== "function" && "ownCommit" in handler) {
+      return handler.ownCommit(contextFor(db, context), create(schema, request), undefined) as Promise<O>;
     }
     return perform(db, context, handler as (context: Context, request: unknown) => Promise<O>, schema, request);
   };
@@ -218,9 +218,9 @@ export async function startStage(choice: { readonly takeQuota?: TakeQuota } = {}
 
     /** Adds an event to a tenant's log; returns its id. */
     async emit(tenantId: TenantId, type: string, data: Record<string, JsonValue> = {}, subject = ""): Promise<string> {
-      const { grouped } = eventsModule.handlers.publishEvent as GroupedHandler;
+      const { ownCommit } = eventsModule.handlers.publishEvent as OwnCommitHandler;
       const message = create(PublishEventRequestSchema, { type, subject, data });
-      const response = await grouped(contextFor(db, { tenantId, nowMs: clock.now() }), message, undefined);
+      const response = await ownCommit(contextFor(db, { tenantId, nowMs: clock.now() }), message, undefined);
       return (response as PublishEventResponse).event!.id;
     },
 

@@ -7,7 +7,7 @@ import { type RestClient, restClient } from "../harness/rest.ts";
 import type { TestService } from "../harness/service.ts";
 
 /** A tenant's environment whose state a test writes, without anything that changes it. */
-export interface HealthStage {
+export interface HealthFixture {
   readonly rest: RestClient;
   readonly sql: TestSql;
   readonly tenantId: string;
@@ -29,7 +29,7 @@ export interface HealthStage {
   /** Items that were accepted some seconds ago, and that became ready later if `readyForS` is given. */
   addItems(count: number, ageS?: number, readyForS?: number): Promise<void>;
   addLetters(state: string, count: number): Promise<void>;
-  /** Removes all that the stage has added. */
+  /** Removes all that the fixture has added. */
   clear(): Promise<void>;
 }
 
@@ -37,7 +37,10 @@ export interface HealthStage {
 let periodS = 3600;
 
 /** Creates an environment of the admin's tenant. */
-export async function createStage({ baseUrl, adminKey, databaseUrl }: TestService, key: string): Promise<HealthStage> {
+export async function createHealthFixture(
+  { baseUrl, adminKey, databaseUrl }: TestService,
+  key: string,
+): Promise<HealthFixture> {
   const rest = restClient(baseUrl, adminKey);
   const sql = connect(databaseUrl, 1);
   afterFile(() => sql.end({ timeout: 1 }));

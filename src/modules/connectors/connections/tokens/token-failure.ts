@@ -1,10 +1,10 @@
 import { ResponseBodyError } from "oauth4webapi";
 import { EgressError } from "../../../../platform/egress/index.ts";
-import type { RenderFault } from "../../manifests/index.ts";
+import type { RenderFailure } from "../../manifests/index.ts";
 import type { StandardAnswer } from "./token-answer.ts";
 
 /** Why a token request brought no token. Codes are safe to show. */
-export type TokenFault =
+export type TokenFailure =
   /** The provider answered that it grants nothing. */
   | { readonly kind: "refused"; readonly what: "grant" | "client" | "request"; readonly code: string }
   /** What answered is no token endpoint, or a faulty one. The grant may be spent nevertheless. The code says what came. */
@@ -19,16 +19,16 @@ export type TokenFault =
 
 /** Ends a token request that brings no token. */
 export class TokenRequestError extends Error {
-  readonly fault: TokenFault;
+  readonly fault: TokenFailure;
 
-  constructor(fault: TokenFault, options?: ErrorOptions) {
+  constructor(fault: TokenFailure, options?: ErrorOptions) {
     super(`The token request failed: ${fault.code}.`, options);
     this.fault = fault;
   }
 }
 
 /** Runs a token request and returns its failure. The texts of errors are dropped, because they may contain tokens. */
-export async function tokenOrFault<T>(request: () => Promise<T>): Promise<T | TokenFault> {
+export async function tokenOrFault<T>(request: () => Promise<T>): Promise<T | TokenFailure> {
   try {
     return await request();
   } catch (error) {
@@ -36,7 +36,7 @@ export async function tokenOrFault<T>(request: () => Promise<T>): Promise<T | To
   }
 }
 
-function faultOf(error: unknown): TokenFault {
+function faultOf(error: unknown): TokenFailure {
   if (error instanceof TokenRequestError) return error.fault;
   if (error instanceof ResponseBodyError) return refusal(error.error);
   if (error instanceof EgressError) {
@@ -47,7 +47,7 @@ function faultOf(error: unknown): TokenFault {
 }
 
 /** The refusal that a standard error code means. */
-export function refusal(code: string): TokenFault {
+export function refusal(code: string): TokenFailure {
   const what = code === "invalid_grant" ? "grant" : code === "invalid_client" ? "client" : "request";
   return { kind: "refused", what, code };
 }
@@ -63,12 +63,12 @@ export function unusableAnswer(answer: Exclude<StandardAnswer, { readonly kind: 
 }
 
 /** Returns what was rendered, or ends the token request. */
-export function rendered<T>(value: T | RenderFault): Exclude<T, RenderFault> {
-  if (!isFault(value)) return value as Exclude<T, RenderFault>;
+export function rendered<T>(value: T | RenderFailure): Exclude<T, RenderFailure> {
+  if (!isFault(value)) return value as Exclude<T, RenderFailure>;
   throw new TokenRequestError({ kind: "refused", what: "request", code: value.fault });
 }
 
 /** Whether something could not be rendered. */
-export function isFault(value: unknown): value is RenderFault {
+export function isFault(value: unknown): value is RenderFailure {
   return typeof value === "object" && value !== null && "fault" in value;
 }

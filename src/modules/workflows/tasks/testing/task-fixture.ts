@@ -16,7 +16,7 @@ import {
 import { afterFile } from "../../../../../test/harness/after-file.ts";
 import { announcedChanges } from "../../../../../test/harness/changes.ts";
 import { type ContextChoice, contextFor, freshTenant } from "../../../../../test/harness/context.ts";
-import type { GroupedHandler } from "../../../../chain/call.ts";
+import type { OwnCommitHandler } from "../../../../chain/call.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { createCursors } from "../../../../platform/cursor/index.ts";
 import { createSignals, type Database } from "../../../../platform/db/index.ts";
@@ -179,7 +179,7 @@ export async function startNode(db: Database, engine: RunEngine = standInEngine(
   const signals = createSignals(db);
   await signals.start();
   const cursors = createCursors(randomBytes(32));
-  const environments = createEnvironments({ side: db, changes: announcedChanges().changes });
+  const environments = createEnvironments({ cacheLoadDb: db, changes: announcedChanges().changes });
   const parts = { db, signals, log: { warn: () => {} }, cursors, metrics: createMetrics(), engine, environments };
   const tasks = createTasks(parts);
   afterFile(async () => {
@@ -190,7 +190,7 @@ export async function startNode(db: Database, engine: RunEngine = standInEngine(
   const call =
     <I extends DescMessage, O extends Message>(handler: unknown, schema: I) =>
     (choice: ContextChoice, request: MessageInitShape<I>, keyed?: KeyedCall) =>
-      (handler as GroupedHandler).grouped(contextFor(db, choice), create(schema, request), keyed) as Promise<O>;
+      (handler as OwnCommitHandler).ownCommit(contextFor(db, choice), create(schema, request), keyed) as Promise<O>;
   const { handlers } = tasks;
   const pollCall = call<typeof PollWorkflowTasksRequestSchema, PollWorkflowTasksResponse>(
     handlers.pollWorkflowTasks,

@@ -7,7 +7,7 @@ import {
   GetWebhookDeliveryRequestSchema,
   type WebhookDelivery,
 } from "../../gen/service/api/webhook_pb.ts";
-import type { Context, GroupedHandler, PreparedHandler } from "../../src/chain/call.ts";
+import type { Context, OwnCommitHandler, PreparedHandler } from "../../src/chain/call.ts";
 import { createEvents } from "../../src/modules/operations/events/index.ts";
 import { createWebhooks } from "../../src/modules/operations/webhooks/index.ts";
 import type { TenantId } from "../../src/platform/access/index.ts";
@@ -24,7 +24,7 @@ import { freshDatabase } from "../harness/postgres.ts";
 import { until } from "../harness/until.ts";
 
 /** Nodes on one database, with a shared clock that only the test advances. */
-export type Rig = Awaited<ReturnType<typeof startRig>>;
+export type WebhookFixture = Awaited<ReturnType<typeof startWebhookFixture>>;
 
 /** Master keys of tests; the first one is active. */
 export const masterKeys = { k1: randomBytes(32).toString("base64"), k2: randomBytes(32).toString("base64") };
@@ -37,7 +37,7 @@ interface Options {
 }
 
 /** Starts a database with its own clock. */
-export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: Options = {}) {
+export async function startWebhookFixture({ random = () => 0.5, startedAt = inAnHour() }: Options = {}) {
   const database = await freshDatabase();
   let nowMs = startedAt.getTime();
   // The unqualified now() of every statement resolves to this function, so the test controls the database's time.
@@ -108,7 +108,7 @@ export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: O
   const first = node();
   const call = <I extends DescMessage, O>(
     tenantId: TenantId,
-    handler: ((context: Context, request: MessageShape<I>) => Promise<O>) | GroupedHandler | PreparedHandler,
+    handler: ((context: Context, request: MessageShape<I>) => Promise<O>) | OwnCommitHandler | PreparedHandler,
     schema: I,
     request: MessageInitShape<I>,
   ): Promise<O> => perform(db, { tenantId, nowMs }, handler, schema, request);
@@ -155,9 +155,9 @@ export async function startRig({ random = () => 0.5, startedAt = inAnHour() }: O
       tenantId: TenantId,
       request: MessageInitShape<typeof PublishEventRequestSchema> = {},
     ): Promise<string> {
-      const { grouped } = events.handlers.publishEvent as GroupedHandler;
+      const { ownCommit } = events.handlers.publishEvent as OwnCommitHandler;
       const message = create(PublishEventRequestSchema, { type: "order.paid", ...request });
-      const response = await grouped(contextFor(db, { tenantId, nowMs }), message, undefined);
+      const response = await ownCommit(contextFor(db, { tenantId, nowMs }), message, undefined);
       return (response as PublishEventResponse).event!.id;
     },
 

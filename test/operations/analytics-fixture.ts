@@ -5,13 +5,13 @@ import { text as readText } from "node:stream/consumers";
 import { afterFile } from "../harness/after-file.ts";
 import { findPrometheus } from "../harness/prometheus.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { newParty, type Party } from "../routing/tenant-fixture.ts";
+import { newTenant, type TenantFixture } from "../routing/tenant-fixture.ts";
 
 /** A node, two tenants and a Prometheus with series of both. */
-export interface AnalyticsStage {
+export interface AnalyticsFixture {
   readonly service: TestService;
-  readonly own: Party;
-  readonly foreign: Party;
+  readonly own: TenantFixture;
+  readonly foreign: TenantFixture;
   /** Every query that the node has sent to Prometheus, as it was sent. */
   readonly sent: string[];
   /** The time range that has series. */
@@ -29,8 +29,8 @@ interface DirectSeries {
 const stepS = 300;
 const minutes = 120;
 
-/** Sets the stage; undefined if this machine has no Prometheus. */
-export async function setAnalyticsStage(): Promise<AnalyticsStage | undefined> {
+/** Sets the fixture; undefined if this machine has no Prometheus. */
+export async function createAnalyticsFixture(): Promise<AnalyticsFixture | undefined> {
   const prometheus = await findPrometheus();
   if (prometheus === undefined) return undefined;
   afterFile(() => prometheus.stop());
@@ -39,8 +39,8 @@ export async function setAnalyticsStage(): Promise<AnalyticsStage | undefined> {
     "analytics.enabled": "true",
     "analytics.prometheus_url": `${await startRecorder(prometheus.url, sent)}/`,
   });
-  const own = await newParty(service);
-  const foreign = await newParty(service);
+  const own = await newTenant(service);
+  const foreign = await newTenant(service);
   const startS = (Math.floor(Date.now() / 60_000) - 3 * minutes) * 60;
   await prometheus.start(seriesOf(own.id, foreign.id, startS), new URL(service.metricsUrl).host);
   const endS = startS + minutes * 60;
