@@ -24,7 +24,6 @@ export interface Call {
   readonly operation: Operation;
   readonly plane: Plane;
   readonly protocol: "rest" | "connect" | "grpc" | "grpc_web" | "mcp" | "scim";
-  /** The HTTP method. */
   readonly httpMethod: string;
   readonly header: HeaderReader;
   /** Subject of a verified client certificate, on a mutual-TLS listener. */

@@ -13,7 +13,6 @@ export interface Io {
   input(): Promise<string>;
 }
 
-/** Creates the Io of this process. */
 export function processIo(): Io {
   // A reader that closes the pipe early, such as head, is not an error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));

@@ -498,5 +498,4 @@ export const catalogue = {
   },
 } as const satisfies Record<string, ErrorEntry>;
 
-/** An error code of the catalogue. */
 export type ErrorCode = keyof typeof catalogue;

@@ -1,7 +1,7 @@
 import type { TenantId } from "../platform/access/index.ts";
 import type { Sql } from "../platform/db/index.ts";
 
-/** What a health report is about. */
+/** The subject of a health report. */
 export interface HealthScope {
   readonly tenantId: TenantId;
   readonly environmentId: string;

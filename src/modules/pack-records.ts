@@ -87,5 +87,4 @@ export interface PackRecords {
 /** Finds records of an area that refer to a record of another area by one of its names. */
 export type FindUses = (context: Context, kind: RecordKind, names: readonly string[]) => Promise<readonly RecordUse[]>;
 
-/** No permissions. */
 export const noPermissions: Permissions = { hosts: [], scopes: [], effects: [] };

@@ -23,7 +23,6 @@ export function can(scope: string): boolean {
   return !guardedResources.has(resource) && scopes.includes(`*:${action}`);
 }
 
-/** Loads the session. */
 export async function loadSession(): Promise<void> {
   const current = await createBrowserSessionService(transport).getCurrentSession();
   const tenant = await createTenantService(transport)

@@ -26,7 +26,6 @@ const readMax = 5_000;
 /** No more are read when so many match. */
 const enough = 50;
 
-/** Creates a search. */
 export function createNameSearch(): NameSearch {
   const readers = namedKinds.filter(({ scope }) => can(scope)).map(createReader);
   return {

@@ -16,7 +16,6 @@ import { unlistedTransport as transport } from "../core/transport";
 import type { IconName } from "../ui/icon";
 import type { Found } from "./found";
 
-/** A record with the names that it is found by. */
 export interface NamedRecord extends Found {
   /** In lower case. */
   readonly names: readonly string[];

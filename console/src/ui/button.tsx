@@ -15,7 +15,6 @@ interface Props {
   readonly onClick?: (event: MouseEvent) => void;
 }
 
-/** A button. */
 export function Button({ children, icon, label, tone, small, type = "button", disabled, isExpanded, onClick }: Props) {
   const kinds = ["button", tone, small && "small", children === undefined && "icon"].filter(Boolean).join(" ");
   return (

@@ -36,7 +36,6 @@ const paths = {
   analytics: "M4 20V10M10 20V4M16 20v-7M21 20H3",
 } as const;
 
-/** The name of an icon. */
 export type IconName = keyof typeof paths;
 
 /** A line icon in the colour of its text. */

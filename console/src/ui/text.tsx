@@ -46,7 +46,6 @@ const tones: Readonly<Record<Tone, readonly string[]>> = {
   muted: [],
 };
 
-/** The tone of a status. */
 function toneOf(status: string | undefined): Tone {
   const plain = (status ?? "").replace(/^[A-Z]+_(?=[A-Z])/, "").toLowerCase();
   const found = (Object.keys(tones) as Tone[]).find((tone) => tones[tone].includes(plain));

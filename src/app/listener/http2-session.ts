@@ -5,7 +5,6 @@ import { constants, type ServerHttp2Session, type ServerHttp2Stream } from "node
 /** Requests that a caller may have open on one session. */
 export const streamsMax = 250;
 
-/** The timeouts of a connection. */
 export interface ConnectionTimeouts {
   /** From the first byte to complete headers; for HTTP/2, to the complete preface. */
   readonly headerMs: number;

@@ -34,7 +34,6 @@ export interface MutualTls {
   readonly clientCa: Buffer;
 }
 
-/** The options of a listener. */
 export interface ListenerOptions {
   readonly edge: Edge;
   readonly tls?: MutualTls | undefined;

@@ -1,7 +1,6 @@
 import { invalid } from "../../errors/index.ts";
 import type { Interceptor } from "../call.ts";
 
-/** The current API version. */
 export const currentVersion = "2024-01-01";
 const minimumVersion = "2024-01-01";
 

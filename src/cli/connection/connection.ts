@@ -10,7 +10,6 @@ export interface Connection {
   readonly plane: Plane;
 }
 
-/** The options of a connection. */
 export interface ConnectionOptions {
   readonly profile?: string;
   readonly address?: string;

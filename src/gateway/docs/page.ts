@@ -1,4 +1,3 @@
-/** Escapes text for HTML. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }
@@ -37,7 +36,6 @@ interface Page {
   readonly main: string;
 }
 
-/** Renders a page. */
 export function renderPage({ title, root, main }: Page): string {
   return `<!doctype html>
 <html lang="en">
@@ -56,7 +54,6 @@ ${main}
 `;
 }
 
-/** Renders the outbox page. */
 export function renderOutbox(root: string): string {
   return renderPage({
     title: "Outbox",

@@ -17,7 +17,6 @@ interface Dependencies {
   readonly errorsUrl: () => string;
 }
 
-/** A request to call a tool. */
 export interface ToolRequest {
   readonly exchange: Exchange;
   readonly tool: Tool;

@@ -84,7 +84,6 @@ export function successHeaders(
   return headerRefs(names, components);
 }
 
-/** The headers of a problem with this status. */
 export function problemHeaders(status: number, components: Components): Record<string, Reference> {
   const names: HeaderName[] = ["X-Request-ID"];
   if (status === 429) names.push("X-RateLimit-Limit", "X-RateLimit-Remaining");

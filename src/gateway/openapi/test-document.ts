@@ -2,7 +2,6 @@ import { readOperations } from "../../definitions/index.ts";
 import { buildOpenApi } from "./build.ts";
 import type { OpenApiDocument, OperationObject } from "./document.ts";
 
-/** The input of test documents. */
 export const testInput = {
   servers: {
     production: "https://api.switchyard.test",

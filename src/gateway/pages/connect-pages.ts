@@ -5,7 +5,7 @@ import { createCallbackGuard } from "../callbacks/callback-guard.ts";
 import type { PathHandler } from "../edge.ts";
 import { type Exchange, headerOf, readBody, writeHead } from "../exchange.ts";
 
-/** What a request is about, from its method and path. */
+/** The page that a request addresses, by its method and path. */
 type Target =
   | { readonly kind: "show" | "open" | "submit" | "cancel"; readonly sessionId: string }
   | { readonly kind: "callback"; readonly configId: string };

@@ -36,7 +36,6 @@ export interface EnvelopeProtocol {
   end(ending: ResponseEnd): void;
 }
 
-/** The end of a response. */
 export interface ResponseEnd {
   readonly exchange: Exchange;
   readonly wire: WireType;

@@ -22,7 +22,6 @@ interface Dependencies extends AreaParts {
   readonly usageSources: readonly UsageSource[];
 }
 
-/** Creates the area. */
 export function createBilling({ config, readTenantState, usageSources, ...parts }: Dependencies) {
   const operators = createOperators(readTenantState);
   const meters = createMeters({

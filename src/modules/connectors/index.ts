@@ -45,7 +45,6 @@ interface Dependencies extends AreaParts {
   readonly marketplace: Omit<MarketplaceSources, "findConnection">;
 }
 
-/** Creates the area. */
 export function createConnectors(dependencies: Dependencies) {
   const http = createGuardedHttp(dependencies.egress);
   const manifests = createManifests({

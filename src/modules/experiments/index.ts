@@ -70,7 +70,6 @@ interface Dependencies extends AreaParts {
   readonly receiptSecret: Buffer;
 }
 
-/** Creates the area. */
 export function createExperiments(dependencies: Dependencies) {
   const { cursors, receiptSecret, config } = dependencies;
   const receipts = createReceipts(receiptSecret);

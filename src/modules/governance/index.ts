@@ -34,7 +34,6 @@ export function sealedByGovernance(sql: Sql): readonly Reencryptable[] {
   return [reencryptableSigningKeys(sql)];
 }
 
-/** Creates the area. */
 export function createGovernance(dependencies: Dependencies) {
   const conformance = createConformance(dependencies);
   const evidence = createEvidence({

@@ -42,7 +42,6 @@ export function sealedByIdentity(sql: Sql): readonly Reencryptable[] {
   return [reencryptableConnections(sql)];
 }
 
-/** Creates the area. */
 export function createIdentity(dependencies: Dependencies) {
   const { config, members, publicUrl } = dependencies;
   const sessionMs = config["identity.sessions.max_hours"] * 3600_000;

@@ -32,7 +32,6 @@ interface Dependencies extends AreaParts {
   readonly subscriberTokenSecret: Buffer;
 }
 
-/** Creates the area. */
 export function createNotifications({ config, ...parts }: Dependencies) {
   const { cacheLoadDb } = parts;
   const providers = createProviders(parts);

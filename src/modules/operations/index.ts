@@ -43,7 +43,6 @@ interface Dependencies extends AreaParts {
 /** The area's public API. */
 export type Operations = ReturnType<typeof createOperations>;
 
-/** Creates the area. */
 export function createOperations({ discovery, explainers, health: healthParts, config, ...parts }: Dependencies) {
   const events = createEvents({
     ...parts,

@@ -42,7 +42,6 @@ interface Dependencies extends AreaParts {
   readonly recordScores: RecordScores;
 }
 
-/** Creates the area. */
 export function createRouting({ config, admissionSecret, ...parts }: Dependencies) {
   const { egress } = parts;
   const pools = createPools({

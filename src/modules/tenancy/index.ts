@@ -39,7 +39,6 @@ interface Dependencies extends AreaParts {
 /** The area's public API. */
 export type Tenancy = ReturnType<typeof createTenancy>;
 
-/** Creates the area. */
 export function createTenancy({ config, scopes, sealed, ...parts }: Dependencies) {
   const tenantSettingsEnabled = config["dynamic_config.enabled"];
   const environments = createEnvironments(parts);

@@ -35,7 +35,6 @@ interface Dependencies extends AreaParts, ReferenceSources {
   readonly call: OperationCaller;
 }
 
-/** Creates the area. */
 export function createWorkflows({ config, ...parts }: Dependencies) {
   const environments = createEnvironments(parts);
   const definitions = createDefinitions(parts);

@@ -1,7 +1,7 @@
 import type { TenantId } from "../access/index.ts";
 import type { Sql } from "../db/index.ts";
 
-/** What has versions. */
+/** The kinds of artifacts with versions. */
 export type TargetKind = "pool" | "workflow" | "provider_config";
 
 /** A running canary. */

@@ -14,7 +14,6 @@ export const LIMITS = {
   depth: 100,
   /** Elements of one list literal, or entries of one map literal. */
   literalElements: 500,
-  /** Arguments of one call. */
   callArguments: 32,
   /** Steps of one evaluation. */
   steps: 25_000,

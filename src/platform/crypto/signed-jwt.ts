@@ -1,7 +1,6 @@
 import { createHash, sign } from "node:crypto";
 import { BoundedCache } from "../cache/bounded-cache.ts";
 
-/** The parts of a JWT. */
 export interface JwtParts {
   readonly algorithm: "RS256" | "ES256";
   readonly keyId: string | undefined;

@@ -2,7 +2,6 @@ import { createHmac } from "node:crypto";
 
 const prefix = "whsec_";
 
-/** A webhook message to sign. */
 export interface SignedMessage {
   readonly id: string;
   readonly timestampS: number;

@@ -5,7 +5,6 @@ import type { DocumentViolation, JsonObject, TextPosition } from "../document/in
 import { describeSyntaxError } from "../protojson/index.ts";
 import type { YamlResult } from "./yaml-document.ts";
 
-/** The formats of texts. */
 export type TextFormat = "yaml" | "json";
 
 /** Reads a YAML or JSON text. Throws INVALID_ARGUMENT with the position of a syntax error. */

@@ -1,7 +1,6 @@
 /** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
-/** A JSON object. */
 export type JsonObject = { readonly [name: string]: Json };
 
 /** Whether a value is a JSON object. */

@@ -77,7 +77,6 @@ export class ObjectReader {
     return this.get(name);
   }
 
-  /** A text of a format. */
   text(name: string, format: TextFormat, fallback?: string): string | undefined {
     if (!this.has(name)) {
       if (fallback === undefined) this.refuse(name, "required", `is required: it ${format.description}`);
@@ -164,13 +163,11 @@ export class ObjectReader {
   }
 }
 
-/** Reads a text of a format. */
 function readText(value: Json, path: string, format: TextFormat, violations: Violations): string | undefined {
   if (typeof value === "string" && value.length <= format.lengthMax && format.pattern.test(value)) return value;
   return violations.add(path, "pattern", format.description);
 }
 
-/** Reads a duration. */
 export function readDuration(
   value: Json,
   path: string,

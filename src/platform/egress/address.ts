@@ -72,7 +72,6 @@ export function isRefusedInShadowMode(kind: AddressKind): boolean {
   return kind === "metadata" || kind === "link_local";
 }
 
-/** A set of networks. */
 export interface NetworkSet {
   contains(address: string): boolean;
 }

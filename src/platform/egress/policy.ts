@@ -15,7 +15,6 @@ export interface EgressPolicy {
   refuses(objection: Objection): boolean;
 }
 
-/** The settings of the policy. */
 export interface PolicySettings {
   readonly mode: EgressMode;
   /** Names and patterns such as `*.example.com`. If there are any, the policy objects to all other names. */
@@ -24,7 +23,6 @@ export interface PolicySettings {
   readonly allowedIpNets: readonly string[];
 }
 
-/** Creates a policy from its settings. */
 export function createPolicy({ mode, allowedDomains, allowedIpNets }: PolicySettings): EgressPolicy {
   const allowed = createNetworkSet(allowedIpNets);
   // A wide network such as 0.0.0.0/0 must not allow metadata services by accident. Only a network that starts in their range does.

@@ -22,7 +22,6 @@ interface Options {
   readonly runsAtStop?: boolean;
 }
 
-/** Creates a repeated task. */
 export function createRepeatedTask(options: Options): RepeatedTask {
   const { work, maxWaitMs = 10_000, onError, subscribe, runsAtStop } = options;
   let running: Promise<void> | undefined;

@@ -28,7 +28,6 @@ export interface Job {
 /** Runs a job. If it throws, the job is retried with exponential back-off. */
 export type JobHandler = (job: Job) => Promise<void>;
 
-/** One kind of job. */
 export interface JobKind {
   readonly kind: string;
   readonly handler: JobHandler;

@@ -6,7 +6,6 @@ export function objectSchema(properties: JsonObject, required: readonly string[]
   return { type: "object", properties, ...(required.length > 0 && { required }), additionalProperties: false };
 }
 
-/** The schema of a list. */
 export function listSchema(items: JsonObject, minItems: number, maxItems: number, unique = true): JsonObject {
   return { type: "array", minItems, maxItems, ...(unique && { uniqueItems: true }), items };
 }
@@ -16,7 +15,6 @@ export function integerSchema(minimum: number, maximum: number): JsonObject {
   return { type: "integer", minimum, maximum };
 }
 
-/** The schema of a text of a format. */
 export function textSchema({ source, lengthMax }: TextFormat): JsonObject {
   return { type: "string", pattern: source, maxLength: lengthMax };
 }

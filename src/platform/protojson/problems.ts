@@ -11,7 +11,6 @@ const nameCharactersMax = 100;
 /** The most names that are listed when none is close to an unknown one. */
 const listedNamesMax = 10;
 
-/** The options of a decoder. */
 export interface DecodeOptions {
   /** Ignores unknown fields instead of reporting them. */
   readonly ignoreUnknownFields?: boolean;

@@ -12,7 +12,6 @@ export interface Stamps {
   readonly recordVersion: number;
 }
 
-/** The stamps of a new record. */
 export function newStamps(nowMs: number): Stamps {
   const now = new Date(nowMs);
   return { createdAt: now, updatedAt: now, recordVersion: 1 };

@@ -1,4 +1,3 @@
-/** Options of a new span. */
 export interface SpanOptions {
   /** The `traceparent` of the caller or of a local parent span. */
   readonly parent?: string | undefined;
@@ -25,7 +24,6 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-/** Tracing settings. */
 export interface TracingSettings {
   /** An OTLP/HTTP collector such as `http://host:4318`. `/v1/traces` is added if it has no path. Without it nothing is exported. */
   readonly endpoint?: string | undefined;

@@ -2,7 +2,6 @@ import { type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { fail } from "../../errors/index.ts";
 import { isSubject } from "./subject.ts";
 
-/** The audience of service tokens. */
 export const serviceTokenAudience = "service.internal";
 const lifetimeSMax = 300;
 

@@ -7,7 +7,6 @@ interface Given {
   readonly onClick?: (event: MouseEvent) => void;
 }
 
-/** Creates an element. */
 export function createElement<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   given: Given = {},
@@ -21,7 +20,6 @@ export function createElement<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Creates a button. */
 export function createButton(name: string, text: string, onClick: (event: MouseEvent) => void): HTMLButtonElement {
   return createElement("button", { class: name, text, attributes: { type: "button" }, onClick });
 }

@@ -21,7 +21,6 @@ export interface InboxPanel {
   focus(): void;
 }
 
-/** Creates the panel. */
 export function createInboxPanel(texts: InboxTexts, actions: PanelActions): InboxPanel {
   const views = (["all", "unread", "archived"] as const).map((view) => {
     const button = createButton("view", texts[view], () => actions.show(view));

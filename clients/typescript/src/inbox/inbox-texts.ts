@@ -21,7 +21,6 @@ export interface InboxTexts {
   readonly isUnread: string;
 }
 
-/** The texts in English. */
 export const englishTexts: InboxTexts = {
   title: "Notifications",
   bell: (unseenCount) => (unseenCount === 0 ? "Notifications" : `Notifications, ${unseenCount} new`),

@@ -15,7 +15,6 @@ export interface MessageItem {
   update(message: InboxMessage): void;
 }
 
-/** Creates the item of a message. */
 export function createMessageItem(first: InboxMessage, texts: InboxTexts, actions: ItemActions): MessageItem {
   let message = first;
   const url = linkOf(first);

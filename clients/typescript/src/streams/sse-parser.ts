@@ -1,4 +1,3 @@
-/** A server-sent event. */
 export interface ServerSentEvent {
   /** The last event id of the stream; empty before the first. */
   readonly id: string;

@@ -1,7 +1,6 @@
 import type { CallOptions, Operation } from "./operation.ts";
 import type { Transport } from "./transport.ts";
 
-/** One page of a list. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   /** The number of items in the whole list. */

@@ -2,7 +2,6 @@ import { isExpression, type Ref, refTo, sourceOf, toTemplate } from "./expressio
 import type { Block, Catch, StepPolicy, Steps } from "./steps.ts";
 import type { Compensation } from "./work.ts";
 
-/** A step of a document. */
 type StepDocument = Record<string, unknown>;
 
 /** Writes blocks of steps as parts of a document. All blocks of a document have one writer. */

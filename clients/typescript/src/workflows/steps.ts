@@ -106,7 +106,6 @@ export interface Steps {
     onTimeout?: Block<ReceivedEvent<Payload>>,
     policy?: BlockPolicy<ReceivedEvent<Payload>>,
   ): Ref<ReceivedEvent<Payload>>;
-  /** Waits for a time. */
   waitTimer(id: string, timer: Timer): Ref<null>;
   /** Waits for people to approve. */
   approval(
@@ -129,7 +128,6 @@ export interface Steps {
   streamRead(id: string, read: StreamRead, policy?: StepPolicy<Outputs["stream_read"]>): Ref<Outputs["stream_read"]>;
 }
 
-/** The list of a map. */
 export interface MapList<Element> {
   readonly in: Expression<readonly Element[]> | readonly Element[];
   /** The most elements that the list may have. */

@@ -34,7 +34,6 @@ const columns: readonly Column<Subscriber>[] = [
   },
 ];
 
-/** The fields of a subscriber. */
 export const subscriberFields: readonly Field[] = [
   { name: "first_name", label: "First name", row: "name" },
   { name: "last_name", label: "Last name", row: "name" },

@@ -51,7 +51,6 @@ const fields: readonly Field[] = [
   { name: "attributes", label: "Attributes", kind: "json", hint: "Rules see them as recipient.attributes." },
 ];
 
-/** The recipients of a pool. */
 export function Recipients({ pool }: { readonly pool: Pool }) {
   const [edited, edit] = useState<Recipient | "new">();
   const status = filterOf("status") as Recipient["status"] | undefined;

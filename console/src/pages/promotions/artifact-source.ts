@@ -35,7 +35,6 @@ export function readableKinds(): readonly ArtifactKind[] {
   return kinds;
 }
 
-/** The targets of a kind. */
 export async function readTargets(kind: ArtifactKind): Promise<readonly Target[]> {
   const page = { limit: readMax };
   switch (kind) {

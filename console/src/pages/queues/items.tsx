@@ -42,7 +42,6 @@ const columns: readonly Column<QueueItem>[] = [
   },
 ];
 
-/** The items of a queue. */
 export function Items({ poolId }: { readonly poolId: string }) {
   const filters = { state: filterOf("state"), recipient_id: filterOf("recipient") };
   const list = useList(

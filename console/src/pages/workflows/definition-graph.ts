@@ -43,7 +43,6 @@ export function drawDefinition(
   return drawn;
 }
 
-/** The kind of a step. */
 function kindOf(step: Document): string {
   return kinds.find((kind) => kind in step) ?? "step";
 }

@@ -47,7 +47,6 @@ const samples = {
   sdk: `await client.workflowDefinitions.import({ text: await readFile("greeting.yaml", "utf8") });`,
 };
 
-/** The definitions of workflows. */
 export function Definitions() {
   const [isImporting, open] = useState(false);
   const status = filterOf("status") as WorkflowDefinition["status"] | undefined;

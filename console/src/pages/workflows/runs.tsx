@@ -36,7 +36,6 @@ const columns: readonly Column<WorkflowRun>[] = [
   },
 ];
 
-/** The tone of the status of a run. */
 export function runTone(status: string) {
   if (status === "running") return "info" as const;
   if (status === "timed_out") return "bad" as const;

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 
-/** A field of a form. */
 export interface Field {
   /** The name in the request; a dot leads into a nested object. */
   readonly name: string;

@@ -9,7 +9,6 @@ export function read(values: Readonly<Record<string, unknown>>, name: string): u
     .reduce<unknown>((value, part) => (value as Record<string, unknown> | undefined)?.[part], values);
 }
 
-/** A value as the text of its field. */
 export function toText({ kind, choices, required }: Field, value: unknown): string {
   if (value === undefined || value === null) {
     if (kind === "choice" && required) return choiceValue(choices?.[0]);

@@ -5,7 +5,6 @@ import { Button } from "../button";
 import { toCsv } from "./csv";
 import { useWindow } from "./window";
 
-/** A column of a table. */
 export interface Column<Row> {
   readonly title: string;
   /** The value for sorting and for the exported file. */

@@ -38,7 +38,6 @@ interface Dependencies {
 
 const dayMs = 86_400_000;
 
-/** Creates the handlers of EntitlementService. */
 export function entitlementHandlers(dependencies: Dependencies): Handlers<typeof Rpc> {
   const { service, gate, evidence, enforcement, operators, cursors } = dependencies;
   const mode = modes[enforcement.mode];

@@ -40,7 +40,6 @@ interface Dependencies {
   readonly planSnapshot: (context: EventContext, tenantId: TenantId) => Promise<NewSnapshot | undefined>;
 }
 
-/** Creates the module. */
 export function createEntitlements({ db, clock, metrics, enforcement, evidenceRetentionDays, ...parts }: Dependencies) {
   const dropped = metrics.counter({
     name: "entitlement_evidence_dropped_total",

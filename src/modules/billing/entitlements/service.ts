@@ -26,7 +26,6 @@ interface Dependencies {
 /** The operations on entitlements. */
 export type EntitlementService = ReturnType<typeof createEntitlementService>;
 
-/** Creates the service of entitlements. */
 export function createEntitlementService({ changes, events, operators, planSnapshot }: Dependencies) {
   /** Issues a snapshot, which every node uses within a second. */
   async function issue(context: EventContext, tenantId: TenantId, input: NewSnapshot): Promise<Snapshot> {

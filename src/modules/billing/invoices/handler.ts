@@ -21,7 +21,6 @@ import type { Draft, Invoice } from "./domain/invoice.ts";
 import type { InvoiceService } from "./service.ts";
 import { invoiceStore } from "./store.ts";
 
-/** Creates the handlers of InvoiceService. */
 export function invoiceHandlers(service: InvoiceService, operators: Operators, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async previewInvoice(context, { tenantId, periodStart }) {

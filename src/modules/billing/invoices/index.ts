@@ -36,7 +36,6 @@ interface Dependencies {
   readonly platformTenantId: () => string;
 }
 
-/** Creates the module. */
 export function createInvoices(dependencies: Dependencies) {
   const calculate = createCalculation(dependencies);
   const service = createInvoiceService({ ...dependencies, calculate });

@@ -31,7 +31,6 @@ const batchSize = 100;
 /** The operations on invoices. */
 export type InvoiceService = ReturnType<typeof createInvoiceService>;
 
-/** Creates the service of invoices. */
 export function createInvoiceService(dependencies: Dependencies) {
   const { db, log, operators, events, metrics, subscriptions, meters, calculate } = dependencies;
   const issuedTotal = metrics.counter({ name: "billing_invoices_issued_total", help: "Invoices that were issued." });

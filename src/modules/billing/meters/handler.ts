@@ -36,7 +36,6 @@ interface Dependencies {
   readonly findPeriodStart: (sql: Sql, tenantId: TenantId) => Promise<Date | undefined>;
 }
 
-/** Creates the handlers of MeterService. */
 export function meterHandlers(dependencies: Dependencies): Handlers<typeof Rpc> {
   const { meters, usage, collector, operators, cursors, findPeriodStart } = dependencies;
   return {

@@ -46,7 +46,6 @@ interface Dependencies {
 /** The module's public API. */
 export type Meters = ReturnType<typeof createMeters>;
 
-/** Creates the module. */
 export function createMeters({ db, sources, ...parts }: Dependencies) {
   const meters = createMeterService(parts);
   const usage = createUsageService({ ...parts, meters });

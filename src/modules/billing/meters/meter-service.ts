@@ -23,7 +23,6 @@ const metersMax = 200;
 /** The operations on meters. */
 export type MeterService = ReturnType<typeof createMeterService>;
 
-/** Creates the service of meters. */
 export function createMeterService({ events, operators, platformTenantId }: Dependencies) {
   /** All meters, those of the service included, by key. */
   async function all(sql: Sql): Promise<Meter[]> {

@@ -17,7 +17,7 @@ interface Dependencies {
   readonly holdInvoices: (tx: Sql, tenantId: TenantId) => Promise<Date | undefined>;
 }
 
-/** What became of reported usage. */
+/** The outcome of reported usage. */
 export interface UsageResult {
   readonly recorded: number;
   readonly duplicates: number;
@@ -38,7 +38,6 @@ export interface MeterUsage extends Aggregate {
 /** The operations on usage. */
 export type UsageService = ReturnType<typeof createUsageService>;
 
-/** Creates the service of usage. */
 export function createUsageService({ meters, operators, metrics, holdInvoices }: Dependencies) {
   const reported = metrics.counter({
     name: "billing_usage_events_total",

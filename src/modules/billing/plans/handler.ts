@@ -18,7 +18,6 @@ import { fromPlan, fromVersion, toTerms } from "./messages.ts";
 import type { PlanService } from "./service.ts";
 import { planStore } from "./store.ts";
 
-/** Creates the handlers of PlanService. */
 export function planHandlers(
   service: PlanService,
   cursors: Cursors,

@@ -15,7 +15,6 @@ export type { PlanRef } from "./store.ts";
 /** The module's public API. */
 export type Plans = ReturnType<typeof createPlans>;
 
-/** Creates the module. */
 export function createPlans({ cursors, ...parts }: PlanParts & { readonly cursors: Cursors }) {
   const service = createPlanService(parts);
   return {

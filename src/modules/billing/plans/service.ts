@@ -29,7 +29,6 @@ export interface NewPlan extends Pick<Plan, "key" | "name" | "description" | "se
 /** The operations on plans. */
 export type PlanService = ReturnType<typeof createPlanService>;
 
-/** Creates the service of plans. */
 export function createPlanService({ events, operators, platformTenantId, findMeters }: PlanParts) {
   async function addVersion(
     context: Context,

@@ -35,7 +35,6 @@ interface Dependencies {
 /** The module's public API. */
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
-/** Creates the module. */
 export function createSubscriptions({ draft, ...parts }: Dependencies) {
   const renewals = createRenewals(parts);
   const service = createSubscriptionService({ ...parts, renewals });

@@ -21,7 +21,6 @@ const freshAfterPeriodMs = 7 * dayMs;
 /** Renews subscriptions and issues what they grant. */
 export type Renewals = ReturnType<typeof createRenewals>;
 
-/** Creates the renewals. */
 export function createRenewals({ plans, events, issueFromPlan }: Dependencies) {
   /** What a subscription grants now. A canceled one grants nothing, and its limits stay: it never allows more. */
   async function snapshotOf(context: EventContext, subscription: Subscription): Promise<NewSnapshot> {
@@ -97,7 +96,6 @@ export function createRenewals({ plans, events, issueFromPlan }: Dependencies) {
     },
   };
 
-  /** The subscription in its next period. */
   async function nextPeriod(context: EventContext, current: Subscription): Promise<Subscription> {
     const store = subscriptionStore(context.sql);
     const { tenantId, periodEnd, scheduled } = current;

@@ -15,7 +15,6 @@ import { subscriptionStore } from "./store.ts";
 /** When a change takes effect. */
 export type Effective = "now" | "period_end";
 
-/** The wanted subscription. */
 export interface WantedSubscription extends PlanRef {
   readonly effective: Effective;
   /** Undefined leaves the exceptions unchanged. */
@@ -46,7 +45,6 @@ const noGrants: Grants = { allow: [], deny: [], limits: {} };
 /** The operations on subscriptions. */
 export type SubscriptionService = ReturnType<typeof createSubscriptionService>;
 
-/** Creates the service of subscriptions. */
 export function createSubscriptionService({ plans, operators, events, renewals }: Dependencies) {
   /** The version that a caller may subscribe a tenant to. */
   async function requireVersion(context: Context, ref: PlanRef): Promise<PlanVersion> {

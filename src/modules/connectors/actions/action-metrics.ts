@@ -6,7 +6,6 @@ import type { ExecutionStatus } from "./domain/execution.ts";
 export interface ActionMetrics {
   /** A request to a provider was answered, or failed. */
   requested(answerClass: AnswerClass, seconds: number): void;
-  /** An execution ended. */
   ended(tenantId: string, status: ExecutionStatus, origin: string): void;
   /** A provider's limit delayed or refused a request. */
   limited(outcome: "delayed" | "refused"): void;

@@ -86,10 +86,8 @@ const serviceTimeoutMs = 120_000;
 const leaseMarginMs = 15_000;
 const dryRunBodyBytesMax = 64 * 1024;
 
-/** The use cases of actions. */
 export type ActionService = ReturnType<typeof createActionService>;
 
-/** Creates the service. */
 export function createActionService(dependencies: Dependencies) {
   const { db, clock, catalogue, connections, executor, writer, rateLimits, metrics, callTimeoutMs } = dependencies;
   const inFlight = new Set<Promise<unknown>>();

@@ -86,7 +86,6 @@ interface Dependencies {
 
 const operation = `${Rpc.typeName}/${Rpc.method.executeAction.name}`;
 
-/** Creates the module. */
 export function createActions(dependencies: Dependencies): Actions {
   const { clock, cursors, catalogue, random = Math.random } = dependencies;
   const metrics = createActionMetrics(dependencies.metrics);

@@ -31,7 +31,6 @@ interface Dependencies {
   readonly connectUrlOf: (id: string, token: string) => string;
 }
 
-/** Creates the handlers of ConnectSessionService. */
 export function connectSessionHandlers({
   service,
   completion,

@@ -57,7 +57,6 @@ interface Dependencies {
   readonly platformTenantId: () => string;
 }
 
-/** Creates the module. */
 export function createConnectSessions(dependencies: Dependencies): ConnectSessions {
   const { db, keyring, cursors, publicUrl } = dependencies;
   const metrics = createSessionMetrics(dependencies.metrics);

@@ -26,7 +26,6 @@ interface Dependencies {
 /** Finds what a session offers for a provider; undefined if the provider is unknown. */
 export type FindOffer = (sql: Sql, session: OfferedSession, providerKey: string) => Promise<ProviderOffer | undefined>;
 
-/** Creates the function that finds offers. */
 export function createOfferFinder({ catalogue, configs, connections }: Dependencies): FindOffer {
   async function configOf(sql: Sql, session: OfferedSession, key: string, ownConfigId: string) {
     const { tenantId, environmentId, providerConfigId } = session;

@@ -45,7 +45,6 @@ export interface CreatedSession {
 /** The operations on connect sessions. */
 export type ConnectSessionService = ReturnType<typeof createConnectSessionService>;
 
-/** Creates the service of connect sessions. */
 export function createConnectSessionService(dependencies: ConnectSessionParts) {
   const { events, metrics, ender, findOffer, configs, connections, alwaysComplete, hasKeyring } = dependencies;
 

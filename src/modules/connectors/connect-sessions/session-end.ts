@@ -26,7 +26,6 @@ interface Dependencies {
   readonly metrics: SessionMetrics;
 }
 
-/** Ends sessions. */
 export type SessionEnder = ReturnType<typeof createSessionEnder>;
 
 /** Creates the part that ends sessions, with their events. */

@@ -4,14 +4,12 @@ import type { EndStatus } from "./domain/session-status.ts";
 /** Why the hosted page refused a request. */
 export type PageRefusal = "token" | "cookie" | "state" | "state_expired" | "redirect" | "issuer" | "ended";
 
-/** The metrics of connect sessions. */
 export interface SessionMetrics {
   created(): void;
   ended(status: EndStatus, errorCode: string): void;
   refused(reason: PageRefusal): void;
 }
 
-/** Creates the metrics of connect sessions. */
 export function createSessionMetrics(metrics: Pick<Metrics, "counter">): SessionMetrics {
   const creations = metrics.counter({
     name: "connect_sessions_created_total",

@@ -150,7 +150,6 @@ function endOf({ authMode, credentials, expiresAt, lifetimeS }: Renewal, nowMs: 
   return grantEnd({ canRenew: canRenew(authMode, credentials), expiresAt, lifetimeS }, nowMs);
 }
 
-/** The data of a connection's events. */
 export function eventData({ name, environmentId, providerKey, providerConfigId, endUser }: Connection) {
   return {
     name,

@@ -36,7 +36,6 @@ interface Dependencies {
   readonly cursors: Cursors;
 }
 
-/** Creates the handlers of ConnectionService. */
 export function connectionHandlers({ service, updates, test, cursors }: Dependencies): Handlers<typeof Rpc> {
   return {
     async createConnection(context, request) {

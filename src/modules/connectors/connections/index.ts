@@ -107,7 +107,6 @@ interface Dependencies {
   readonly times?: RefreshTimes;
 }
 
-/** Creates the module. */
 export function createConnections(dependencies: Dependencies): Connections {
   const { db, cacheLoadDb, signals, clock, cursors, keyring, catalogue, configs, http, jobs } = dependencies;
   const cache = createConnectionCache({ db: cacheLoadDb, signals });

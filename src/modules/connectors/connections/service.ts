@@ -58,7 +58,6 @@ interface Fit extends Pick<NewConnection, "settings" | "credentials"> {
   readonly provider: Provider | undefined;
 }
 
-/** Creates the service of connections. */
 export function createConnectionService(dependencies: ConnectionParts) {
   const { events, catalogue, configs, keyring, check, cache, refresher, wakeJobs } = dependencies;
 

@@ -122,7 +122,6 @@ interface Dependencies extends Omit<ManifestParts, "texts" | "catalogue"> {
   readonly builtin?: BuiltinProviders;
 }
 
-/** Creates the module. */
 export function createManifests({
   cacheLoadDb,
   cursors,

@@ -36,10 +36,8 @@ export interface ManifestParts {
   readonly isPinned: IsManifestPinned;
 }
 
-/** The use cases of manifests. */
 export type ManifestService = ReturnType<typeof createManifestService>;
 
-/** Creates the service of manifests. */
 export function createManifestService({ events, changes, texts, shares, catalogue, findUse, isPinned }: ManifestParts) {
   /** Invalidates the tenant's catalogue on every node. It also locks out concurrent changes in the tenant. */
   async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {

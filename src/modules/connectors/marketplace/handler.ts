@@ -54,7 +54,6 @@ interface Services {
   readonly metrics: MarketplaceMetrics;
 }
 
-/** Handlers of MarketplaceService. */
 export function marketplaceHandlers({
   catalogue,
   publishers,

@@ -53,7 +53,6 @@ export interface Marketplace {
   readonly handlers: Handlers<typeof Rpc>;
 }
 
-/** Creates the module. */
 export function createMarketplace({
   db,
   log,

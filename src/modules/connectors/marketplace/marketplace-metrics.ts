@@ -13,7 +13,6 @@ export type PackOperation =
   | "rollback"
   | "uninstall";
 
-/** The metrics of the marketplace. */
 export interface MarketplaceMetrics {
   /** Performs an operation and counts how it ended: once it is committed, or when it is refused. */
   count<T>(operation: PackOperation, context: Pick<Context, "afterCommit">, action: () => Promise<T>): Promise<T>;
@@ -21,7 +20,6 @@ export interface MarketplaceMetrics {
   conflicted(choice: "refuse" | "keep" | "replace", count: number): void;
 }
 
-/** Creates the metrics of the marketplace. */
 export function createMarketplaceMetrics(metrics: Pick<Metrics, "counter">): MarketplaceMetrics {
   const operations = metrics.counter({
     name: "marketplace_operations_total",

@@ -93,6 +93,6 @@ function timeOf(value: unknown): number | undefined {
 function attributesOf({ attributes }: CallbackSpec, item: Json): MessageEvent["attributes"] {
   if (attributes === undefined) return {};
   const value = readOutput(attributes, { status: 200, headers: {}, bytes: Buffer.alloc(0), body: item });
-  // What cannot be stored, such as U+0000, is dropped, so that the event itself is stored.
+  // Drops characters that PostgreSQL cannot store, such as U+0000.
   return (isJsonObject(value) && readJsonObject(value, new Problems())) || {};
 }

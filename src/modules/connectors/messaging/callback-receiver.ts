@@ -18,7 +18,6 @@ interface Dependencies {
 /** Verifies and reads a callback as the manifest of the connection's provider describes. */
 export type ReceiveCallback = (connection: OpenConnection, callback: MessageCallback) => Promise<CallbackResult>;
 
-/** Creates the receiver of callbacks. */
 export function createCallbackReceiver({ clock, findProvider, http }: Dependencies): ReceiveCallback {
   const sns = createSnsNotifications({ clock, http });
 

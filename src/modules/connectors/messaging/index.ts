@@ -62,7 +62,6 @@ interface Dependencies {
   readonly perform: PerformAction;
 }
 
-/** Creates the module. */
 export function createMessaging(dependencies: Dependencies): Messaging {
   const { catalogue } = dependencies;
   const views = new WeakMap<Provider, MessageProvider>();

@@ -31,7 +31,6 @@ export type SendMessage = (
 /** The longest time of one request. A caller may be waiting for it. */
 const timeoutMsMax = 20_000;
 
-/** Creates the sender of messages. */
 export function createMessageSender({ clock, findProvider, perform }: Dependencies): SendMessage {
   return async (connection, message, signal) => {
     const provider = await findProvider(connection);

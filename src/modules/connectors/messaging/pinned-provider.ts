@@ -9,7 +9,6 @@ interface Dependencies {
 /** Finds the provider of a connection, in the version that the connection is pinned to, or in the newest one. */
 export type FindProvider = (connection: OpenConnection) => Promise<Provider | undefined>;
 
-/** Creates the function that finds providers. */
 export function createProviderFinder({ catalogue, connections }: Dependencies): FindProvider {
   return async ({ tenantId, id, providerKey }) =>
     catalogue.provider(tenantId, providerKey, await connections.actionVersion(tenantId, id, providerKey));

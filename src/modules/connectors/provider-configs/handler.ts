@@ -27,7 +27,6 @@ interface Dependencies {
   readonly redirectUriOf: (id: string) => string;
 }
 
-/** Creates the handlers of ProviderConfigService. */
 export function providerConfigHandlers({ service, cursors, redirectUriOf }: Dependencies): Handlers<typeof Rpc> {
   const fromConfig = (config: ProviderConfig): ProviderConfigMessage =>
     create(ProviderConfigSchema, {

@@ -84,7 +84,6 @@ interface Dependencies extends ProviderConfigParts {
   readonly publicUrl: () => string;
 }
 
-/** Creates the module. */
 export function createProviderConfigs({
   db,
   cacheLoadDb,

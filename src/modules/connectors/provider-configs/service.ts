@@ -47,7 +47,6 @@ export type ProviderConfigService = ReturnType<typeof createProviderConfigServic
 const stagedMax = 500;
 const pastTense = { activate: "activated", disable: "disabled", archive: "archived" } as const;
 
-/** Creates the service of provider configs. */
 export function createProviderConfigService({ events, changes, catalogue, keyring }: ProviderConfigParts) {
   /** Invalidates the tenant's cache entries on every node. */
   async function invalidateCaches({ sql, tenantId, afterCommit }: Context): Promise<void> {

@@ -34,7 +34,6 @@ interface Dependencies {
   readonly publicUrl: () => string;
 }
 
-/** Creates the handlers of TriggerSubscriptionService. */
 export function triggerHandlers({ subscriptions, events, cursors, publicUrl }: Dependencies): Handlers<typeof Rpc> {
   const shown = (subscription: Subscription) => ({ subscription: fromSubscription(subscription, publicUrl()) });
   return {

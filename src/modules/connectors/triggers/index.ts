@@ -120,7 +120,6 @@ const deliveryTopic = "connector.trigger_events";
 const perTenant = 8;
 const concurrency = 32;
 
-/** Creates the module. */
 export function createTriggers(parts: TriggerParts): Triggers {
   const { db, signals, clock, log, connections } = parts;
   const { shardLeaseMs = 5000, claimMs = 120_000, pollMs = 1000 } = parts.times ?? {};

@@ -1,7 +1,6 @@
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { EventStatus } from "./domain/event.ts";
 
-/** The metrics of triggers. */
 export interface TriggerMetrics {
   /** Events were received: new ones, and others that were received before. */
   received(kind: "webhook" | "poll", fresh: number, repeated: number): void;
@@ -13,7 +12,6 @@ export interface TriggerMetrics {
   delivered(target: "workflow" | "route" | "record", result: Exclude<EventStatus, "pending"> | "retry"): void;
 }
 
-/** Creates the metrics of triggers. */
 export function createTriggerMetrics(metrics: Pick<Metrics, "counter">): TriggerMetrics {
   const events = metrics.counter({
     name: "connector_trigger_events_total",

@@ -69,7 +69,6 @@ export function emptyMoments(): MetricMoments {
   };
 }
 
-/** The moments of one unit. */
 export function momentsOfUnit(unit: UnitValue): MetricMoments {
   const hasCovariate = unit.covariate !== undefined;
   return {
@@ -189,7 +188,7 @@ function removeCovariate(whole: MetricMoments, part: MetricMoments): CovariateMo
   };
 }
 
-/** What callers are told about a value that cannot be summed. */
+/** The error for a value that cannot be summed. */
 export const summableRange = "must be 0 or between 1e-30 and 1e30 in magnitude, so that it can be squared and summed";
 
 /** Whether sums of the value, of its square and of its ratios neither overflow nor vanish. */

@@ -1,7 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { lines, type Sql } from "../../../platform/db/index.ts";
 
-/** The key of an exposure. */
 export interface ExposureKey {
   readonly tenantId: TenantId;
   readonly experimentId: string;
@@ -18,7 +17,6 @@ export interface Exposure extends ExposureKey {
   readonly firstExposedAtMs: number;
 }
 
-/** An exposure to store. */
 export interface NewExposure extends Exposure {
   /** When the unit is counted; undefined if never. */
   readonly dueAtMs: number | undefined;

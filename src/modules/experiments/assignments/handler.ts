@@ -28,7 +28,6 @@ interface Dependencies {
 
 type AssignmentMethods = "assignExperiment" | "assignExperimentBatch" | "verifyExposureReceipt";
 
-/** Creates the handlers of assignments. */
 export function assignmentHandlers({ service, receipts }: Dependencies): Pick<Handlers<typeof Rpc>, AssignmentMethods> {
   return {
     assignExperiment: {

@@ -62,7 +62,6 @@ interface Dependencies {
 /** What a call that assigns units needs of its context. */
 export type AssignContext = Pick<Context, "tenantId" | "principal" | "nowMs" | "quotaOf">;
 
-/** The use cases of assignments. */
 export type AssignmentService = ReturnType<typeof createAssignmentService>;
 
 /** A unit whose variant is not known in memory. */
@@ -79,7 +78,6 @@ interface Pending {
 /** An exposure never changes, so nothing is invalidated. */
 const cachedMax = 100_000;
 
-/** Creates the service of assignments. */
 export function createAssignmentService(dependencies: Dependencies) {
   const { db, snapshots, receipts, writer, shares, quotas, graceMs } = dependencies;
   const cache = new BoundedCache<string, SignedReceipt>(cachedMax);

@@ -54,7 +54,6 @@ const windowDefaultS = 30 * 86_400;
 const plannedUnitsDefault = 10_000;
 const alphaDefault = 0.05;
 
-/** Creates the handlers of the life of experiments. */
 export function experimentHandlers({ service, cursors }: Dependencies): Pick<Handlers<typeof Rpc>, LifeMethods> {
   return {
     async createExperiment(context, request) {

@@ -29,10 +29,8 @@ interface Dependencies {
   readonly analyse: (sql: Sql, experiment: Experiment) => Promise<Analysis>;
 }
 
-/** The use cases of experiments. */
 export type ExperimentService = ReturnType<typeof createExperimentService>;
 
-/** Creates the service of experiments. */
 export function createExperimentService({ events, changes, analyse }: Dependencies) {
   /** Invalidates the snapshots of all nodes, and locks out concurrent changes in the tenant. */
   async function invalidateSnapshots({ sql, tenantId, afterCommit }: Context): Promise<void> {

@@ -11,7 +11,6 @@ import { exportResults } from "./export.ts";
 import { fromResults } from "./result-message.ts";
 import { resultService } from "./service.ts";
 
-/** Creates the handlers of results. */
 export function resultHandlers(): Pick<
   Handlers<typeof Rpc>,
   "getExperimentResults" | "getExperimentHistory" | "exportExperimentResults"

@@ -36,7 +36,6 @@ async function readFrozen(sql: Sql, tenantId: TenantId, id: string): Promise<Pic
   return { analysis, computedAt: new Date(computedAt) };
 }
 
-/** The use cases of results. */
 export const resultService = {
   /** The results: current ones, or those at the end. */
   async getResults(context: Context, id: string): Promise<Results> {

@@ -4,7 +4,6 @@ import type { UnitValue } from "../analysis/index.ts";
 import type { Experiment } from "../experiments/index.ts";
 import type { CountedScore } from "./domain/unit-values.ts";
 
-/** A unit that is to be counted. */
 export interface DueUnit {
   readonly tenantId: TenantId;
   readonly experimentId: string;
@@ -17,7 +16,6 @@ export interface DueUnit {
   readonly counted: Readonly<Record<string, UnitValue>> | null;
 }
 
-/** The experiment of a due unit. */
 export type DueExperiment = Pick<Experiment, "tenantId" | "id" | "design" | "status">;
 
 /** Takes units that are to be counted. They are locked until the transaction ends; other nodes skip them. */
@@ -33,7 +31,6 @@ export const nextDue: NextDue = (sql) => sql`
   select least((select min(due_at) from experiment_exposures),
     (select min(point_due_at) from experiments where status in ('running', 'paused')))`;
 
-/** The experiments of units. */
 export async function readDueExperiments(tx: Sql, units: readonly DueUnit[]): Promise<Map<string, DueExperiment>> {
   const tenants = new Map(units.map(({ experimentId, tenantId }) => [experimentId, tenantId]));
   const rows = await tx<DueExperiment[]>`

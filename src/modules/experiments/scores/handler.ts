@@ -16,7 +16,6 @@ import { dateOf } from "../../../platform/records/index.ts";
 import type { ScoreInput } from "./score-check.ts";
 import type { ScoreResult, ScoreService } from "./service.ts";
 
-/** Creates the handlers of scores. */
 export function scoreHandlers(service: ScoreService): Pick<Handlers<typeof Rpc>, "recordScore" | "recordScoreBatch"> {
   return {
     recordScore: {

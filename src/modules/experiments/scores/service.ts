@@ -18,7 +18,7 @@ import type { NewScore, Score } from "./domain/score.ts";
 import { type CheckedScores, createScoreCheck, type ScoreInput } from "./score-check.ts";
 import { insertNewScores, insertScores, type ScoreOutcome } from "./store.ts";
 
-/** What became of a score. */
+/** The outcome of a score. */
 export type ScoreResult = { readonly score: Score; readonly variantKey: string } | { readonly failure: Failure };
 
 interface Dependencies {
@@ -34,10 +34,8 @@ type ScoreContext = AssignContext & Pick<Context, "takeQuota">;
 /** The quota operation that new scores count against. */
 const scoreQuota = "experiment.score";
 
-/** The use cases of scores. */
 export type ScoreService = ReturnType<typeof createScoreService>;
 
-/** Creates the service of scores. */
 export function createScoreService({ db, assignments, receipts, shares, metrics }: Dependencies) {
   const check = createScoreCheck(assignments, receipts);
   const checkInSlices = (

@@ -1,7 +1,7 @@
 import { lines, type Sql } from "../../../platform/db/index.ts";
 import { isRepeat, type NewScore, type Score, type ScoreState, skewMs } from "./domain/score.ts";
 
-/** What became of a score: stored now or before, refused because its id is taken, or without an exposure. */
+/** The outcome of a score: stored now or before, refused because its id is taken, or without an exposure. */
 export type ScoreOutcome = { readonly score: Score; readonly isNew: boolean } | "id_taken" | "not_exposed";
 
 /**

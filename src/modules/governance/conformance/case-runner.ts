@@ -11,7 +11,6 @@ import {
   UnexpectedReply,
 } from "./sandbox/index.ts";
 
-/** What running cases needs. */
 export interface CaseRunnerParts {
   readonly config: Config;
   readonly log: Log;
@@ -36,7 +35,6 @@ const concurrentCases = 3;
 /** Runs cases and returns their results. */
 export type CaseRunner = ReturnType<typeof createCaseRunner>;
 
-/** Creates the runner of cases. */
 export function createCaseRunner({ config, log, send, findCapabilityOff }: CaseRunnerParts) {
   const host = ownHost(config);
 

@@ -38,7 +38,6 @@ interface Dependencies {
   readonly suites: ReadonlyMap<string, ConformanceSuite>;
 }
 
-/** Creates the handlers. */
 export function conformanceHandlers(dependencies: Dependencies): Handlers<typeof Rpc> {
   const { service, cursors, suites } = dependencies;
   const sorted = [...suites.values()].sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -39,11 +39,9 @@ export interface ConformanceParts extends AreaParts {
   /** Sends requests to this instance. */
   readonly send: SendRequest;
   readonly definitions: readonly Operation[];
-  /** The version of the service. */
   readonly version: string;
 }
 
-/** Creates the module. */
 export function createConformance(parts: ConformanceParts) {
   const { config, jobs } = parts;
   const suites = new Map(conformanceSuites.map((suite) => [suite.id, suite]));

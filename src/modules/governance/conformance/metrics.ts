@@ -5,7 +5,6 @@ import type { ConformanceRun } from "./domain/run.ts";
 /** The metrics of conformance runs. */
 export type ConformanceMetrics = ReturnType<typeof createConformanceMetrics>;
 
-/** Creates the metrics. */
 export function createConformanceMetrics(metrics: Metrics) {
   const runs = metrics.counter({
     name: "conformance_runs_total",

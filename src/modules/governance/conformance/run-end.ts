@@ -29,7 +29,6 @@ const eventTypes = {
   failed: "conformance.run.failed",
 } as const satisfies Partial<Record<RunState, string>>;
 
-/** Creates the functions that end runs. */
 export function createRunEnder({ events, signals, metrics }: Dependencies) {
   async function announce(context: EventContext, run: ConformanceRun, more: Record<string, unknown>): Promise<void> {
     const { suiteId: suite_id, environmentId: environment_id, mode, state } = run;

@@ -95,7 +95,6 @@ export function executeRunJob(dependencies: Dependencies): JobKind {
   };
 }
 
-/** The job that executes a run. */
 export function newRunJob(tenantId: TenantId, runId: string, runAtMs: number) {
   return { tenantId, kind: executeRunKind, payload: { runId }, runAt: new Date(runAtMs), maxAttempts: attemptsMax };
 }

@@ -61,7 +61,6 @@ export type ConformanceService = ReturnType<typeof createConformanceService>;
 
 const waitPollMs = 1000;
 
-/** Creates the service. */
 export function createConformanceService(dependencies: ConformanceServiceParts) {
   const { suites, signals, events, ender } = dependencies;
   const stopping = new AbortController();

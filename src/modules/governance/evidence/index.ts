@@ -43,7 +43,6 @@ export interface EvidenceParts
 /** The module's public API. */
 export type Evidence = ReturnType<typeof createEvidence>;
 
-/** Creates the module. */
 export function createEvidence(parts: EvidenceParts) {
   const metrics = createEvidenceMetrics(parts.metrics);
   const own = { ...parts, metrics };

@@ -3,14 +3,12 @@ import type { ReceiptResult } from "./domain/receipt.ts";
 import type { RunStatus } from "./domain/run-states.ts";
 import type { ReceiptType } from "./domain/subject.ts";
 
-/** The metrics of evidence. */
 export interface EvidenceMetrics {
   receiptAdded(type: ReceiptType, result: ReceiptResult): void;
   runEnded(status: RunStatus): void;
   gateEvaluated(state: "open" | "closed"): void;
 }
 
-/** Creates the metrics of evidence. */
 export function createEvidenceMetrics(metrics: Pick<Metrics, "counter">): EvidenceMetrics {
   const receipts = metrics.counter({
     name: "evidence_receipts_total",

@@ -39,7 +39,6 @@ interface Dependencies {
 const dayMs = 86_400_000;
 const defaultGuardrails: readonly Guardrail[] = [{ metric: "success", limit: 0.9 }];
 
-/** Creates the handlers of PromotionService. */
 export function promotionHandlers({ candidates, stages, decisions, cursors }: Dependencies): Handlers<typeof Rpc> {
   const inspected = async (context: Context, candidate: Candidate) => ({
     candidate: fromCandidate(await candidates.inspect(context, candidate)),

@@ -54,7 +54,6 @@ export interface Promotions extends Pick<CandidateService, "find" | "setPack"> {
   findCandidate(sql: Sql, tenantId: TenantId, id: string): Promise<Candidate | undefined>;
 }
 
-/** Creates the module. */
 export function createPromotions({ cursors, metrics, artifacts, ...parts }: Dependencies): Promotions {
   const kinds = createArtifactKinds(artifacts);
   const scoreCanary = createCanaryScorer(kinds, parts.tests);

@@ -1,12 +1,10 @@
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 
-/** The metrics of promotions. */
 export interface PromotionMetrics {
   /** Counts a step that was committed. */
   stepped(call: string, state: string): void;
 }
 
-/** Creates the metrics of promotions. */
 export function createPromotionMetrics(metrics: Pick<Metrics, "counter">): PromotionMetrics {
   const steps = metrics.counter({
     name: "promotion_steps_total",

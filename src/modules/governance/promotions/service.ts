@@ -69,7 +69,6 @@ export const waiverScope = "promotion:waive";
 /** Reading and creating candidates, and recording what happens to them. */
 export type CandidateService = ReturnType<typeof createCandidateService>;
 
-/** Creates the service of candidates. */
 export function createCandidateService(dependencies: PromotionParts) {
   const { kinds, gate, events, metrics } = dependencies;
 

@@ -33,7 +33,6 @@ interface Dependencies {
   readonly urlsOf: (connection: SsoConnection) => ConnectionUrls;
 }
 
-/** Creates the handlers of SsoService. */
 export function ssoHandlers({ service, cursors, urlsOf }: Dependencies): Handlers<typeof Rpc> {
   const fromConnection = (connection: SsoConnection) => toMessage(connection, urlsOf(connection));
   return {

@@ -28,7 +28,6 @@ interface Dependencies extends ConnectionParts {
   readonly platformTenantId: () => string;
 }
 
-/** Creates the module. */
 export function createConnections(dependencies: Dependencies) {
   const { db, cursors, publicUrl } = dependencies;
   const service = createConnectionService(dependencies);

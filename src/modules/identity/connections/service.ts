@@ -47,7 +47,6 @@ const connectionsMax = 200;
 /** The operations on connections and roles of groups. */
 export type ConnectionService = ReturnType<typeof createConnectionService>;
 
-/** Creates the service of connections. */
 export function createConnectionService(dependencies: ConnectionParts) {
   const { changes, events, keyring, isSamlEnabled, endSessions, members, applyGroupRoles } = dependencies;
 

@@ -26,7 +26,6 @@ export async function applySessionRoles(
   await members.setRolesOf("session", context, await groupRoleStore(sql).rolesBySignIn(tenantId, memberId));
 }
 
-/** Creates the finder. */
 export function createMemberFinder(members: MemberAccounts): MemberFinder {
   const find = createAccountFinder(members);
   return async (context, connection, person) => {

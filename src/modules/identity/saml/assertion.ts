@@ -2,7 +2,7 @@ import type { XmlElement } from "./libraries.ts";
 import { require } from "./saml-refusal.ts";
 import { assertionNs, attributeOf, childrenOf, onlyChild, textOf } from "./xml-document.ts";
 
-/** What an assertion must be about. */
+/** The expected subject of an assertion. */
 export interface Expected {
   readonly idpEntityId: string;
   /** The entity id of this service. */

@@ -46,7 +46,6 @@ export interface SamlLibrary {
 // The types of these packages include those of browsers, which would apply to all code of the service.
 const load = createRequire(import.meta.url);
 
-/** The SAML library. */
 export const { SAML } = load("@node-saml/node-saml") as { readonly SAML: new (options: object) => SamlLibrary };
 
 /** The XML parser that the SAML library uses. */

@@ -16,7 +16,7 @@ import {
   textOf,
 } from "./xml-document.ts";
 
-/** What this service is for a connection. */
+/** This service's identity as a service provider of a connection. */
 export interface ServiceIdentity {
   readonly entityId: string;
   readonly acsUrl: string;

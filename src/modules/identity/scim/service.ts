@@ -50,7 +50,6 @@ export type ScimService = ReturnType<typeof createScimService>;
 const scannedAtOnce = 500;
 const actor = "scim";
 
-/** Creates the service. */
 export function createScimService(dependencies: ScimParts) {
   const { events, members, baseUrl } = dependencies;
 

@@ -60,7 +60,6 @@ const retentionMs = 30 * 24 * 3600_000;
 /** The module's public API. */
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** Creates the module. */
 export function createSessions(dependencies: Dependencies) {
   const { publicUrl, cursors } = dependencies;
   const metrics = createSessionMetrics(dependencies.metrics);

@@ -60,7 +60,6 @@ const attemptMs = 10 * 60_000;
 const listedMax = 100;
 const idPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
-/** Creates the pages. */
 export function createSignInPages(dependencies: Dependencies): SignInPages {
   const { db, clock, log, metrics, starter, sessions, authenticator, oidc, publicUrl, sessionMs } = dependencies;
   const shell = createPageShell();

@@ -18,7 +18,6 @@ export interface PageRequest {
   readonly address: string;
 }
 
-/** The response of a page. */
 export interface PageResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

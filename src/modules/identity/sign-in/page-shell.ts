@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Html, html } from "../../../platform/html/index.ts";
 
-/** A document of the sign-in pages. */
 export interface PageDocument {
   readonly title: string;
   /** Where the browser goes at once; undefined to stay. */

@@ -19,7 +19,6 @@ import type { PageRequest, PageResponse, PageTools } from "./page-request.ts";
 import type { PageDocument } from "./page-shell.ts";
 import { signedOutDocument } from "./page-views.ts";
 
-/** The pages of SAML. */
 export interface SamlPages {
   /** The address at the identity provider where the browser signs in. */
   start(connection: SamlConnection, requestId: string): Promise<string>;
@@ -43,7 +42,6 @@ const idPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 /** The cookie hash of a sign-in that the identity provider started: no browser has a cookie for it. */
 const noCookie = Buffer.alloc(0);
 
-/** Creates the pages. */
 export function createSamlPages({ db, clock, saml, sessions, publicUrl }: Dependencies, tools: PageTools): SamlPages {
   const { respond, refuse, redirect, signIn } = tools;
 

@@ -6,7 +6,6 @@ import { inTenant } from "../../tenant-work.ts";
 import type { ExternalPerson, MemberFinder, SignInRefusal, SsoConnection } from "../connections/index.ts";
 import type { BrowserSession, NewSession, SessionService } from "../sessions/index.ts";
 
-/** The browser that signs in. */
 export interface SigningBrowser {
   readonly userAgent: string;
   readonly address: string;
@@ -31,7 +30,6 @@ interface Dependencies {
   readonly findMember: MemberFinder;
 }
 
-/** Creates the starter. */
 export function createSessionStarter(dependencies: Dependencies) {
   const { audit, sessions, findMember } = dependencies;
 

@@ -124,7 +124,6 @@ export interface Dispatch {
 
 const dayMs = 86_400_000;
 
-/** Creates the module. */
 export function createDispatch(dependencies: Dependencies): Dispatch {
   const { db, signals, cursors, events, settings, random = Math.random } = dependencies;
   const { verifiedOnly, queue } = settings;

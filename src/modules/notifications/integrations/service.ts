@@ -26,10 +26,8 @@ export interface IntegrationParts {
   readonly providers: Pick<Providers, "find" | "keysOf">;
 }
 
-/** The use cases of integrations. */
 export type IntegrationService = ReturnType<typeof createIntegrationService>;
 
-/** Creates the integration service. */
 export function createIntegrationService({ events, changes, connections, providers }: IntegrationParts) {
   /** Invalidates the tenant's integrations on every node. */
   async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {

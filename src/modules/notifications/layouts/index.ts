@@ -38,7 +38,6 @@ interface Dependencies extends LayoutParts {
   readonly cursors: Cursors;
 }
 
-/** Creates the module. */
 export function createLayouts({
   cacheLoadDb,
   cursors,

@@ -57,10 +57,8 @@ export interface PreviewSample {
 const usesShownMax = 1000;
 const usesInRefusalMax = 100;
 
-/** The use cases of layouts. */
 export type LayoutService = ReturnType<typeof createLayoutService>;
 
-/** Creates the layout service. */
 export function createLayoutService({ events, changes, findLayoutUses, partials: stored }: LayoutParts) {
   const { requirePartials } = stored;
 

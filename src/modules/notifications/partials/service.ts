@@ -25,10 +25,8 @@ export interface PartialParts {
 
 const usesShownMax = 5;
 
-/** The use cases of partials. */
 export type PartialService = ReturnType<typeof createPartialService>;
 
-/** Creates the partial service. */
 export function createPartialService({ events, changes, findUses }: PartialParts) {
   /** Invalidates the tenant's partials on every node. */
   async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {

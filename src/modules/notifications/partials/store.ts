@@ -24,7 +24,6 @@ export function partialStore(sql: Sql) {
       return row;
     },
 
-    /** All partials of a tenant. */
     async all(tenantId: TenantId): Promise<TemplatePartial[]> {
       return sql<TemplatePartial[]>`
         select ${columns} from notification_partials where tenant_id = ${tenantId} order by key limit ${partialsMax}`;

@@ -106,7 +106,6 @@ interface Dependencies extends WorkflowParts {
   readonly allowUnknownWorkflows: boolean;
 }
 
-/** Creates the module. */
 export function createPreferences({
   db,
   cursors,

@@ -28,7 +28,6 @@ export type PreferenceHandlers = Pick<
   "listPreferences" | "upsertPreference" | "previewPreferences"
 >;
 
-/** Creates the preference handlers. */
 export function preferenceHandlers(service: PreferenceService, cursors: Cursors): PreferenceHandlers {
   return {
     async listPreferences(context, request) {

@@ -37,7 +37,6 @@ interface Dependencies {
 /** The use cases of subscribers' preferences. */
 export type PreferenceService = ReturnType<typeof createPreferenceService>;
 
-/** Creates the preference service. */
 export function createPreferenceService({ events, subscribers, workflow, findWorkflow, readLayers }: Dependencies) {
   /** A subscriber, active or not. */
   async function getSubscriber({ sql, tenantId }: Context, id: string): Promise<Subscriber> {

@@ -36,7 +36,6 @@ export interface WorkflowImages {
 /** The use cases of notification workflows. */
 export type WorkflowService = ReturnType<typeof createWorkflowService>;
 
-/** Creates the workflow service. */
 export function createWorkflowService({ events, changes, checkTemplate, hasLayout, partials }: WorkflowParts) {
   async function getWorkflow({ sql, tenantId }: Context, workflowKey: string): Promise<NotificationWorkflow> {
     const workflow = await workflowStore(sql).find(tenantId, workflowKey);

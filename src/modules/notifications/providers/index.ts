@@ -79,7 +79,7 @@ export interface Providers {
   close(): void;
 }
 
-/** What is known about a provider before a message is sent through it. */
+/** The known facts about a provider before a message is sent through it. */
 export interface ProviderTraits {
   readonly channels: readonly Channel[];
   /** Whether it needs a connection; built-in providers do not. */
@@ -113,7 +113,6 @@ const builtInProviders: Readonly<Record<string, readonly Channel[]>> = {
   development: ["email", "sms", "push", "chat"],
 };
 
-/** Creates the module. */
 export function createProviders({ egress, clock, log, ca, messaging }: Dependencies): Providers {
   const now = () => clock.now();
   const parts = { egress, now };

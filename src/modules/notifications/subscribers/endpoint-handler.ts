@@ -20,7 +20,6 @@ import type { SubscriberService } from "./subscriber-service.ts";
 /** The operations of SubscriberService on endpoints. */
 export type EndpointHandlers = Pick<Handlers<typeof Rpc>, "upsertEndpoint" | "deleteEndpoint" | "listEndpoints">;
 
-/** Creates the endpoint handlers. */
 export function endpointHandlers(
   service: EndpointService,
   subscribers: SubscriberService,

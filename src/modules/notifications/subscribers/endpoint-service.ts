@@ -24,10 +24,8 @@ import type { SuppressionService } from "./suppressions/suppression-service.ts";
 /** Throws when the caller may not use a connection, or it cannot send to the address. */
 export type CheckConnection = (context: Context, connectionId: string, address: Address) => Promise<void>;
 
-/** The use cases of endpoints. */
 export type EndpointService = ReturnType<typeof createEndpointService>;
 
-/** Creates the endpoint service. */
 export function createEndpointService(
   events: EventRecorder,
   checkConnection: CheckConnection,

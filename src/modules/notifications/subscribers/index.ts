@@ -78,7 +78,6 @@ interface Dependencies {
   readonly onDeactivated?: SubscriberListener;
 }
 
-/** Creates the module. */
 export function createSubscribers({ events, cursors, checkConnection, onDeactivated }: Dependencies): Subscribers {
   const subscribers = createSubscriberService(events, onDeactivated);
   const batches = createSubscriberBatchService(events);

@@ -29,7 +29,6 @@ interface BatchOptions {
 /** The use cases of many subscribers at once. */
 export type SubscriberBatchService = ReturnType<typeof createSubscriberBatchService>;
 
-/** Creates the batch service. */
 export function createSubscriberBatchService(events: EventRecorder) {
   /** Carries out a batch in the caller's transaction, with a fixed number of statements. */
   async function upsertMany(

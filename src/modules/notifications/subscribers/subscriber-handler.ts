@@ -33,7 +33,6 @@ export type SubscriberHandlers = Pick<
   | "deleteSubscriber"
 >;
 
-/** Creates the subscriber handlers. */
 export function subscriberHandlers(
   service: SubscriberService,
   batches: SubscriberBatchService,

@@ -18,7 +18,6 @@ import {
 import { subscriberStore } from "./subscriber-store.ts";
 import { suppressionStore } from "./suppressions/suppression-store.ts";
 
-/** The context of an upsert. */
 export type UpsertContext = Omit<EventContext, "afterCommit">;
 
 /** The input of an upsert: an external id and the fields to set. */
@@ -31,16 +30,13 @@ export type SubscriberListener = (subscriber: { readonly tenantId: TenantId; rea
 
 /** How an upsert treats new and deleted subscribers. */
 export interface UpsertOptions {
-  /** The id of a new subscriber. */
   readonly newId?: SubscriberId;
   /** Whether a deleted subscriber stays deleted. */
   readonly keepDeleted?: boolean;
 }
 
-/** The use cases of subscribers. */
 export type SubscriberService = ReturnType<typeof createSubscriberService>;
 
-/** Creates the subscriber service. */
 export function createSubscriberService(events: EventRecorder, onDeactivated: SubscriberListener = () => {}) {
   async function getSubscriber({ sql, tenantId }: Context, id: string): Promise<Subscriber> {
     const subscriber = await subscriberStore(sql).find(tenantId, id);

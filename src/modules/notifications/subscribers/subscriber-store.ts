@@ -12,7 +12,6 @@ export interface SubscriberFilter {
   readonly active: boolean | undefined;
 }
 
-/** The columns of a subscriber. */
 export function subscriberColumns(sql: Sql): Fragment {
   const tenantId = sql`notification_subscribers.tenant_id`;
   const email = { tenantId, channel: sql`'email'`, identity: sql`notification_subscribers.email` };

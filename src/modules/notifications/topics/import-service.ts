@@ -29,10 +29,8 @@ interface Dependencies {
   readonly wakeJobs: () => void;
 }
 
-/** The use cases of imports. */
 export type ImportService = ReturnType<typeof createImportService>;
 
-/** Creates the import service. */
 export function createImportService({ db, clock, log, events, topics, wakeJobs }: Dependencies) {
   /**
    * Imports the next batch of names; false when the import has ended. The members and the progress are committed together, so

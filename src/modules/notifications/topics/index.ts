@@ -73,7 +73,6 @@ interface Dependencies {
   readonly jobs: { wake(): void };
 }
 
-/** Creates the module. */
 export function createTopics({
   db,
   clock,

@@ -20,7 +20,6 @@ export type SubscriptionHandlers = Pick<
   "upsertSubscription" | "deleteSubscription" | "listSubscriptions"
 >;
 
-/** Creates the subscription handlers. */
 export function subscriptionHandlers(service: TopicService, cursors: Cursors): SubscriptionHandlers {
   return {
     async upsertSubscription(context, { subscriberId, topicKey, contextKeys }) {

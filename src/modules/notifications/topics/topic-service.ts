@@ -30,7 +30,6 @@ const removedMax = 5000;
 /** The use cases of topics and their members. */
 export type TopicService = ReturnType<typeof createTopicService>;
 
-/** Creates the topic service. */
 export function createTopicService({ events, subscribers, endMembersLater }: Dependencies) {
   async function getTopic({ sql, tenantId }: Context, key: string): Promise<Topic> {
     const topic = await topicStore(sql).find(tenantId, key);

@@ -10,7 +10,6 @@ import { limits } from "./domain/limits.ts";
 import { aggregations, functions } from "./domain/promql/vocabulary.ts";
 import type { AnalyticsService } from "./service.ts";
 
-/** Creates the handlers of AnalyticsService. */
 export function analyticsHandlers(service: AnalyticsService): Handlers<typeof Rpc> {
   return {
     async queryAnalytics(context, { query, start, end, stepS }) {

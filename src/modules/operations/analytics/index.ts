@@ -27,7 +27,6 @@ interface Dependencies {
   readonly log: Log;
 }
 
-/** Creates the module. */
 export function createAnalytics({ config, metrics, log }: Dependencies): Analytics {
   const prometheus = createPrometheusClient({
     url: config["analytics.prometheus_url"],

@@ -26,7 +26,6 @@ interface Answer {
 /** Time for the store's answer to arrive after the store has stopped the query. */
 const answerMs = 1000;
 
-/** Creates the client. */
 export function createPrometheusClient({ url, token, log }: Dependencies): PrometheusClient {
   const endpoint = `${url.replace(/\/+$/, "")}/api/v1/query_range`;
 

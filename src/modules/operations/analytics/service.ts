@@ -19,10 +19,8 @@ export interface AnalyticsResult {
   readonly series: readonly ResultSeries[];
 }
 
-/** The use cases of analytics. */
 export type AnalyticsService = ReturnType<typeof createAnalyticsService>;
 
-/** Creates the use cases. */
 export function createAnalyticsService({ metrics, prometheus, allowUnscoped }: Dependencies) {
   const durations = metrics.histogram({
     name: "analytics_query_seconds",

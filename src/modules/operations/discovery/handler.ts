@@ -22,7 +22,6 @@ import type { DiscoveryService } from "./service.ts";
 
 const capabilityId = (capability: Capability) => capability.id;
 
-/** Creates the handlers of DiscoveryService. */
 export function discoveryHandlers(
   service: DiscoveryService,
   cursors: Cursors,

@@ -16,7 +16,6 @@ export interface DiscoveryParts extends DiscoveryServiceParts {
   readonly apiVersion: string;
 }
 
-/** Creates the module. */
 export function createDiscovery({ cursors, apiVersion, ...parts }: DiscoveryParts) {
   return { handlers: discoveryHandlers(createDiscoveryService(parts), cursors, apiVersion) };
 }

@@ -19,7 +19,6 @@ export interface DiscoveryServiceParts {
 /** The operations of discovery. */
 export type DiscoveryService = ReturnType<typeof createDiscoveryService>;
 
-/** Creates the service of discovery. */
 export function createDiscoveryService({ capabilities, operationsOf }: DiscoveryServiceParts) {
   const visible = capabilities
     .filter((source) => source.hidden !== true)

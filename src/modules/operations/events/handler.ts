@@ -25,7 +25,6 @@ import { reservedFamilies } from "./domain/event-types.ts";
 import type { EventLog } from "./log.ts";
 import { eventStore } from "./store.ts";
 
-/** Creates the handlers of EventService. */
 export function eventHandlers(log: EventLog, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     publishEvent: {

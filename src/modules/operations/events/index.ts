@@ -65,7 +65,6 @@ interface Dependencies {
   readonly platformTenantId: () => string;
 }
 
-/** Creates the module. */
 export function createEvents({ db, signals, cursors, ...parts }: Dependencies) {
   const log = createEventLog(db.sql, signals);
   const recorder: EventRecorder = {

@@ -18,7 +18,6 @@ export interface EventReader {
   onWake(tenantId: TenantId, listener: () => void): () => void;
 }
 
-/** Creates the reader. */
 export function createEventReader(log: EventLog): EventReader {
   return {
     headsAfter: (sql, tenantId, position, limit) => eventStore(sql).headsAfter(tenantId, position, limit),

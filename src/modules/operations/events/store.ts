@@ -13,7 +13,6 @@ export interface Addition {
   readonly record: IdempotencyRecord | undefined;
 }
 
-/** The filter of a list of events. */
 export interface ListFilter extends EventFilter {
   readonly since: Date | undefined;
   readonly until: Date | undefined;

@@ -4,7 +4,6 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import { optionalTime } from "../../../platform/records/index.ts";
 import type { ExplainService } from "./service.ts";
 
-/** Creates the handlers of ExplainService. */
 export function explainHandlers(service: ExplainService): Handlers<typeof Rpc> {
   return {
     async explain(context, { id, about }) {

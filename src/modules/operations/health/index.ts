@@ -47,7 +47,6 @@ export interface Health {
   readonly page: HealthPage;
 }
 
-/** Creates the module. */
 export function createHealth(dependencies: Dependencies): Health {
   const service = createHealthService({
     ...dependencies,

@@ -20,7 +20,6 @@ export interface HealthEnvironment {
 
 /** Reads the environments of tenants. */
 export interface HealthEnvironments {
-  /** Finds an environment by its id or its key. */
   find(sql: Sql, tenantId: TenantId, idOrKey: string): Promise<HealthEnvironment | undefined>;
   /** Lists the environments that a caller may use. */
   list(context: Pick<Context, "sql" | "tenantId" | "principal">, page: Page): Promise<PageRows<HealthEnvironment>>;
@@ -41,7 +40,6 @@ type ReportContext = Pick<Context, "sql" | "tenantId" | "principal">;
 /** Computes health reports. */
 export type HealthService = ReturnType<typeof createHealthService>;
 
-/** Creates the service. */
 export function createHealthService({ environments, sources, cache, metrics, log, retentionDays }: Dependencies) {
   /** Reads a source. A source that fails makes its signals unknown; its error stays in the log. */
   async function readSource<T>(

@@ -37,7 +37,6 @@ import {
 } from "./messages.ts";
 import type { RedeliveryService } from "./replays/redelivery-service.ts";
 
-/** Creates the handlers of WebhookService. */
 export function webhookHandlers(
   endpoints: EndpointService,
   redelivery: RedeliveryService,

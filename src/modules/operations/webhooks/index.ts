@@ -47,7 +47,6 @@ interface Dependencies {
   readonly leaseMs?: number;
 }
 
-/** Creates the module. */
 export function createWebhooks(dependencies: Dependencies) {
   const { db, signals, clock, log, metrics, keyring, egress, shares, random = Math.random } = dependencies;
   const { recorder, reader } = dependencies.events;

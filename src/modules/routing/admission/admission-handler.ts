@@ -28,7 +28,6 @@ import type { Preview } from "./domain/admission-preview.ts";
 /** AdmissionService without ExplainAdmission, which the queue implements. */
 export type AdmissionHandlers = Omit<Handlers<typeof Rpc>, "explainAdmission">;
 
-/** Creates the handlers of AdmissionService. */
 export function admissionHandlers({ cursors, ...parts }: AdmissionParts & { cursors: Cursors }): AdmissionHandlers {
   const service = createAdmissionService(parts);
   return {

@@ -29,10 +29,8 @@ export interface PreviewOptions {
   readonly waits: boolean;
 }
 
-/** The use cases of admission. */
 export type AdmissionService = ReturnType<typeof createAdmissionService>;
 
-/** Creates the use cases of admission. */
 export function createAdmissionService({ pools, events, keys, wake }: AdmissionParts) {
   async function getGroup(context: Context, poolId: string, ref: GroupRef): Promise<GroupRecord> {
     await pools.requirePool(context, poolId);

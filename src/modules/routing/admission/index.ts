@@ -89,7 +89,6 @@ export const deleteIdleGroupsJob = (dependencies: RetentionDependencies) =>
 /** The module's public API. */
 export type Admission = ReturnType<typeof createAdmission>;
 
-/** Creates the module. */
 export function createAdmission({ db, clock, cursors, platformTenantId, ...parts }: Dependencies) {
   return {
     handlers: admissionHandlers({ ...parts, cursors }),

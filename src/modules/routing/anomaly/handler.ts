@@ -14,7 +14,6 @@ import { readPage } from "../../../platform/paging/index.ts";
 import { type Anomaly, toWireActions } from "./domain/anomaly.ts";
 import { anomalyStore } from "./store.ts";
 
-/** Handlers of AnomalyService. */
 export function anomalyHandlers(cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async listAnomalies(context, request) {

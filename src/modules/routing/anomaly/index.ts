@@ -21,7 +21,6 @@ export interface Anomalies {
   readonly jobs: readonly JobKind[];
 }
 
-/** Creates the anomalies module. */
 export function createAnomalies({
   cursors,
   ...parts

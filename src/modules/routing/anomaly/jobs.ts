@@ -8,7 +8,6 @@ const dayMs = 86_400_000;
 /** How long anomalies are stored. */
 const retentionDays = 90;
 
-/** Dependencies of the jobs. */
 export interface AnomalyJobDependencies extends PoolMonitorDependencies {
   readonly pools: PoolMonitorDependencies["pools"] & PauseEndDependencies["pools"];
   /** The tenant that instance-wide jobs run under. */

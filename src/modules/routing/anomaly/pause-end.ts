@@ -3,7 +3,6 @@ import type { Database } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Pools } from "../pools/index.ts";
 
-/** Dependencies of the end of pauses. */
 export interface PauseEndDependencies {
   readonly db: Database;
   readonly clock: Clock;

@@ -25,7 +25,6 @@ export interface MonitoredPools extends Pick<PoolReader, "snapshot"> {
   pauseRecipients(context: EventContext, poolId: string, pauses: readonly AutomaticPause[]): Promise<readonly string[]>;
 }
 
-/** Dependencies of the pool monitor. */
 export interface PoolMonitorDependencies {
   readonly db: Database;
   readonly clock: Clock;

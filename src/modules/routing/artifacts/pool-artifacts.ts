@@ -26,7 +26,6 @@ interface Dependencies {
 /** Sections of the config that a canary leaves to the baseline: they apply to items in the queue, whatever decided them. */
 const sharedSections = ["config.lease", "config.retry", "config.dlq", "config.outlier", "config.anomaly"];
 
-/** Creates the artifacts of pools. */
 export function createPoolArtifacts(dependencies: Dependencies): PromotableArtifacts[] {
   return [createArtifacts(dependencies, "routing"), createArtifacts(dependencies, "strategy")];
 }

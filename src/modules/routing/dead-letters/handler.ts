@@ -23,7 +23,6 @@ import { dateOf, optionalTime } from "../../../platform/records/index.ts";
 import type { DeadLetter, DeadLetterState, FailedAttempt, SkippedLetter } from "./domain/dead-letter.ts";
 import type { DeadLetterService, RetryAllPlan, RetryPlan, ScanProgress } from "./service.ts";
 
-/** Creates the handlers of DeadLetterService. */
 export function deadLetterHandlers(service: DeadLetterService, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async listDeadLetters(context, request) {

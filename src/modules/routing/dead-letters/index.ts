@@ -51,7 +51,6 @@ interface Dependencies extends DeadLetterParts {
   readonly platformTenantId: () => string;
 }
 
-/** Creates the module. */
 export function createDeadLetters({ sql, clock, cursors, platformTenantId, ...parts }: Dependencies): DeadLetters {
   return {
     handlers: deadLetterHandlers(createDeadLetterService(parts), cursors),

@@ -1,7 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 
-/** A pool with the retention of its letters. */
 export interface RetentionPool {
   readonly tenantId: TenantId;
   readonly poolId: string;

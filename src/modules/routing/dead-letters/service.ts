@@ -71,7 +71,6 @@ export interface RetryAllPlan {
   readonly page: LetterPage | undefined;
 }
 
-/** The result of a retry of all letters. */
 export interface RetryAllResult {
   readonly retried: number;
   /** Failed letters that have reached their maximum number of retries. */
@@ -86,10 +85,8 @@ export interface PurgeFilter {
   readonly includeQuarantined: boolean;
 }
 
-/** The use cases of dead letters. */
 export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
 
-/** Creates the use cases of dead letters. */
 export function createDeadLetterService({ events, pools, wake, readmission }: DeadLetterParts) {
   /** Records the event and the queue depth of requeued items, and wakes the queue after the commit. */
   async function finishRequeue(context: Context, poolId: string, { count, depth, woken }: RequeueResult, all: boolean) {

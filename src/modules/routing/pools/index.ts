@@ -88,10 +88,8 @@ export interface PoolReader extends Snapshots {
   requireRetryPool(caller: Caller, poolId: string): Promise<PoolSnapshot>;
 }
 
-/** The pools module. */
 export type Pools = ReturnType<typeof createPools>;
 
-/** Creates the pools module. */
 export function createPools({ db, changes, events, cursors, loads, closeQueue, urlRefusal }: Dependencies) {
   const snapshots = createSnapshots({ db, changes });
   const access = createPoolAccess(changes, snapshots);

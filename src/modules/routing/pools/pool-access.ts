@@ -13,7 +13,6 @@ export type Caller = Pick<Context, "tenantId" | "principal">;
 /** Access to pools that checks the permissions of the caller. */
 export type PoolAccess = ReturnType<typeof createPoolAccess>;
 
-/** Creates the access to pools. */
 export function createPoolAccess(changes: TenantChanges, snapshots: Pick<Snapshots, "refresh">) {
   /**
    * Publishes a change of a pool to all nodes after the commit. The call returns only after this node has refreshed
@@ -30,7 +29,6 @@ export function createPoolAccess(changes: TenantChanges, snapshots: Pick<Snapsho
   return {
     announce,
 
-    /** Reads a pool. */
     async read(context: Context, poolId: string): Promise<StoredPool> {
       return requireUsablePool(context, await poolStore(context.sql).find(context.tenantId, poolId));
     },

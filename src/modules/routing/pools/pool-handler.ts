@@ -22,7 +22,6 @@ import type { Strategy } from "./domain/strategy.ts";
 import type { PoolService } from "./pool-service.ts";
 import { poolStore } from "./pool-store.ts";
 
-/** Handlers of PoolService. */
 export function poolHandlers(service: PoolService, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async createPool(context, { name, description, strategy, status, environmentId, config }) {

@@ -22,7 +22,6 @@ interface Dependencies {
 /** Operations on pools. */
 export type PoolService = ReturnType<typeof createPoolService>;
 
-/** Creates the pool service. */
 export function createPoolService({ access, events, closeQueue }: Dependencies) {
   async function setStatus(context: Context, { id }: StoredPool, status: StoredPool["status"]): Promise<StoredPool> {
     await access.change(context, id);

@@ -101,7 +101,6 @@ interface Dependencies {
 /** The module's public API. */
 export type Queues = ReturnType<typeof createQueues>;
 
-/** Creates the module. */
 export function createQueues(dependencies: Dependencies) {
   const { db, clock, log, signals, cursors, events, pools, deadLetters, outcomes, filterAcceptable, egress, secret } =
     dependencies;

@@ -33,7 +33,6 @@ import { fromItemOffer } from "./offers/offer-message.ts";
 import type { QueueService } from "./queue-service.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 
-/** Creates the handlers of QueueService. */
 export function queueHandlers(service: QueueService, pools: PoolReader, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async listQueues(context, request) {

@@ -18,12 +18,10 @@ interface PauseOptions {
   readonly forS: number;
 }
 
-/** Reads the status of a queue. */
 export async function readQueueStatus({ sql, tenantId, nowMs }: Context, poolId: string): Promise<QueueStatus> {
   return (await queueStatuses(sql, tenantId, [poolId], nowMs)).get(poolId)!;
 }
 
-/** Creates the use cases of pauses. */
 export function createQueuePauses({ pools, events, wake, recall }: Dependencies) {
   async function setPaused(
     context: Context,

@@ -66,7 +66,6 @@ interface Dependencies {
 /** The module's public API. */
 export type Router = ReturnType<typeof createRouter>;
 
-/** Creates the module. */
 export function createRouter(dependencies: Dependencies) {
   const { db, clock, cursors, pools, queues, live, shares, assignPollMs: pollMs } = dependencies;
   const assigner = createAssigner({

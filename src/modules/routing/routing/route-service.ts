@@ -35,10 +35,8 @@ interface Dependencies extends PreparationParts {
 /** A response that can be recorded under an idempotency key. */
 type Recordable<T> = T & Parameters<KeyedCall["record"]>[0];
 
-/** The use cases of routing. */
 export type RouteService = ReturnType<typeof createRouteService>;
 
-/** Creates the use cases of routing. */
 export function createRouteService(dependencies: Dependencies) {
   const { acceptor, checkDependencies, expect, onOffered, onUnassigned, countDecision, isRecorded } = dependencies;
   const { prepare, prepareAll, release } = createPreparation(dependencies);

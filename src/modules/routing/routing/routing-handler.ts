@@ -39,7 +39,6 @@ import type { RouteService } from "./route-service.ts";
 /** The maximum size of an item's attributes and payload together. */
 const itemBytesMax = 256 * 1024;
 
-/** Creates the handlers of RoutingService. */
 export function routingHandlers(
   service: RouteService,
   decisions: DecisionService,

@@ -3,7 +3,6 @@ import type { OfferEnd } from "../queues/index.ts";
 import type { Outcome } from "./outcomes/outcome-store.ts";
 import type { RouteOutcome } from "./route-outcome.ts";
 
-/** The metrics of routing. */
 export interface RoutingMetrics {
   decided(tenantId: string, outcome: RouteOutcome): void;
   /** An item ended. */
@@ -12,7 +11,6 @@ export interface RoutingMetrics {
   offerEnded(tenantId: string, outcome: OfferEnd["outcome"]): void;
 }
 
-/** Creates the metrics of routing. */
 export function createRoutingMetrics(metrics: Pick<Metrics, "tenantCounter">): RoutingMetrics {
   const decisions = metrics.tenantCounter({
     name: "routing_decisions_total",

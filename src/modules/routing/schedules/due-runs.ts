@@ -7,7 +7,7 @@ import type { Schedule } from "./domain/schedule.ts";
 import { runIdOf } from "./run-id.ts";
 import type { DueSchedule, NewRun, ScheduleDecision, UnsettledRun } from "./run-store.ts";
 
-/** What becomes of the times of a schedule that have come. */
+/** Decides what happens at the due times of a schedule. */
 export interface DueRuns extends Omit<ScheduleDecision, "schedule"> {
   /** The ids of the runs that start. */
   readonly begun: readonly string[];

@@ -28,7 +28,6 @@ import { scheduleStore } from "./schedule-store.ts";
 
 const timesDefault = 10;
 
-/** Creates the handlers of ScheduleService. */
 export function scheduleHandlers(service: ScheduleService, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async createSchedule(context, { name, timing, item, paused }) {

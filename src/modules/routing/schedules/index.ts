@@ -49,7 +49,6 @@ const topic = "routing.schedules";
 /** How long the schedules of a node that died wait for another node. */
 const shardLeaseMs = 5000;
 
-/** Creates the module. */
 export function createSchedules(dependencies: Dependencies): Schedules {
   const { db, clock, log, signals, cursors, metrics } = dependencies;
   const shards = createShards({ db, clock, log, signals, kind: topic, count: shardCount, leaseMs: shardLeaseMs });

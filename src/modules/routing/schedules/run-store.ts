@@ -28,7 +28,6 @@ export type NewRun = Pick<
   "tenantId" | "scheduleId" | "id" | "time" | "cause" | "state" | "request" | "dueAt" | "errorCode" | "errorMessage"
 >;
 
-/** The result of a run. */
 export interface RunResult {
   readonly state: "routed" | "failed";
   readonly itemId: string;
@@ -48,7 +47,7 @@ export interface Postponement {
   readonly errorMessage: string;
 }
 
-/** What a node decided about the times of a schedule that have come. */
+/** A node's decisions about the due times of a schedule. */
 export interface ScheduleDecision extends SchedulePosition {
   readonly schedule: DueSchedule;
   readonly recorded: readonly NewRun[];

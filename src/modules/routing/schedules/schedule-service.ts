@@ -15,7 +15,6 @@ import { requestAt } from "./due-runs.ts";
 import { runStore } from "./run-store.ts";
 import { type SchedulePosition, scheduleStore } from "./schedule-store.ts";
 
-/** The input of a new schedule. */
 export interface ScheduleInput {
   readonly name: string;
   readonly timing: Timing;
@@ -36,10 +35,8 @@ interface Dependencies {
 
 const noPosition: SchedulePosition = { nextAt: null, firesAt: null };
 
-/** The use cases of schedules. */
 export type ScheduleService = ReturnType<typeof createScheduleService>;
 
-/** Creates the service of schedules. */
 export function createScheduleService({ events, pools, wakeWorkers }: Dependencies) {
   async function getSchedule(context: Context, id: string): Promise<Schedule> {
     return requireAccess(context, await scheduleStore(context.sql).find(context.tenantId, id));

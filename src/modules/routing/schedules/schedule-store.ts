@@ -10,7 +10,6 @@ export interface SchedulePosition {
   readonly firesAt: Date | null;
 }
 
-/** A schedule to store. */
 export type NewSchedule = Pick<
   Schedule,
   | "tenantId"
@@ -56,7 +55,6 @@ export interface ScheduleFilter {
   readonly inProduction: boolean | undefined;
 }
 
-/** The columns of a schedule. */
 export function scheduleColumns(sql: Sql): Fragment {
   return sql`tenant_id, id, environment_id, environment_key, pool_id, name, timing, item, paused, paused_reason, paused_by,
     generation, next_at, last_fired_at, last_item_id, last_error, consecutive_failures, created_at, updated_at,

@@ -63,7 +63,6 @@ export function createItemScheduleWorker(dependencies: Dependencies) {
     await start(schedule, starting, { unfinished, isFirst: true, epoch });
   }
 
-  /** The unfinished items of runs. */
   async function unfinishedItems(runs: readonly UnsettledRun[]): Promise<readonly RunItem[]> {
     const open = runs.filter((run) => run.open);
     if (open.length === 0) return [];

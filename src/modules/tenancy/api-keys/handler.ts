@@ -20,7 +20,6 @@ import type { ApiKeyService } from "./service.ts";
 import { apiKeyStore } from "./store.ts";
 import type { ApiKeyVerifier } from "./verifier.ts";
 
-/** Creates the handlers of ApiKeyService. */
 export function apiKeyHandlers(
   service: ApiKeyService,
   verifier: ApiKeyVerifier,

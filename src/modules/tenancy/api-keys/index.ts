@@ -27,7 +27,6 @@ interface Dependencies extends ApiKeyParts {
 /** The module's public API. */
 export type ApiKeys = ReturnType<typeof createApiKeys>;
 
-/** Creates the module. */
 export function createApiKeys({ db, clock, cursors, log, ...parts }: Dependencies) {
   const service = createApiKeyService(parts);
   const verifier = createApiKeyVerifier({ ...parts, sql: db.sql, clock, log });

@@ -64,7 +64,6 @@ const unowned: Ownership = { owner: "", tokenRoles: [] };
 /** The operations on API keys. */
 export type ApiKeyService = ReturnType<typeof createApiKeyService>;
 
-/** Creates the service of API keys. */
 export function createApiKeyService({ changes, events, findOwner, bcryptCost, scopes: known }: ApiKeyParts) {
   async function store(
     sql: Sql,

@@ -24,7 +24,6 @@ import type { ConfigService } from "./service.ts";
 
 const configKey = (value: ConfigValue) => value.key;
 
-/** Creates the handlers of ConfigService. */
 export function configHandlers(service: ConfigService, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async getConfigSchema() {

@@ -8,7 +8,6 @@ import type { Cursors } from "../../../platform/cursor/index.ts";
 import { configHandlers } from "./handler.ts";
 import { type ConfigParts, createConfigService } from "./service.ts";
 
-/** Creates the module. */
 export function createDynamicConfig({ cursors, ...parts }: ConfigParts & { readonly cursors: Cursors }) {
   return { handlers: configHandlers(createConfigService(parts), cursors) };
 }

@@ -19,7 +19,6 @@ import type { Environment } from "./domain/environment.ts";
 import type { EnvironmentService } from "./service.ts";
 import { environmentStore } from "./store.ts";
 
-/** Creates the handlers of EnvironmentService. */
 export function environmentHandlers(service: EnvironmentService, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async createEnvironment(context, { key, name, mode }) {

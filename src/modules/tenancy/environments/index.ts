@@ -38,7 +38,6 @@ interface Dependencies {
   readonly cursors: Cursors;
 }
 
-/** Creates the module. */
 export function createEnvironments({ events, changes, cursors }: Dependencies): Environments {
   const service = createEnvironmentService({ events, changes });
   return {

@@ -22,7 +22,6 @@ interface Dependencies {
   readonly changes: TenantChanges;
 }
 
-/** Creates the service of environments. */
 export function createEnvironmentService({ events, changes }: Dependencies) {
   /** Has all nodes read the environments of the tenant again. A key can belong to another environment from now on. */
   async function invalidateCaches({ sql, tenantId, afterCommit }: Context): Promise<void> {

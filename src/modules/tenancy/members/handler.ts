@@ -21,7 +21,6 @@ import { type Member, roleGrantsOf } from "./domain/member.ts";
 import type { MemberService } from "./service.ts";
 import { memberStore } from "./store.ts";
 
-/** Creates the handlers of MemberService. */
 export function memberHandlers(service: MemberService, cursors: Cursors): Handlers<typeof Rpc> {
   async function page(context: Context, request: Parameters<typeof readPage>[1]) {
     const { tenantId, sql, operation } = context;

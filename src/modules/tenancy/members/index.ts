@@ -23,7 +23,6 @@ interface Dependencies extends Omit<MemberParts, "accounts"> {
 /** The module's public API. */
 export type Members = ReturnType<typeof createMembers>;
 
-/** Creates the module. */
 export function createMembers({ db, cursors, ...parts }: Dependencies) {
   const accounts = createMemberAccounts(parts);
   return {

@@ -31,7 +31,6 @@ export interface MemberUpdate extends MemberChange {
 /** The operations on members. */
 export type MemberService = ReturnType<typeof createMemberService>;
 
-/** Creates the service of members. */
 export function createMemberService({ changes, events, accounts }: MemberParts) {
   async function changed(context: Context): Promise<void> {
     await changes.record(context.sql, context.tenantId);

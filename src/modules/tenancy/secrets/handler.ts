@@ -18,7 +18,6 @@ import type { Secret } from "./domain/secret.ts";
 import type { SecretService } from "./service.ts";
 import { secretStore } from "./store.ts";
 
-/** Creates the handlers of SecretService. */
 export function secretHandlers(service: SecretService, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async createSecret(context, { name, value, metadata }) {

@@ -24,7 +24,6 @@ interface Dependencies extends SecretParts {
 /** The module's public API. */
 export type Secrets = ReturnType<typeof createSecrets>;
 
-/** Creates the module. */
 export function createSecrets({ db, cursors, platformTenantId, otherTables = [], ...parts }: Dependencies) {
   const service = createSecretService(parts);
   return {

@@ -25,7 +25,6 @@ export interface DecryptedSecret {
 /** The operations on secrets. */
 export type SecretService = ReturnType<typeof createSecretService>;
 
-/** Creates the service of secrets. */
 export function createSecretService({ events, keyring }: SecretParts) {
   function seal(tenantId: TenantId, id: string, value: string): SealedValue {
     const keys = requireKeyring(keyring);

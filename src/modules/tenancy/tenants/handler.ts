@@ -31,7 +31,6 @@ interface Dependencies {
   readonly readLimits: (tenantId: Tenant["id"]) => Promise<Readonly<Record<string, number>>>;
 }
 
-/** Creates the handlers of TenantService. */
 export function tenantHandlers({ service, quotas, cursors, readLimits }: Dependencies): Handlers<typeof Rpc> {
   return {
     async createTenant(context, request) {

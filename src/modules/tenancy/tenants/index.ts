@@ -36,7 +36,6 @@ interface Dependencies extends TenantParts {
   readonly releaseTenant: (tenantId: TenantId) => Promise<boolean>;
 }
 
-/** Creates the module. */
 export function createTenants({
   db,
   clock,

@@ -33,7 +33,6 @@ export interface Quotas {
   takeIn(tx: Sql, takes: readonly QuotaRequest[]): Promise<QuotaGrant>;
   /** Whether the cache says that today's quota is exhausted, so that a rejection costs no statement. */
   isUsedUp(take: Omit<QuotaRequest, "count">): boolean;
-  /** Creates the QUOTA_EXCEEDED failure. */
   exceeded(take: Pick<QuotaRequest, "operation" | "limit">): Failure;
   used(sql: Sql, tenantId: TenantId, operation: string): Promise<{ used: number; resetsAt: Date }>;
 }

@@ -29,7 +29,6 @@ const scratchPlan = "scratch";
 /** How long after its removal the rows of a scratch tenant are deleted. Its work has ended by then, and can be examined. */
 const purgeAfterMs = 3_600_000;
 
-/** Creates the functions for scratch tenants. */
 export function createScratchTenants({ changes, apiKeys, addTenant }: Dependencies) {
   return {
     /** Creates a tenant with API keys, and returns their texts by name. */

@@ -41,7 +41,6 @@ export interface NewTenant {
 /** The operations on tenants. */
 export type TenantService = ReturnType<typeof createTenantService>;
 
-/** Creates the service of tenants. */
 export function createTenantService({ changes, events, apiKeys, environments, purgeAfterDays }: TenantParts) {
   /** Inserts a tenant with its environments in the caller's transaction. Also creates the platform tenant. */
   async function addTenant(sql: Sql, input: NewTenant, nowMs: number): Promise<Tenant> {

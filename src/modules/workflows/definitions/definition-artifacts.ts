@@ -7,7 +7,6 @@ import type { DefinitionHead, DefinitionId } from "./domain/workflow-definition.
 import type { DefinitionService } from "./service.ts";
 import { definitionStore } from "./store.ts";
 
-/** Reads the outcomes of a definition's runs. */
 export type ReadRunOutcomes = PromotableArtifacts["outcomes"];
 
 const stepsShownMax = 20;

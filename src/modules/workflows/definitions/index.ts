@@ -46,7 +46,6 @@ interface Dependencies extends Omit<DefinitionParts, "readText"> {
   readonly cursors: Cursors;
 }
 
-/** Creates the module. */
 export function createDefinitions({ cacheLoadDb, cursors, ...parts }: Dependencies): Definitions {
   const service = createDefinitionService({ ...parts, readText: createTextReader().readText });
   return {

@@ -78,7 +78,6 @@ const noActiveVersion = { version: 0, digest: "" };
 /** The use cases of workflow definitions. */
 export type DefinitionService = ReturnType<typeof createDefinitionService>;
 
-/** Creates the definition service. */
 export function createDefinitionService({ events, changes, shares, readText, ...sources }: DefinitionParts) {
   /** Invalidates the tenant's definitions on every node. */
   async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {
@@ -358,7 +357,6 @@ export function createDefinitionService({ events, changes, shares, readText, ...
     /** Reads a text as a document, which may break every rule. */
     readText,
 
-    /** Reads a text as a draft. */
     async readDraftText(text: string, format: TextFormat): Promise<Draft> {
       return requireDraft(await readText(text, format), "text");
     },

@@ -45,7 +45,6 @@ export interface Objects {
   releaseTenant(tenantId: TenantId): Promise<boolean>;
 }
 
-/** Creates the module. */
 export function createObjects(dependencies: Dependencies): Objects {
   const { db, clock } = dependencies;
   const metrics = createObjectMetrics(dependencies.metrics);

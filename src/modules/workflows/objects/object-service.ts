@@ -57,7 +57,6 @@ const openIntentsMax = 1000;
 /** The use cases of large objects. */
 export type ObjectService = ReturnType<typeof createObjectService>;
 
-/** Creates the object service. */
 export function createObjectService({ db, clock, log, streams, store, metrics, region }: Dependencies) {
   const { lookup } = streams;
 

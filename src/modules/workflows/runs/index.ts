@@ -117,7 +117,6 @@ export interface Runs extends TaskReports, ServiceStartedRuns, RunEvents {
 /** How long the runs of a node that died wait for another node. */
 const shardLeaseMs = 5000;
 
-/** Creates the module. */
 export function createRuns(dependencies: Dependencies): Runs {
   const { db, clock, log, signals, definitions, cursors } = dependencies;
   const shards = createShards({

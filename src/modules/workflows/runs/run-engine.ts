@@ -18,7 +18,6 @@ import { findKnownMail, type LeasedTask, type LiveRun, loadLeasedTasks, loadRuns
 import type { MailWrite, RunWrite } from "./storage/run-write.ts";
 import { updateRuns } from "./storage/run-writer.ts";
 
-/** A request to advance a run. */
 export interface AdvanceRequest {
   readonly tenantId: TenantId;
   readonly runId: string;

@@ -1,7 +1,6 @@
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { EndStatus } from "./domain/run.ts";
 
-/** The metrics of runs. */
 export interface RunMetrics {
   started(tenantId: string): void;
   ended(tenantId: string, status: EndStatus): void;
@@ -10,7 +9,6 @@ export interface RunMetrics {
   woken(lateSeconds: number): void;
 }
 
-/** Creates the metrics of runs. */
 export function createRunMetrics(metrics: Pick<Metrics, "counter" | "tenantCounter" | "histogram">): RunMetrics {
   const starts = metrics.tenantCounter({ name: "workflow_runs_started_total", help: "Workflow runs that started." });
   const ends = metrics.tenantCounter({

@@ -14,7 +14,6 @@ import type { StartOutcome, StartRun } from "./start/run-start.ts";
 import type { PreparedRun } from "./start/run-starter.ts";
 import { runStore } from "./storage/run-store.ts";
 
-/** The input of a new run. */
 export interface StartInput {
   /** The key or the id of the definition. */
   readonly definition: string;
@@ -23,7 +22,7 @@ export interface StartInput {
   readonly input: Json;
   readonly runKey: string;
   readonly startAtMs: number | undefined;
-  /** What is known about its origin besides the caller. */
+  /** The known facts about its origin besides the caller. */
   readonly origin?: Pick<RunOrigin, "trigger">;
 }
 
@@ -40,10 +39,8 @@ const aheadMsMax = 366 * 86_400_000;
 /** The signal that a run has ended. */
 export const endTopic = (tenantId: string, runId: string): string => `workflow.run.ended:${tenantId}:${runId}`;
 
-/** The use cases of runs. */
 export type RunService = ReturnType<typeof createRunService>;
 
-/** Creates the run service. */
 export function createRunService({ db, signals, environments, start, engine }: Dependencies) {
   async function getRun(context: Context, id: string): Promise<Run> {
     const run = await runStore(db.sql).find(context.tenantId, id);

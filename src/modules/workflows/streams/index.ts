@@ -69,7 +69,6 @@ export interface Streams {
   idle(): Promise<void>;
 }
 
-/** Creates the module. */
 export function createStreams(dependencies: Dependencies): Streams {
   const { db, signals, region, releaseObjects } = dependencies;
   const metrics = createStreamMetrics(dependencies.metrics);

@@ -17,7 +17,6 @@ export interface StreamMetrics {
   pruned(count: number): void;
 }
 
-/** Creates the metrics of streams. */
 export function createStreamMetrics(metrics: Pick<Metrics, "counter" | "gauge">): StreamMetrics {
   const appends = metrics.counter({
     name: "workflow_stream_appends_total",

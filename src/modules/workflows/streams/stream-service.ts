@@ -36,7 +36,6 @@ const readBytesMax = 1024 * 1024;
 /** The use cases of streams, other than append and subscribe. */
 export type StreamService = ReturnType<typeof createStreamService>;
 
-/** Creates the stream service. */
 export function createStreamService({ db, signals, events, lookup, region }: Dependencies) {
   async function stateOf(sql: Context["sql"], definition: StreamDefinition): Promise<FoundStream> {
     const state = await streamStore(sql).readState(definition);

@@ -4,12 +4,10 @@ import type { AckedPosition, Hold, StreamDefinition, StreamHead, StreamKey, Stre
 
 /** How far a stream and its consumers are. */
 export interface StreamState extends StreamHead, AckedPosition {
-  /** The number of consumers. */
   readonly consumers: number;
   readonly slowestConsumer: ConsumerPosition | null;
 }
 
-/** A consumer's position. */
 export interface ConsumerPosition {
   readonly consumerId: string;
   readonly sequence: number;
@@ -58,7 +56,6 @@ export function streamStore(sql: Sql) {
       return rows.length === 1;
     },
 
-    /** Finds a stream by its id or its name. */
     async find(tenantId: TenantId, runId: string, idOrName: string): Promise<StreamDefinition | undefined> {
       const [row] = await sql<StreamDefinition[]>`
         select tenant_id, run_id, id as stream_id, name, environment_id, environment_key, pins, digest, redaction_key,

@@ -64,7 +64,6 @@ export interface Tasks {
   idle(): Promise<void>;
 }
 
-/** Creates the module. */
 export function createTasks({ db, signals, log, cursors, engine, environments, ...parts }: Dependencies): Tasks {
   const metrics = createTaskMetrics(parts.metrics);
   const wake = (queue: TaskQueue) => signals.wake(taskTopic(queue));

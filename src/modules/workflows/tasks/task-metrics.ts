@@ -12,7 +12,6 @@ type TaskChange =
   | "returned"
   | "stale";
 
-/** The metrics of tasks. */
 export interface TaskMetrics {
   /**
    * leased: a worker received it. dispatched: it was leased when it was created. returned: it was leased for a worker that
@@ -23,7 +22,6 @@ export interface TaskMetrics {
   polled(seconds: number, hasTasks: boolean): void;
 }
 
-/** Creates the metrics of tasks. */
 export function createTaskMetrics(metrics: Pick<Metrics, "counter" | "histogram">): TaskMetrics {
   const changes = metrics.counter({
     name: "workflow_task_changes_total",

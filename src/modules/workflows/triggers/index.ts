@@ -61,7 +61,6 @@ const topic = "workflow.triggers";
 /** How long the triggers of a node that died wait for another node. */
 const shardLeaseMs = 5000;
 
-/** Creates the module. */
 export function createTriggers(dependencies: Dependencies): Triggers {
   const { db, clock, log, signals, runs, cursors } = dependencies;
   const shards = createShards({ db, clock, log, signals, kind: topic, count: shardCount, leaseMs: shardLeaseMs });

@@ -54,10 +54,8 @@ interface Dependencies {
 
 const timesShown = 10;
 
-/** The use cases of triggers. */
 export type TriggerService = ReturnType<typeof createTriggerService>;
 
-/** Creates the service of triggers. */
 export function createTriggerService({ events, environments, wakeWorkers }: Dependencies) {
   async function getTrigger(context: Context, id: string): Promise<Trigger> {
     return requireAccess(context, await triggerStore(context.sql).find(context.tenantId, id));

@@ -190,7 +190,6 @@ export function triggerStore(sql: Sql) {
   };
 }
 
-/** The columns of a trigger. */
 export function triggerColumns(sql: Sql) {
   return sql`tenant_id, id, environment_id, environment_key, name, definition, version, kind, spec, event_types, input,
     run_key, enabled, disabled_reason, generation, next_at, last_fired_at, last_run_id, last_skipped_at, last_error,

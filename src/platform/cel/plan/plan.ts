@@ -22,7 +22,6 @@ export interface Plan {
   readonly constant?: Value;
 }
 
-/** Creates a plan for a constant value. */
 export function constantPlan(type: StaticType, value: Value): Plan {
   return { type, run: () => value, constant: value };
 }

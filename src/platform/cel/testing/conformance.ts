@@ -49,7 +49,6 @@ class UnsupportedCase extends Error {}
 const UNSUPPORTED =
   /\b\d+[uU]\b|\buint\b|\bbytes\b|\b[rR]?[bB][rR]?['"]|TestAllTypes|NestedTest|google\.protobuf\.(?!(?:Timestamp|Duration)\b(?!\{))/;
 
-/** Runs a test case. */
 export function runCase({ test }: ConformanceCase): Outcome {
   try {
     if (UNSUPPORTED.test(test.expr)) throw new UnsupportedCase();

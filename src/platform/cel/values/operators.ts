@@ -12,7 +12,6 @@ import {
   type Value,
 } from "./values.ts";
 
-/** The arithmetic operators. */
 export type ArithmeticOperator = "+" | "-" | "*" | "/" | "%";
 
 /** The ordering operators. */

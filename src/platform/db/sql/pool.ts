@@ -8,7 +8,6 @@ import type { ResultRows, Runner, Shape } from "./statement/statement.ts";
 import { runTransaction } from "./transaction.ts";
 import { type Abortable, type Waiter, WaitQueue } from "./wait-queue.ts";
 
-/** Options of a pool. */
 export interface PoolOptions extends ConnectionSettings {
   readonly maxConnections: number;
   /** The idle time after which a connection is closed. */

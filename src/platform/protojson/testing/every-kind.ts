@@ -62,7 +62,6 @@ const dependencies: readonly DescFile[] = [
   file_google_protobuf_wrappers,
 ];
 
-/** The type of a field. */
 interface FieldType {
   readonly name: string;
   readonly type: Type;

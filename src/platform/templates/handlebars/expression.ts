@@ -11,7 +11,6 @@ type Call = Pick<hbs.AST.SubExpression, "path" | "params" | "hash" | "loc">;
 /** The use of a value: a missing value is reported if it is written, and not reported if it is only tested. */
 export type Use = "written" | "tested";
 
-/** Compiles an expression. */
 export function compileExpression(node: hbs.AST.Expression, scope: Scope, notes: Notes, use: Use): Evaluate {
   switch (node.type) {
     case "PathExpression": {
@@ -97,7 +96,6 @@ export function literalValue(node: hbs.AST.Expression | undefined): { readonly v
   }
 }
 
-/** The error for an unknown helper. */
 export function unknownHelper(name: string, position: Position): TemplateError {
   return new TemplateError("syntax_error", `There is no helper named ${name.slice(0, 64)}.`, position);
 }

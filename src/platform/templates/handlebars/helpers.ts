@@ -29,7 +29,6 @@ export const testHelpers: ReadonlySet<string> = new Set([
   "default",
 ]);
 
-/** The helpers that return a value. */
 export const valueHelpers: ReadonlyMap<string, Helper> = new Map<string, Helper>([
   ...formatHelpers,
   ["eq", (run, [left, right]) => isSame(run, left, right)],

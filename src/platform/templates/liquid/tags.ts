@@ -124,7 +124,6 @@ export function compileTag(
   }
 }
 
-/** Compiles the output of a value. */
 export function compileOutput(value: Value, scope: LiquidScope): Write {
   const name = bareName(value, scope);
   if (name !== undefined && scope.notes.reachable) scope.notes.printed.add(name);

@@ -12,7 +12,6 @@ const onText =
 
 const argument = (run: Run, value: unknown): string => run.chargeText(textOf(run, value, ""));
 
-/** Filters on text. */
 export const textFilters: readonly (readonly [string, Helper])[] = [
   ["append", onText((text, run, [, more]) => text + argument(run, more))],
   ["prepend", onText((text, run, [, more]) => argument(run, more) + text)],

@@ -20,7 +20,6 @@ import {
 
 type Rules = MessageInitShape<typeof FieldRulesSchema>;
 
-/** A field of a definition in a test. */
 export interface FieldDefinition {
   readonly name: string;
   readonly type: Type;

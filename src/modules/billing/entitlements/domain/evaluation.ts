@@ -52,7 +52,7 @@ export function evaluate(
   return { verdict: mode === "strict" ? "deny" : "grace", reason, evidence: true };
 }
 
-/** What is wrong with an entitlement; undefined if the tenant has it. */
+/** The reason why a tenant lacks an entitlement; undefined if it has it. */
 function lackOf(state: EntitlementState | undefined, item: string, nowMs: number): Reason | undefined {
   if (state === undefined) return "unprovisioned";
   if (!state.allow.has(item)) return "missing";

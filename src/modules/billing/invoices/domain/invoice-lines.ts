@@ -9,7 +9,6 @@ export interface RatedSegment extends TimeRange {
   readonly terms: PlanTerms;
 }
 
-/** A line of an invoice. */
 export interface InvoiceLine {
   readonly planKey: string;
   readonly planVersion: number;

@@ -3,7 +3,6 @@ import type { Violation } from "../../../../errors/index.ts";
 /** How the amount of a price follows from the usage. */
 export type PriceModel = "flat" | "per_unit" | "package" | "graduated" | "volume";
 
-/** A tier of a price. */
 export interface PriceTier {
   /** The last unit of the tier; 0 for no bound. */
   readonly upTo: bigint;

@@ -19,7 +19,7 @@ export interface Explanation {
   readonly attempts: readonly AttemptExplanation[];
 }
 
-/** What is known today about the action and the connection of an execution. */
+/** The known facts about the action and the connection of an execution. */
 interface Surroundings {
   readonly action: Pick<Action, "scopes" | "permissions" | "retry" | "runtime"> | undefined;
   readonly connection: Pick<Connection, "status" | "scopes"> | undefined;
@@ -38,7 +38,6 @@ const classTexts: Readonly<Record<AnswerClass, string>> = {
   malformed: "the provider's answer cannot be read",
 };
 
-/** Explains an execution. */
 export function explain(execution: Execution, surroundings: Surroundings): Explanation {
   const { id, status, attempts } = execution;
   return {

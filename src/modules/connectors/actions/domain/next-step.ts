@@ -2,7 +2,7 @@ import { type Backoff, backoffMs } from "../../../../platform/backoff/backoff.ts
 import type { Action, AnswerClass } from "../../manifests/index.ts";
 import { type Safety, safetyOf } from "./execution.ts";
 
-/** What one request has come to. */
+/** The result of one request. */
 export interface AttemptResult {
   readonly class: AnswerClass;
   /** Whether the request certainly did not reach the provider. */

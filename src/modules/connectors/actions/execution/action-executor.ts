@@ -33,7 +33,7 @@ export type ActionExecutor = (
 const attemptsKept = 100;
 /** How long a connection is blocked by an answer that says no time. */
 const blockMsDefault = 1000;
-/** What all pages of a list may have together. */
+/** The size limit of all pages of a list together. */
 const pagesBytesMax = 16 * 1024 * 1024;
 const answerMsMin = 50;
 

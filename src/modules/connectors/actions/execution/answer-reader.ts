@@ -29,7 +29,7 @@ export interface Refusal extends AttemptResult {
   readonly message: string;
 }
 
-/** What an answer is read with. */
+/** The inputs of reading an answer. */
 interface Reading {
   readonly provider: Provider;
   readonly action: Action;

@@ -34,7 +34,7 @@ export interface ActionRefusal {
   readonly retryAtMs: number | undefined;
 }
 
-/** What became of a call. unsendable: no request could be made of it; the message names the place and no values. */
+/** The outcome of a call. unsendable: no request could be made of it; the message names the place and no values. */
 export type ActionResult =
   | { readonly kind: "succeeded"; readonly output: Json }
   | { readonly kind: "unsendable"; readonly message: string }

@@ -29,7 +29,7 @@ export interface Beginning {
   readonly record: IdempotencyRecord | undefined;
 }
 
-/** What the database says about a beginning that it stored. */
+/** The stored beginning of an execution. */
 interface StoredBeginning {
   /** Until when the provider wants no requests. */
   readonly blockedUntilMs: number;

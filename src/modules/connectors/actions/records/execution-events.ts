@@ -7,7 +7,6 @@ type Subject = Pick<
   "tenantId" | "id" | "actionKey" | "providerKey" | "connectionId" | "origin" | "originId"
 >;
 
-/** The event of an ended execution. */
 export function endEvent(
   { tenantId, id, actionKey, providerKey, connectionId, origin, originId }: Subject,
   { status, class: answerClass, code }: Pick<ExecutionOutcome, "status" | "class" | "code">,

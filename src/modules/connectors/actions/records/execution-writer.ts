@@ -15,7 +15,6 @@ export interface MeteredBeginning extends Beginning {
   readonly quota: number | undefined;
 }
 
-/** A settlement of an execution. */
 export interface ExecutionSettlement extends Settlement {
   readonly execution: NewExecution;
 }

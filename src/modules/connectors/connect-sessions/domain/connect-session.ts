@@ -7,10 +7,8 @@ import type { AuthMode } from "../../manifests/index.ts";
 import type { SessionStatus } from "./session-status.ts";
 import { checkOrigin, checkRedirectUri } from "./web-address.ts";
 
-/** A connect session's id. */
 export type ConnectSessionId = string & { readonly __id: "connect_session" };
 
-/** The end user of a session. */
 export interface SessionEndUser {
   readonly id: string;
   readonly email: string;

@@ -27,7 +27,6 @@ interface Dependencies {
   readonly completion: Completion;
 }
 
-/** A callback of a provider. */
 export interface ProviderCallback {
   /** From the path. */
   readonly configId: string;

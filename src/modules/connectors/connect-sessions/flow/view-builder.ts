@@ -31,7 +31,6 @@ interface Dependencies {
 /** Builds the views of opened sessions. */
 export type ViewBuilder = ReturnType<typeof createViewBuilder>;
 
-/** Creates the builder of views. */
 export function createViewBuilder({ sql, findOffer }: Dependencies) {
   /** What all views show. */
   async function frameOf(session: OpenSession): Promise<PageFrame> {

@@ -5,7 +5,7 @@ import { createPageShell, type PageDocument } from "./page-shell.ts";
 import { documentOf, returnDocument } from "./page-views.ts";
 import { formToken, hasFormToken, readCookie, setCookie } from "./session-cookie.ts";
 
-/** What a request is about, from its method and path. */
+/** The page that a request addresses, by its method and path. */
 export type PageTarget =
   | { readonly kind: "show" | "open" | "submit" | "cancel"; readonly sessionId: string }
   | { readonly kind: "callback"; readonly configId: string };
@@ -52,7 +52,6 @@ const refusedStatuses = {
   too_late: 410,
 } as const;
 
-/** Creates the pages. */
 export function createConnectPages({ flow, receiveCallback, publicUrl }: Dependencies): ConnectPages {
   const shell = createPageShell();
 

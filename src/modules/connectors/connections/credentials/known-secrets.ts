@@ -21,7 +21,6 @@ interface Dependencies {
   readonly configs: Pick<ProviderConfigs, "open">;
 }
 
-/** Creates the reader of secrets. */
 export function createSecretReader({ cache, keyring, configs }: Dependencies): ReadSecrets {
   // Like open connections, a result lives as long as its cache entry.
   const known = new WeakMap<SealedConnection, AccountValues["credentials"]>();

@@ -4,7 +4,6 @@ import type { Binding } from "../../../../platform/crypto/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 import type { AuthMode } from "../../manifests/index.ts";
 
-/** A connection's id. */
 export type ConnectionId = string & { readonly __id: "connection" };
 
 /**
@@ -24,7 +23,7 @@ export type ReauthReason =
   /** The access token has expired, and there is no refresh token. */
   | "refresh_token_missing";
 
-/** What became of the grant at the provider after a revocation; empty if the connection is not revoked. */
+/** The outcome of the grant at the provider after a revocation; empty if the connection is not revoked. */
 export type ProviderRevocation = "" | "pending" | "succeeded" | "failed" | "not_offered";
 
 /** The end user on whose behalf a connection acts. */
@@ -63,7 +62,6 @@ export function settleAccount<G extends AccountPart>(grant: G, accountId: string
   return { ...grant, account: { id, label }, captured: { ...grant.captured, ...captured }, accountChoices: [] };
 }
 
-/** The status of a connection with a new grant. */
 export function grantedStatus({ accountChoices }: Pick<AccountPart, "accountChoices">): "active" | "needs_account" {
   return accountChoices.length === 0 ? "active" : "needs_account";
 }
@@ -116,7 +114,7 @@ export interface ConnectionAttempt {
   readonly cause: string;
   /** Empty for a refresh. */
   readonly connectSessionId: string;
-  /** What became of it. malformed: the answer was none of a token endpoint. unavailable: it may work later. */
+  /** The outcome of it. malformed: the answer was none of a token endpoint. unavailable: it may work later. */
   readonly outcome: "succeeded" | "refused" | "malformed" | "unavailable";
   /** Why it did not succeed; safe to show. */
   readonly code: string;
@@ -172,7 +170,6 @@ export function checkExpiry(expiresAt: Date | null, nowMs: number): void {
   }
 }
 
-/** Checks the size of settings and credentials. */
 export function checkSizes(settings: Readonly<Record<string, unknown>>, credentials: Credentials): void {
   if (Buffer.byteLength(JSON.stringify(settings)) > settingsBytesMax) {
     throw invalid("settings", "max_bytes", `must have at most ${settingsBytesMax} bytes as JSON`);

@@ -43,7 +43,6 @@ export function fitFields(
   return first ?? [{ field: "auth_mode", rule: "unsupported", message: "the provider has no authentication" }];
 }
 
-/** Checks the credentials of a mode. */
 function checkCredentials(provider: Provider, mode: AuthMode, credentials: Credentials): readonly Violation[] {
   const auth = provider.auth(mode);
   if (auth === undefined) {

@@ -17,7 +17,7 @@ export type LeaseRefusal =
   | { readonly kind: "held"; readonly waitMs: number }
   | { readonly kind: "backing_off"; readonly waitMs: number };
 
-/** What becomes of a lease after a failed request. */
+/** The state of a lease after a failed request. */
 export interface LeaseFailure {
   readonly failures: number;
   readonly retryInMs: number;
@@ -163,5 +163,4 @@ export function leaseStore(sql: Sql) {
   };
 }
 
-/** A connection to refresh. */
 export type DueConnection = Pick<Connection, "tenantId" | "id" | "credentialVersion">;

@@ -43,10 +43,8 @@ export interface NodeOptions {
   readonly poolSize?: number;
 }
 
-/** A master key for tests. */
 export const masterKey = randomBytes(32).toString("base64");
 
-/** A keyring with one key. */
 export function keyringOf(key = masterKey, id = "k1"): Keyring {
   return createKeyring({ activeKeyId: id, keys: { [id]: key } });
 }

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { startReceiver } from "../../../../platform/egress/testing/receivers.ts";
 
-/** A request to the token server. */
 export interface TokenRequest {
   readonly path: string;
   readonly authorization: string;
@@ -40,7 +39,6 @@ export interface TokenServer {
   refreshes(): number;
 }
 
-/** Starts the server. */
 export async function startTokenServer(): Promise<TokenServer> {
   const accessTokens = new Set<string>();
   const refreshTokens = new Map<string, number>();

@@ -32,7 +32,6 @@ export interface TokenCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** New tokens. */
 export interface TokenGrant {
   readonly kind: "granted";
   readonly accessToken: string;
@@ -43,7 +42,6 @@ export interface TokenGrant {
   readonly captured: Readonly<Record<string, unknown>>;
 }
 
-/** The result of a token request. */
 export type TokenResult = TokenGrant | TokenFailure;
 
 /** The part of a token endpoint that does not depend on the grant. */

@@ -28,12 +28,10 @@ export interface AuthorizedCallback {
   readonly codeVerifier: string | undefined;
 }
 
-/** The result of a revocation. */
 export type RevocationResult = { readonly kind: "revoked" } | { readonly kind: "not_offered" } | TokenFailure;
 
 /** Requests tokens and revokes them, as manifests describe it. */
 export interface TokenClient {
-  /** Exchanges the code of a callback for tokens. */
   exchangeCode(auth: OAuth2Auth, call: TokenCall, callback: AuthorizedCallback): Promise<TokenResult>;
   /** Exchanges a refresh token for new tokens. */
   refresh(auth: OAuth2Auth, call: TokenCall, refreshToken: string): Promise<TokenResult>;

@@ -6,7 +6,6 @@ import { type Account, settleAccount } from "../domain/connection.ts";
 import type { createRejection } from "../refresh/rejected-credentials.ts";
 import type { ProbeAccount } from "./connection-probe.ts";
 
-/** The result of a test. */
 export interface TestResult {
   readonly ok: boolean;
   readonly class: string;

@@ -6,7 +6,6 @@ import { type Searchable, SearchIndex, searchableText } from "./search.ts";
 /** Where a manifest comes from. Built-in ones exist for all tenants. */
 export type ManifestSource = "builtin" | "tenant" | "pack";
 
-/** A provider of the catalogue. */
 export interface ProviderEntry {
   readonly provider: Provider;
   readonly source: ManifestSource;

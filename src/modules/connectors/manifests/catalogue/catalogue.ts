@@ -53,7 +53,6 @@ interface Dependencies {
   readonly bytesMax?: number;
 }
 
-/** The manifests of one tenant. */
 interface TenantManifests {
   readonly heads: readonly ManifestHead[];
   /** The newest versions, by key. */

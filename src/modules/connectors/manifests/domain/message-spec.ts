@@ -7,7 +7,7 @@ import type { ChallengeSpec, VerifySpec } from "./trigger.ts";
 export const messageChannels = ["email", "sms", "push", "chat"] as const;
 export type MessageChannel = (typeof messageChannels)[number];
 
-/** What became of a message that a provider refused. */
+/** The outcome of a message that a provider refused. */
 export const messageFailures = [
   "recipient_rejected",
   "content_rejected",
@@ -57,7 +57,6 @@ export interface ChannelSpec {
 
 /** What a refusal of the provider means for the message; the first rule that matches decides. */
 export interface FailureRule {
-  /** Undefined: all. */
   readonly classes: ReadonlySet<AnswerClass> | undefined;
   /** A condition about `class`, `code` and `message`. */
   readonly when: CelExpression | undefined;

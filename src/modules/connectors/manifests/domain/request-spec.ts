@@ -3,7 +3,6 @@ import type { Placeholder, TextTemplate, ValueTemplate } from "./template.ts";
 export const httpMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type HttpMethod = (typeof httpMethods)[number];
 
-/** The body of a request. */
 export type BodySpec =
   | { readonly kind: "json" | "form" | "text" | "base64"; readonly value: ValueTemplate }
   | {

@@ -134,7 +134,6 @@ const generated: Readonly<Record<string, string>> = {
 
 const folder = new URL("../../../../../connectors/contracts/", import.meta.url);
 
-/** The keys of all contracts. */
 export function contractKeys(): readonly string[] {
   return readdirSync(folder).flatMap((name) => (name.endsWith(".json") ? [name.slice(0, -".json".length)] : []));
 }

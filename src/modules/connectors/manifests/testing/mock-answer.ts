@@ -21,7 +21,6 @@ export type MockFailure =
   /** Answers after a time; without one it never answers. */
   | { readonly kind: "slow"; readonly ms?: number };
 
-/** Sends an answer. */
 export function sendAnswer(response: ServerResponse, { status, headers = {}, body }: MockAnswer): void {
   const type = typeof body === "string" ? "text/plain" : "application/json";
   response.writeHead(status, { ...(body !== undefined && { "content-type": type }), ...headers });

@@ -13,7 +13,6 @@ import { type MockFailure, performFault, sendAnswer } from "./mock-answer.ts";
 import { type DeclaredRequest, differenceOf, type ReceivedRequest, specificityOf } from "./request-matcher.ts";
 import { sampleBody } from "./sample-value.ts";
 
-/** A request that the mock received. */
 export interface MockedRequest extends ReceivedRequest {
   /**
    * The actions, or other declared requests such as `account:oauth2`, that can be meant, the most specific first. Empty if the

@@ -3,7 +3,6 @@ import type { Stamps } from "../../../../platform/records/index.ts";
 import type { JsonObject, RecordKind } from "../../../pack-records.ts";
 import type { PackKind } from "./pack.ts";
 
-/** An installation's id. */
 export type InstallationId = string & { readonly __id: "installation" };
 
 /** The values of slots, by name. */

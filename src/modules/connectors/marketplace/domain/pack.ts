@@ -3,7 +3,7 @@ import type { JsonObject, Permissions, RecordKind } from "../../../pack-records.
 /** What a pack is for. A pack contains records of one purpose. */
 export type PackKind = "connector" | "workflow" | "notification" | "rules";
 
-/** What fills a slot. */
+/** The kinds of slots. */
 export type SlotKind = "connection" | "pool" | "environment" | "text" | "number";
 
 /** A value that the installer provides. */
@@ -74,7 +74,6 @@ export const recordKindsOf: Readonly<Record<PackKind, readonly RecordKind[]>> = 
   rules: ["pool", "rule"],
 };
 
-/** publisher/name */
 export function packName({ publisher, name }: Pick<Pack, "publisher" | "name">): string {
   return `${publisher}/${name}`;
 }

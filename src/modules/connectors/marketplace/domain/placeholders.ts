@@ -14,7 +14,6 @@ export interface PlaceholderValues {
 
 const pattern = /\[\[(slot|record)\.([a-z][a-z0-9_-]{0,39})\]\]/g;
 
-/** The placeholders of a content. */
 export function placeholdersOf(content: JsonObject): readonly Placeholder[] {
   const found: Placeholder[] = [];
   visitTexts(content, (text) => {

@@ -45,7 +45,6 @@ export interface InstallRequest {
   readonly slots: Readonly<Record<string, unknown>>;
 }
 
-/** An upgrade of an installation. */
 export interface UpgradeRequest {
   readonly id: string;
   readonly version: string;
@@ -84,10 +83,8 @@ class PreviewEnd extends Error {}
 
 const changesShownMax = 20;
 
-/** The use cases of installations. */
 export type InstallationService = ReturnType<typeof createInstallationService>;
 
-/** Creates the service of installations. */
 export function createInstallationService({ db, events, catalogue, owners, slots, metrics }: Dependencies) {
   const resolveSlots = createSlotResolver(slots);
   const install = createInstaller({ events, owners });

@@ -22,7 +22,6 @@ export interface NewChange {
   readonly images?: UpgradeImages | undefined;
 }
 
-/** An installation in a list. */
 export interface ListedInstallation extends InstallationHead {
   /** The permissions as the document declares them. */
   readonly permissions: Partial<Permissions> | null;

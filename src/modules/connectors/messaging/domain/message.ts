@@ -17,7 +17,7 @@ export interface ChannelMessage {
 }
 
 /**
- * What became of a message. unsendable: it does not fit the provider. refused: the provider did not accept it. unsent: the
+ * The outcome of a message. unsendable: it does not fit the provider. refused: the provider did not accept it. unsent: the
  * provider was not reached. unknown: the provider may have accepted it.
  */
 export type MessageOutcome =

@@ -16,7 +16,6 @@ export function encodeConfigContent({ clientId, scopes, settings, manifestVersio
   return canonicalJson({ client_id: clientId, scopes, settings, ...pin });
 }
 
-/** The content of a text. */
 export function decodeConfigContent(text: string): ConfigContent {
   const { client_id, manifest_version = "", scopes, settings } = JSON.parse(text) as EncodedContent;
   return { clientId: client_id, scopes, settings, manifestVersion: manifest_version };

@@ -4,10 +4,8 @@ import type { Binding } from "../../../../platform/crypto/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 import { secretProblem } from "../../../../platform/text/index.ts";
 
-/** A provider config's id. */
 export type ProviderConfigId = string & { readonly __id: "provider_config" };
 
-/** A provider config's status. */
 export type ProviderConfigStatus = "draft" | "active" | "disabled" | "archived";
 
 /** What callers do to the status of a provider config. */

@@ -23,7 +23,6 @@ interface Dependencies {
 
 type VersionMethods = "createProviderConfigVersion" | "getProviderConfigVersion" | "listProviderConfigVersions";
 
-/** Creates the handlers of versions of provider configs. */
 export function providerConfigVersionHandlers({
   service,
   cursors,

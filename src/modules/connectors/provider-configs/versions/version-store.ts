@@ -2,7 +2,6 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 
-/** A version of a provider config. */
 export interface ProviderConfigVersion {
   readonly tenantId: TenantId;
   readonly configId: string;

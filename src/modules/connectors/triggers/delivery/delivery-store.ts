@@ -28,7 +28,6 @@ export interface ClaimedDelivery {
     | undefined;
 }
 
-/** The end of a delivery. */
 export interface DeliveryEnd {
   readonly delivery: ClaimedDelivery;
   readonly status: Exclude<EventStatus, "pending">;

@@ -24,10 +24,8 @@ export interface ReplayRange {
 
 const replaysMax = 1000;
 
-/** The use cases of events. */
 export type EventService = ReturnType<typeof createEventService>;
 
-/** Creates the service of events. */
 export function createEventService({ events, subscriptions, wakeDelivery }: Dependencies) {
   async function getEvent(context: Context, id: string): Promise<FullEvent> {
     const event = await eventStore(context.sql).find(context.tenantId, id);

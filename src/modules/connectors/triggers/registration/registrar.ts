@@ -85,7 +85,7 @@ export function createRegistrar(dependencies: Dependencies): Registrar {
     const result = await send({ ...call, request: isRenewal ? spec.renew! : spec.request });
     if (result.class !== "ok") {
       metrics.registration(operation, "failed");
-      // What the provider no longer knows cannot be renewed.
+      // A registration that the provider deleted cannot be renewed.
       if (isRenewal && result.class === "not_found") return store.registerAgain(registration);
       return storeFailure(registration, result);
     }
@@ -126,7 +126,7 @@ export function createRegistrar(dependencies: Dependencies): Registrar {
     const { unregister: request } = registered.spec;
     if (request === undefined || registration.externalId === "") return undefined;
     const result = await send({ ...callOf(registration, registered, signal), request });
-    // What is not there need not be removed.
+    // A registration that no longer exists is removed.
     const isGone = result.class === "ok" || result.class === "not_found";
     metrics.registration("remove", isGone ? "done" : "failed");
     return isGone ? undefined : result;

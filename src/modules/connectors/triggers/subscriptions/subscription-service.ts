@@ -77,10 +77,8 @@ export interface SubscriptionParts {
   readonly wakeWorkers: () => void;
 }
 
-/** The use cases of subscriptions. */
 export type SubscriptionService = ReturnType<typeof createSubscriptionService>;
 
-/** Creates the service of subscriptions. */
 export function createSubscriptionService(dependencies: SubscriptionParts) {
   const { events, keyring, catalogue, connections, environments, compileTemplate, wakeWorkers } = dependencies;
 

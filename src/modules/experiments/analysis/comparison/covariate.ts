@@ -13,7 +13,6 @@ interface CompletedCovariate {
   product: number;
 }
 
-/** The arms of one phase. */
 type PhaseArms = readonly MetricMoments[];
 
 export interface CovariateAdjustment {

@@ -4,10 +4,8 @@ import type { Stamps } from "../../../../platform/records/index.ts";
 import type { AnalysisPlan, EarlierMinima, MetricDirection, MetricRole, MetricType } from "../../analysis/index.ts";
 import type { ExperimentStatus } from "./states.ts";
 
-/** An experiment's id. */
 export type ExperimentId = string & { readonly __id: "experiment" };
 
-/** A variant. */
 export interface Variant {
   readonly key: string;
   readonly weight: number;
@@ -19,7 +17,6 @@ export interface Variant {
 /** How the scores of a unit become its value. */
 export type Aggregation = "sum" | "last" | "average" | "max";
 
-/** A metric. */
 export interface Metric {
   readonly key: string;
   readonly type: MetricType;

@@ -1,6 +1,5 @@
 import { fail } from "../../../../errors/index.ts";
 
-/** An experiment's status. */
 export type ExperimentStatus = "draft" | "running" | "paused" | "completed" | "stopped";
 
 /** The calls that depend on the status. */
@@ -50,7 +49,6 @@ const descriptions: Readonly<Record<ExperimentStatus, string>> = {
   stopped: "stopped",
 };
 
-/** The calls that are possible in a status. */
 export function possibleCalls(status: ExperimentStatus): readonly ExperimentCall[] {
   return Object.keys(transitions[status]) as ExperimentCall[];
 }

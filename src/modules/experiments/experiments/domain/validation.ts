@@ -3,7 +3,6 @@ import { CelError, type CelVariables, compileCel } from "../../../../platform/ce
 import { sampleSize } from "../../analysis/index.ts";
 import type { Design, Metric, Variant } from "./experiment.ts";
 
-/** The variables of targeting. */
 export const targetingVariables: CelVariables = { unit: "string", attributes: "map" };
 
 /** The result of a check of a draft. */

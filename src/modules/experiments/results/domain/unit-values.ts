@@ -1,7 +1,6 @@
 import { type UnitValue, winsorize } from "../../analysis/index.ts";
 import type { Metric } from "../../experiments/index.ts";
 
-/** A score that counts. */
 export interface CountedScore {
   readonly metric: string;
   readonly value: number;

@@ -5,7 +5,6 @@ import type { Verdict } from "./verdict.ts";
 /** How a run works: in a scratch tenant, or without any change. */
 export type RunMode = "sandbox" | "dry_run";
 
-/** The state of a run. */
 export type RunState = "queued" | "running" | "completed" | "cancelled" | "deadline_exceeded" | "failed";
 
 /** A run of a suite. */

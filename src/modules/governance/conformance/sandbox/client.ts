@@ -79,7 +79,6 @@ interface Dependencies {
 /** The longest wait that a rate limit may ask for. */
 const retryMsMax = 5000;
 
-/** Creates the client of a case. */
 export function createSandboxClient({ send, host, keys, signal }: Dependencies): SandboxClient {
   async function request(method: string, path: string, options: RequestOptions): Promise<Reply> {
     const { as = "admin", body, headers = {}, isLimitExpected = false, isEnough } = options;

@@ -13,7 +13,6 @@ import { mcpSuite } from "./mcp.ts";
 import { runtimeSuite } from "./runtime.ts";
 import { workerProtocolSuite } from "./worker-protocol.ts";
 
-/** All suites. */
 export const conformanceSuites: readonly ConformanceSuite[] = [
   runtimeSuite,
   bridgeSuite,

@@ -16,7 +16,6 @@ async function routeMails(context: CaseContext) {
   return { poolId, itemIds, cancelMails: { action: "cancel", filter: { type: "mail" } } };
 }
 
-/** The states of items. */
 async function readStates(context: CaseContext, poolId: string, itemIds: readonly string[]): Promise<string> {
   return (await Promise.all(itemIds.map((id) => readItem(context, poolId, id)))).map(({ state }) => state).join();
 }

@@ -46,7 +46,6 @@ const descriptions: Readonly<Record<PackStatus, string>> = {
   archived: "archived",
 };
 
-/** The calls that are possible in a status. */
 export function possiblePackCalls(status: PackStatus): readonly PackCall[] {
   return Object.keys(transitions[status]) as PackCall[];
 }

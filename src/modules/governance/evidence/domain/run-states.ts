@@ -1,6 +1,5 @@
 import { type Failure, fail } from "../../../../errors/index.ts";
 
-/** A run's status. */
 export type RunStatus =
   | "pending"
   | "running"
@@ -24,7 +23,6 @@ const transitions: Readonly<Record<RunStatus, Readonly<Partial<Record<RunCall, r
   deadline_exceeded: {},
 };
 
-/** The calls that are possible in a status. */
 export function possibleRunCalls(status: RunStatus): readonly RunCall[] {
   return Object.keys(transitions[status]) as RunCall[];
 }

@@ -7,7 +7,7 @@ export const payloadType = "application/vnd.in-toto+json";
 
 const statementType = "https://in-toto.io/Statement/v1";
 
-/** What is said about a check. */
+/** The statement about a check. */
 export type ReceiptFacts = Omit<Receipt, "digest" | "statement" | "keyId" | "signature" | "details"> & {
   /** The digest of the details; empty if there are none. */
   readonly detailsSha256: string;
@@ -63,7 +63,6 @@ export interface ManifestFacts {
   readonly exportedAt: Date;
 }
 
-/** The statement of a manifest. */
 export function manifestStatement(facts: ManifestFacts): JsonObject {
   const { tenantId, packId, environmentId, revision, digest, artifacts, receiptDigests, gate, exportedAt } = facts;
   return {

@@ -7,7 +7,7 @@ export type SubjectKind = (typeof subjectKinds)[number];
 /** The kind of a check. A receipt has exactly one. */
 export type ReceiptType = "scenario" | "connector" | "strategy" | "runtime" | "graph" | "canary";
 
-/** What evidence is about: an artifact at an exact digest. */
+/** The subject of evidence: an artifact at an exact digest. */
 export interface Subject {
   readonly kind: SubjectKind;
   readonly name: string;

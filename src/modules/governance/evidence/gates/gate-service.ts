@@ -53,7 +53,6 @@ interface Dependencies {
 /** Evaluates gates. */
 export type GateService = ReturnType<typeof createGateService>;
 
-/** Creates the service of gates. */
 export function createGateService({ candidates, metrics }: Dependencies) {
   function evaluateFor(
     { pack, receipts }: Omit<PackContent, "artifacts">,
@@ -79,7 +78,6 @@ export function createGateService({ candidates, metrics }: Dependencies) {
   return {
     evaluatePack,
 
-    /** Evaluates the gate of a pack now. */
     async evaluateNow(sql: Sql, content: PackContent): Promise<Gate> {
       const gate = await evaluatePack(sql, content, (await databaseNow(sql)).getTime());
       metrics.gateEvaluated(gate.state);

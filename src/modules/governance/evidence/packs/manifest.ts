@@ -28,7 +28,6 @@ interface Dependencies {
   readonly platformTenantId: () => TenantId;
 }
 
-/** Exports packs. */
 export type ManifestExporter = ReturnType<typeof createManifestExporter>;
 
 /**

@@ -40,7 +40,6 @@ type PackMethods =
   | "archiveEvidencePack"
   | "attachEvidencePack";
 
-/** Creates the handlers of packs. */
 export function packHandlers(dependencies: Dependencies): Pick<Handlers<typeof Rpc>, PackMethods> {
   const { service, changes, exporter, cursors } = dependencies;
   const whole = async ({ sql }: Context, pack: Pack) => ({

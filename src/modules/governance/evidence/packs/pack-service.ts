@@ -19,10 +19,8 @@ interface Dependencies {
   readonly candidates: Candidates;
 }
 
-/** The use cases of packs. */
 export type PackService = ReturnType<typeof createPackService>;
 
-/** Creates the service of packs. */
 export function createPackService({ changes, candidates }: Dependencies) {
   /** Attaches a locked pack to a promotion, which pins its artifacts and demands. */
   async function attachLocked(context: Context, locked: LockedPack, candidate: Candidate): Promise<Pack> {

@@ -21,7 +21,6 @@ interface Dependencies {
 
 type ReceiptMethods = "addEvidenceReceipt" | "listEvidenceReceipts";
 
-/** Creates the handlers of receipts. */
 export function receiptHandlers({
   service,
   changes,

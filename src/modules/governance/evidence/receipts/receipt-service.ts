@@ -76,10 +76,8 @@ interface Dependencies {
 
 const detailsBytesMax = 65_536;
 
-/** The use cases of receipts. */
 export type ReceiptService = ReturnType<typeof createReceiptService>;
 
-/** Creates the service of receipts. */
 export function createReceiptService({ changes, runs, signer, candidates, metrics, findRuntimeFinding }: Dependencies) {
   /** The artifacts that a receipt without a run is about. They must be in the pack at these digests. */
   async function requireSubjects(context: Context, pack: Pack, subjects: readonly Subject[]): Promise<void> {

@@ -36,7 +36,6 @@ type RunMethods =
   | "heartbeatEvidenceRun"
   | "cancelEvidenceRun";
 
-/** Creates the handlers of runs. */
 export function runHandlers({ service, changes, cursors }: Dependencies): Pick<Handlers<typeof Rpc>, RunMethods> {
   return {
     async startEvidenceRun(context, request) {

@@ -47,10 +47,8 @@ interface Dependencies {
   readonly metrics: EvidenceMetrics;
 }
 
-/** The use cases of runs. */
 export type RunService = ReturnType<typeof createRunService>;
 
-/** Creates the service of runs. */
 export function createRunService({ events, changes, metrics }: Dependencies) {
   /** Returns a run of an environment, which is named by its id or its key. */
   function requireAccess(context: Context, run: Run | undefined, environment: string): Run {
@@ -165,7 +163,6 @@ export function createRunService({ events, changes, metrics }: Dependencies) {
       return run;
     },
 
-    /** Ends a run with its receipt. */
     async endWith(context: Context, run: Run, receiptId: string, isPassed: boolean, now: Date): Promise<void> {
       await end(context, { ...run, status: isPassed ? "succeeded" : "failed", receiptId }, now);
     },

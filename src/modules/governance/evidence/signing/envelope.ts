@@ -9,7 +9,7 @@ export interface Envelope {
   readonly signatures: readonly { readonly keyid: string; readonly sig: string }[];
 }
 
-/** What a signature adds to a statement. */
+/** A signed statement. */
 export interface Signed {
   /** The statement as canonical JSON. */
   readonly statement: string;
@@ -18,7 +18,6 @@ export interface Signed {
   readonly signature: string;
 }
 
-/** The envelope of a signed statement. */
 export function envelopeOf(payloadType: string, { statement, keyId, signature }: Omit<Signed, "digest">): Envelope {
   return {
     payloadType,

@@ -29,7 +29,6 @@ type KeyMethods = "listEvidenceKeys" | "rotateEvidenceKey" | "verifyEvidenceRece
 /** Keys are rotated rarely; older ones are still found by their id. */
 const listedMax = 100;
 
-/** Creates the handlers of signing keys. */
 export function keyHandlers({
   events,
   signer,

@@ -4,7 +4,6 @@ import type { Stamps } from "../../../../platform/records/index.ts";
 import type { ArtifactKind } from "../../../promotable-artifacts.ts";
 import type { CandidateState } from "./states.ts";
 
-/** A candidate's id. */
 export type CandidateId = string & { readonly __id: "candidate" };
 
 /** A version of a target. */
@@ -133,7 +132,6 @@ export interface Candidate extends Stamps {
   readonly creators: readonly string[];
 }
 
-/** An artifact of a new candidate. */
 export interface NewArtifact {
   readonly kind: ArtifactKind;
   readonly ref: string;

@@ -1,6 +1,5 @@
 import { fail } from "../../../../errors/index.ts";
 
-/** The state of a candidate. */
 export type CandidateState =
   | "created"
   | "preflight_passed"
@@ -67,7 +66,6 @@ export function isOpen(state: CandidateState): boolean {
 /** The calls that are possible for a candidate whose approval is void: it can be given again. */
 export const callsOfVoidApproval: readonly CandidateCall[] = ["approve", "abort"];
 
-/** The calls that are possible in a state. */
 export function possibleCalls(state: CandidateState): readonly CandidateCall[] {
   return Object.keys(transitions[state]) as CandidateCall[];
 }

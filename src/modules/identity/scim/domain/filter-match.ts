@@ -33,7 +33,7 @@ export function matchesElement(filter: Filter, element: ScimValue, attribute: At
   });
 }
 
-/** What a path leads to. */
+/** The values at a path. */
 interface Located {
   readonly attribute: Attribute;
   readonly sub: Attribute | undefined;

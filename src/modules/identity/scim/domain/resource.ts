@@ -65,7 +65,6 @@ export function readValue(attribute: Attribute, value: unknown): ScimValue | und
   return read.length === 0 ? undefined : onePrimary(read);
 }
 
-/** Reads one value of an attribute. */
 function readSingle(attribute: Attribute, value: unknown): ScimValue | undefined {
   switch (attribute.type) {
     case "boolean":

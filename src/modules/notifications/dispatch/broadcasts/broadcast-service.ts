@@ -32,10 +32,8 @@ interface Dependencies {
   readonly wakeExpander: () => void;
 }
 
-/** The use cases of broadcasts. */
 export type BroadcastService = ReturnType<typeof createBroadcastService>;
 
-/** Creates the broadcast service. */
 export function createBroadcastService({
   db,
   topics,

@@ -9,7 +9,6 @@ export interface AcceptedBroadcast {
   readonly payload: SerializedPayload["body"];
 }
 
-/** The columns of a broadcast. */
 export function broadcastColumns(sql: Sql): Fragment {
   return sql`
     tenant_id, transaction_id, workflow_key, topic_key, cutoff, manifest, status, position, expanded, total,

@@ -32,7 +32,6 @@ interface Dependencies {
 /** The use cases of notification dead letters. */
 export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
 
-/** Creates the dead-letter service. */
 export function createDeadLetterService({ events, wakeExpander, wakeDispatch }: Dependencies) {
   /** Records the redrives, and wakes the workers that continue after the commit. */
   async function finishRedrives({ sql, tenantId, nowMs, afterCommit }: Context, letters: readonly DeadLetter[]) {

@@ -27,7 +27,6 @@ interface Dependencies {
 /** Publishes delivery outcomes as events and metrics. */
 export type DeliveryReporter = ReturnType<typeof createDeliveryReporter>;
 
-/** Creates this node's delivery reporter. */
 export function createDeliveryReporter({ metrics, events, clock }: Dependencies) {
   const outcomes = metrics.tenantCounter({
     name: "notification_deliveries_total",

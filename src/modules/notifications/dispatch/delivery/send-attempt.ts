@@ -56,7 +56,6 @@ export type MessageSender = (
   options: SendOptions,
 ) => Promise<AttemptResult>;
 
-/** Creates the message sender. */
 export function createMessageSender({ prepare, connections, providers, clock }: Dependencies): MessageSender {
   return async (request, first, { signal, handedOverTo, handOver }) => {
     const startedAtMs = clock.now();

@@ -65,7 +65,6 @@ interface Dependencies {
 /** Saves hand-overs and outcomes of deliveries, many per transaction. */
 export type DeliveryResultWriter = ReturnType<typeof createDeliveryResultWriter>;
 
-/** Creates this node's resultWriter. */
 export function createDeliveryResultWriter(dependencies: Dependencies) {
   const { db, clock, log, reporter, subscribers, retries, wakeInbox, random } = dependencies;
 

@@ -1,6 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 
-/** The status of a dead letter. */
 export type DeadLetterStatus = "open" | "redriving" | "redriven" | "discarded" | "expired";
 
 /** A delivery or broadcast page that failed permanently. */

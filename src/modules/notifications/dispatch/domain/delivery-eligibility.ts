@@ -48,7 +48,7 @@ export interface LastMessage {
   readonly message: string;
 }
 
-/** What is known about a subscriber and a workflow. */
+/** The known facts about a subscriber and a workflow. */
 export interface ReachFacts {
   readonly workflowKey: string;
   readonly workflow: NotificationWorkflow | undefined;

@@ -1,7 +1,7 @@
 import type { ProviderEventKind } from "../../providers/index.ts";
 import type { UsedAddress } from "../../subscribers/index.ts";
 
-/** What is known about a message after a provider accepted it. */
+/** The known facts about a message after a provider accepted it. */
 export type ObservationState =
   | "not_expected"
   | "awaiting"
@@ -11,7 +11,6 @@ export type ObservationState =
   | "complained"
   | "unknown";
 
-/** The kind of an observation. */
 export type ObservationKind = ProviderEventKind;
 
 interface KindMeaning {

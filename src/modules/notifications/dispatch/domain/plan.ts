@@ -35,7 +35,6 @@ export interface PlannedDelivery {
   readonly skipped: "preference" | DeliveryFailure | undefined;
 }
 
-/** The input of a plan. */
 export interface PlanInput {
   readonly workflow: NotificationWorkflow | undefined;
   readonly overrides: Overrides;

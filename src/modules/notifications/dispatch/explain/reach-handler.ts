@@ -14,7 +14,6 @@ import type { ReachService } from "./reach-service.ts";
 /** The operation of SubscriberService that explains what reaches a subscriber. */
 export type ReachHandlers = Pick<Handlers<typeof SubscriberService>, "explainSubscriber">;
 
-/** Creates the handler. */
 export function reachHandlers(service: ReachService): ReachHandlers {
   return {
     async explainSubscriber(context, { id, workflowKey, topicKey, userId }) {

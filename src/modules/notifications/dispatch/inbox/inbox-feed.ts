@@ -7,7 +7,6 @@ import { type InboxMessage, inboxStore, type StreamedMessage } from "./inbox-sto
 /** Wakes the watchers of subscribers' inboxes. Call it only after the commit. */
 export type WakeInbox = (tenantId: TenantId, subscriberIds: readonly string[]) => void;
 
-/** A message of a feed. */
 export interface FeedMessage extends InboxMessage {
   /** Continues the feed after this message. */
   readonly cursor: string;
@@ -38,7 +37,6 @@ const snapshotSize = 100;
 const pollMs = 2000;
 const soonMs = 50;
 
-/** Creates this node's inbox feed. */
 export function createInboxFeed(sql: Sql, signals: Signals): InboxFeed {
   const store = inboxStore(sql);
 

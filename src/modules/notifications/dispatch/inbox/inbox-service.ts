@@ -22,7 +22,6 @@ const markedMax = 10_000;
 /** The maximum number of message ids in an event. */
 const namedMax = 100;
 
-/** Creates the service. */
 export function createInboxService({ events, observations, wakeInbox, onInboxChange }: Dependencies) {
   /** Sets the states of messages, and records what changed. */
   async function markMessages(

@@ -34,7 +34,6 @@ export type IntegrationChooser = (
   except: ReadonlySet<string>,
 ) => Promise<SelectedIntegration | DeliveryFailure>;
 
-/** Creates the chooser. */
 export function createIntegrationChooser(parts: IntegrationChooserParts): IntegrationChooser {
   const { integrations, connections, providers, outbox } = parts;
   return async ({ delivery, target, onlyIntegrationId }, values, except) => {

@@ -81,7 +81,6 @@ export type MessagePreparer = (request: SendRequest, except?: ReadonlySet<string
 
 const none: ReadonlySet<string> = new Set();
 
-/** Creates the message preparer. */
 export function createMessagePreparer(dependencies: Dependencies): MessagePreparer {
   const { layouts, partials, providers, clock, log, shares } = dependencies;
   const choose = createIntegrationChooser(dependencies);

@@ -30,7 +30,6 @@ export interface RenderedMessage {
   readonly layoutVersion: number;
 }
 
-/** The input of a rendering. */
 export interface RenderInput {
   readonly tenantId: TenantId;
   readonly channel: Channel;

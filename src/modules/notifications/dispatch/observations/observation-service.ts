@@ -40,10 +40,8 @@ type CallbackResult =
   /** The provider checked the URL. */
   | { readonly reply: { readonly contentType: string; readonly body: string } };
 
-/** The use cases of observations. */
 export type ObservationService = ReturnType<typeof createObservationService>;
 
-/** Creates the observation service. */
 export function createObservationService(dependencies: Dependencies) {
   const { db, clock, events, integrations, connections, providers, subscribers } = dependencies;
 

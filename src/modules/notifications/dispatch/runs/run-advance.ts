@@ -11,7 +11,6 @@ import type { EndedRun, LeasedRun, RunState } from "./run-store.ts";
 import { checkStepCondition, evaluateKey, type StepValues, waitEndMs } from "./step-expressions.ts";
 import { throttleStore } from "./throttle-store.ts";
 
-/** What advancing needs. */
 export interface AdvanceParts {
   readonly preferences: Pick<Preferences, "resolve">;
   readonly prepare: MessagePreparer;
@@ -23,7 +22,6 @@ export interface AdvanceParts {
 export interface Advance {
   readonly state: RunState;
   readonly rows: readonly DeliveryRow[];
-  /** The steps that ended. */
   readonly ended: readonly StepOutcome[];
   /** The other runs of a digest that ended. */
   readonly digested: readonly EndedRun[];

@@ -21,7 +21,6 @@ export function eventsOf(run: Subject, state: RunState, ended: readonly StepOutc
   return status === "waiting" || status === "collected" ? steps : [...steps, endedEvent({ ...run, status, reason })];
 }
 
-/** The event of a run that ended. */
 export function endedEvent(run: Subject & Pick<EndedRun, "status" | "reason">): EventEntry {
   const data = { ...about(run), status: run.status, reason: run.reason };
   return { tenantId: run.tenantId, type: "notification.run.completed", subject: run.id, data };

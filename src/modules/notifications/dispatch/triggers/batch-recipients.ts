@@ -13,7 +13,6 @@ export interface BatchedTrigger {
   readonly profile: SubscriberUpsert | undefined;
 }
 
-/** The recipients of a batch. */
 export interface BatchRecipients {
   /** The recipient of each trigger, or why it has none; undefined for a topic. */
   readonly recipients: readonly (Recipient | Failure | undefined)[];

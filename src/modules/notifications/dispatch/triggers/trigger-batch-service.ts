@@ -25,7 +25,7 @@ import { type BatchedTrigger, type BatchRecipients, readBatchRecipients } from "
 import { deliveryBatchOf } from "./delivery-batch.ts";
 import { type TriggerWriter, triggerQuota } from "./trigger-writer.ts";
 
-/** What became of one trigger of a batch. */
+/** The outcome of one trigger of a batch. */
 export type TriggerResult =
   | {
       readonly kind: "accepted";
@@ -70,7 +70,6 @@ type Draft = Extract<TriggerResult, { kind: "accepted" | "refused" }> | { readon
 /** Attempts to store a batch whose new subscribers other calls keep creating. */
 const attemptsMax = 5;
 
-/** The use cases of trigger batches. */
 export type TriggerBatchService = ReturnType<typeof createTriggerBatchService>;
 
 /** Creates the batch service. Messages are queued: a batch never waits for a provider. */

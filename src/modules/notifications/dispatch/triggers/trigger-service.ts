@@ -67,7 +67,6 @@ interface Dependencies extends RecipientParts {
 /** The use cases of single sends. */
 export type TriggerService = ReturnType<typeof createTriggerService>;
 
-/** Creates the trigger service. */
 export function createTriggerService(dependencies: Dependencies) {
   const { db, subscribers, preferences, send, resultWriter, writer, payloadRetentionMs } = dependencies;
   const { wakeInbox, wakeRuns } = dependencies;

@@ -36,7 +36,6 @@ interface Dependencies {
  */
 export type TriggerWriter = ReturnType<typeof createTriggerWriter>;
 
-/** Creates this node's trigger writer. */
 export function createTriggerWriter({ db, reporter, quotas }: Dependencies) {
   const batcher = createBatcher<MeteredBatch, WriteResult>({
     lanes: 2,

@@ -29,7 +29,6 @@ export interface Integration extends IntegrationDetails, Stamps {
   readonly channel: Channel;
 }
 
-/** The default priority of an integration. */
 export const priorityDefault = 100;
 
 /** The maximum number of integrations per tenant. */

@@ -3,7 +3,6 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Engine } from "../../../../platform/templates/index.ts";
 import type { LayoutChannel } from "./channel.ts";
 
-/** A layout's id. */
 export type LayoutId = string & { readonly __id: "layout" };
 
 /** The replaceable fields of a layout. */

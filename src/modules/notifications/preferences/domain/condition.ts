@@ -9,7 +9,6 @@ import {
 import type { Channel, Subscriber } from "../../subscribers/index.ts";
 import type { ConditionResult } from "./resolution.ts";
 
-/** The variables of conditions. */
 export const conditionVariables: CelVariables = {
   subscriber: "map",
   payload: "map",

@@ -28,7 +28,6 @@ export interface Resolution {
   readonly heldUntilMs?: number;
 }
 
-/** The result of a condition. */
 export type ConditionResult = "none" | "true" | "false" | "error";
 
 /**

@@ -47,7 +47,6 @@ export interface ResolveInput {
   /** Empty for no topic; there is no layer 5 then. */
   readonly topicKey: string;
   readonly contextKeys: readonly string[];
-  /** Undefined for all. */
   readonly channels: readonly Channel[] | undefined;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly nowMs: number;

@@ -28,7 +28,6 @@ const setting = "notification.allow_unknown_workflows";
 /** How many keys are compared with a mistyped one. */
 export const comparedKeysMax = 1000;
 
-/** Creates the lookup. */
 export function createWorkflowLookup({ workflow, allowUnknownWorkflows }: Dependencies): WorkflowLookup {
   return async (sql, context, workflowKey) => {
     const { tenantId, principal } = context;

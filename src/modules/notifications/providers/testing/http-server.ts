@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { startReceiver } from "../../../../platform/egress/testing/receivers.ts";
 
-/** A recorded request. */
 export interface RecordedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;

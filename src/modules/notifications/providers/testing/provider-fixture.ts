@@ -51,7 +51,6 @@ export function startProviders(options: Options = {}) {
   return providers;
 }
 
-/** A connection to a provider. */
 export function connectionTo(
   providerKey: string,
   settings: Readonly<Record<string, unknown>>,

@@ -14,7 +14,7 @@ export interface BatchItem extends ProfileChange {
   readonly externalId: string;
 }
 
-/** What a batch does with an item. */
+/** The result of one item of a batch. */
 export type BatchPlan =
   | { readonly outcome: "created"; readonly profile: Profile }
   | {

@@ -7,7 +7,6 @@ import { isPhone, type SubscriberId } from "./subscriber.ts";
 /** A notification channel. */
 export type Channel = "email" | "sms" | "push" | "chat" | "in_app";
 
-/** An endpoint's id. */
 export type EndpointId = string & { readonly __id: "endpoint" };
 
 /** The fields that identify an address within a tenant. */

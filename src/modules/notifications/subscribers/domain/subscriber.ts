@@ -4,7 +4,6 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 import { findTimeZone } from "../../../../platform/time-zone/time-zone.ts";
 
-/** A subscriber's id. */
 export type SubscriberId = string & { readonly __id: "subscriber" };
 
 /** A subscriber's profile; an empty text is unknown. */

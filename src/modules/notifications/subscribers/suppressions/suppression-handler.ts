@@ -19,7 +19,6 @@ import { suppressionStore } from "./suppression-store.ts";
 /** The operations of SuppressionService. */
 export type SuppressionHandlers = Handlers<typeof Rpc>;
 
-/** Creates the handlers. */
 export function suppressionHandlers(service: SuppressionService, cursors: Cursors): SuppressionHandlers {
   return {
     async createSuppression(context, { channel, identity, note }) {

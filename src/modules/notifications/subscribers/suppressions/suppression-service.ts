@@ -12,10 +12,8 @@ import { suppressionStore } from "./suppression-store.ts";
 /** The input of a manual suppression. */
 export type NewSuppression = Pick<Suppression, "channel" | "identity" | "note">;
 
-/** The use cases of suppressions. */
 export type SuppressionService = ReturnType<typeof createSuppressionService>;
 
-/** Creates the suppression service. */
 export function createSuppressionService(events: EventRecorder) {
   const removed = (context: EventContext, { id, ...suppression }: Suppression) =>
     events.record(context, "notification.suppression.removed", id, eventData(suppression));

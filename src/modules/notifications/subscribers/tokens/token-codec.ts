@@ -2,7 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Signer } from "../../../../platform/crypto/index.ts";
 import { isUlid } from "../../../../platform/ids/ulid.ts";
 
-/** What a token says. */
+/** The content of a token. */
 export interface TokenClaims {
   readonly tenantId: TenantId;
   readonly subscriberId: string;

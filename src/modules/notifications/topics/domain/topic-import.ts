@@ -22,7 +22,7 @@ export interface TopicImport {
   readonly updatedAt: Date;
 }
 
-/** What became of one batch of names. */
+/** The outcome of one batch of names. */
 export interface ImportedBatch {
   readonly size: number;
   readonly added: number;

@@ -41,7 +41,6 @@ type Measurement =
   | { readonly value: number; readonly evidence?: readonly Evidence[]; readonly sample?: number }
   | { readonly finding: string; readonly value?: number | undefined; readonly evidence?: readonly Evidence[] };
 
-/** Evaluates an observation. */
 export function evaluate(observation: Observation): Evaluation {
   const measurements = measure(observation);
   const names = Object.keys(ruleset.signals) as SignalName[];

@@ -3,7 +3,7 @@ import { atMost, type Confidence, evaluate, type Signal, startedSeconds, type Ve
 import { isKnown, type Observation } from "./observation.ts";
 import { digestOf, type ReasonCode, ruleset, rulesetDigest } from "./ruleset.ts";
 
-/** What a report is about. */
+/** The subject of a report. */
 export interface ReportScope {
   readonly tenantId: TenantId;
   readonly environmentId: string;
@@ -25,7 +25,6 @@ export interface SourceFreshness {
   readonly skewMs: number | undefined;
 }
 
-/** The state of a dependency. */
 export interface DependencyState {
   readonly name: string;
   readonly state: string;

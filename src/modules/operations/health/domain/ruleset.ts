@@ -224,7 +224,6 @@ export const ruleset = {
   readonly [name: string]: unknown;
 };
 
-/** The name of a signal. */
 export type SignalName = keyof typeof ruleset.signals;
 
 /** The code of a finding. */

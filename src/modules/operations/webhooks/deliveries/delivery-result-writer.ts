@@ -7,7 +7,6 @@ import type { EndpointRef } from "../endpoints/endpoint-store.ts";
 import { deliveryStore, type LeasedDelivery, type Settlement } from "./delivery-store.ts";
 import { keyOf } from "./send-slots.ts";
 
-/** A finished attempt. */
 interface FinishedAttempt {
   readonly at: Date;
   readonly tookMs: number;
@@ -39,7 +38,6 @@ interface ObservedSettlement extends Settlement {
   readonly health: "good" | "bad" | "gone" | undefined;
 }
 
-/** Creates this node's resultWriter. */
 export function createDeliveryResultWriter({ sql, log, metrics, random, disable }: Dependencies): DeliveryResultWriter {
   const store = deliveryStore(sql);
   const attempts = metrics.tenantCounter({

@@ -1,7 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { nextWaitMs } from "./schedule.ts";
 
-/** A delivery's status. */
 export type DeliveryStatus = "pending" | "succeeded" | "failed" | "cancelled";
 
 /** Why an attempt failed. */
@@ -18,7 +17,6 @@ export type AttemptFailure =
   | "secret_unreadable"
   | "transform";
 
-/** The result of an attempt. */
 export interface AttemptResult {
   /** The HTTP status of the response; undefined without a response. */
   readonly responseStatus: number | undefined;

@@ -3,7 +3,6 @@ import type { Binding } from "../../../../platform/crypto/index.ts";
 import type { Json } from "../../../../platform/document/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 
-/** An endpoint's status. */
 export type EndpointStatus = "active" | "disabled";
 
 /** Why an endpoint is disabled; empty if it is not. */

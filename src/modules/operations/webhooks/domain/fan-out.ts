@@ -12,7 +12,6 @@ export interface Subscriber {
   readonly sinceXid: string;
 }
 
-/** A delivery to create. */
 export interface NewDelivery {
   readonly endpointId: string;
   readonly eventId: string;
@@ -22,7 +21,6 @@ export interface NewDelivery {
 /** The type of test events, which are sent only to the endpoint in their subject. */
 export const testType = "webhook.endpoint.test";
 
-/** Creates the deliveries of events to subscribers. */
 export function fanOut(events: readonly EventHead[], subscribers: readonly Subscriber[]): NewDelivery[] {
   return subscribers.flatMap((subscriber) => {
     const isOld = createVisibilityCheck(subscriber.sinceSnapshot);

@@ -1,6 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 
-/** A replay's status. */
 export type ReplayStatus = "running" | "completed" | "cancelled";
 
 /** Which events of a time range are sent again. */

@@ -41,7 +41,6 @@ export interface EndpointParts {
 /** The operations on endpoints. */
 export type EndpointService = ReturnType<typeof createEndpointService>;
 
-/** Creates the service of endpoints. */
 export function createEndpointService({ events, keyring, randomBytes, urlRefusal, wakeFollowers }: EndpointParts) {
   async function addSecret({ sql, nowMs, tenantId }: Context, endpointId: string): Promise<string> {
     const keys = requireKeyring(keyring);

@@ -19,7 +19,6 @@ import { replayStore } from "./replay-store.ts";
 export interface RedeliveryParts {
   readonly events: EventRecorder;
   readonly reader: EventReader;
-  /** Wakes the senders of all nodes. */
   readonly wakeSenders: () => void;
   readonly wakeJobs: () => void;
 }

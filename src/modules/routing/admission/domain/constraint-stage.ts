@@ -1,7 +1,6 @@
 import type { AdmissionConfig } from "../../pools/index.ts";
 import type { ConstraintKind, GroupRef } from "./group.ts";
 
-/** The constraints that limit leases. */
 export type LeaseLimits = Pick<AdmissionConfig, "throttle" | "concurrency">;
 
 /**

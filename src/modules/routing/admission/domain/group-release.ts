@@ -1,7 +1,6 @@
 import { unreachable } from "../../../../errors/index.ts";
 import { type GroupState, vacateGroup } from "./group.ts";
 
-/** The release of an item from its groups. */
 export interface ItemRelease {
   readonly itemId: string;
   /** The item has ended, with any outcome. */

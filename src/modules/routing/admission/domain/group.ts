@@ -41,7 +41,6 @@ export interface CollectedPayloads {
   readonly bytes: number;
 }
 
-/** The status of a group. */
 export type GroupStatus = "open" | "saturated" | "cooling" | "expired" | "cleared";
 
 /** Returns the lookup key of a group. */
@@ -49,7 +48,6 @@ export function groupKey({ kind, groupId }: GroupRef): string {
   return `${kind}:${groupId}`;
 }
 
-/** Creates an empty group. */
 export function createEmptyGroup({ kind, groupId }: GroupRef): GroupState {
   return {
     kind,

@@ -21,12 +21,10 @@ export function quantile(values: readonly number[], share: number): number {
   return low + (high - low) * (position - below);
 }
 
-/** Returns the median. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** Returns the median absolute deviation from the median. */
 export function medianAbsoluteDeviation(values: readonly number[]): number {
   const center = median(values);
   return median(values.map((value) => Math.abs(value - center)));

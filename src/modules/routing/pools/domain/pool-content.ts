@@ -37,7 +37,6 @@ export function encodeContent({ strategy, settings, rules }: PoolContent): strin
   });
 }
 
-/** The content of a text. */
 export function decodeContent(text: string): PoolContent {
   const { strategy, config, rules } = JSON.parse(text) as {
     strategy: Strategy;
@@ -79,7 +78,6 @@ export function withStrategyOf(content: PoolContent, { strategy, settings }: Poo
   return { ...content, strategy, settings: { ...others, ...selection } };
 }
 
-/** The config of a pool with a content. */
 export function configOf({ strategy, settings }: PoolContent): PoolConfig {
   return effectiveConfig(settings, strategy);
 }

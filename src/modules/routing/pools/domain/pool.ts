@@ -4,7 +4,6 @@ import type { PoolSettings } from "./config-settings.ts";
 import type { PoolConfig } from "./pool-config.ts";
 import type { Strategy } from "./strategy.ts";
 
-/** A pool's id. */
 export type PoolId = string & { readonly __id: "pool" };
 
 /** active: accepts items. draining: finishes queued items. disabled: neither. archived: deleted. */

@@ -1,4 +1,3 @@
-/** The pause of a recipient. */
 export interface RecipientPause {
   /** request: a caller paused it. anomaly: anomaly detection did. */
   readonly cause: "request" | "anomaly";
@@ -16,7 +15,6 @@ export interface RecipientPause {
 /** The actor of pauses that anomaly detection begins and ends. */
 export const anomalyActor = "anomaly-detection";
 
-/** An automatic pause of a recipient. */
 export interface AutomaticPause extends Pick<RecipientPause, "reason" | "anomalyId" | "until"> {
   readonly recipientId: string;
 }
@@ -28,7 +26,6 @@ export function describePause({ actor, reason, until }: RecipientPause): string 
   return `It was paused by ${actor}${why}. ${end}`;
 }
 
-/** The data of the event of a pause. */
 export function pauseEventData(poolId: string, { cause, reason, actor, anomalyId, until }: RecipientPause) {
   return { pool_id: poolId, cause, reason, actor, anomaly_id: anomalyId, until: until?.toISOString() ?? "" };
 }

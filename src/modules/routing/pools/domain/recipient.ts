@@ -5,7 +5,6 @@ import { checkActionInput, type DeliveryAction } from "./delivery-action.ts";
 import type { PoolId } from "./pool.ts";
 import type { RecipientPause } from "./recipient-pause.ts";
 
-/** A recipient's id. */
 export type RecipientId = string & { readonly __id: "recipient" };
 
 /** The status set by the owner. Ejection is derived from outcomes, ends by itself and is not a status. */

@@ -5,7 +5,6 @@ import type { Stamps } from "../../../../platform/records/index.ts";
 import type { PoolId } from "./pool.ts";
 import type { RecipientId } from "./recipient.ts";
 
-/** A rule's id. */
 export type RuleId = string & { readonly __id: "rule" };
 
 /**

@@ -23,7 +23,6 @@ export interface PoolSnapshot {
   readonly candidateId?: string | undefined;
 }
 
-/** A canary of a pool. */
 export interface PoolCanary {
   readonly candidateId: string;
   readonly salt: string;

@@ -38,7 +38,6 @@ import type { RecipientLoadReader } from "../work-store.ts";
 import type { RecipientService } from "./recipient-service.ts";
 import { recipientStore } from "./recipient-store.ts";
 
-/** Handlers of RecipientService. */
 export function recipientHandlers(
   service: RecipientService,
   loads: RecipientLoadReader,

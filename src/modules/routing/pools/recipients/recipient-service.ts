@@ -35,7 +35,6 @@ interface PauseOptions {
 /** Operations on recipients. */
 export type RecipientService = ReturnType<typeof createRecipientService>;
 
-/** Creates the recipient service. */
 export function createRecipientService({ access, events, urlRefusal }: Dependencies) {
   async function find({ sql, tenantId }: Context, id: string): Promise<Recipient> {
     const recipient = await recipientStore(sql).find(tenantId, id);

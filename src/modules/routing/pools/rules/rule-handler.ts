@@ -31,7 +31,6 @@ import {
 import { analyzeCondition, type Sample } from "./condition-report.ts";
 import type { RuleService } from "./rule-service.ts";
 
-/** Handlers of RuleService. */
 export function ruleHandlers(service: RuleService, cursors: Cursors): Handlers<typeof Rpc> {
   return {
     async createRule(context, request) {

@@ -18,7 +18,6 @@ interface Dependencies {
 /** Operations on rules. */
 export type RuleService = ReturnType<typeof createRuleService>;
 
-/** Creates the rule service. */
 export function createRuleService({ access, events }: Dependencies) {
   async function find({ sql, tenantId }: Context, id: string): Promise<Rule> {
     const rule = await ruleStore(sql).find(tenantId, id);

@@ -64,12 +64,10 @@ export function encodeSnapshotHead({
   };
 }
 
-/** Lists the recipient chunks of a snapshot. */
 export function listChunks({ recipients }: Pick<PoolSnapshot, "recipients">): RecipientChunk[] {
   return Array.from(chunkRecipients(recipients), ({ chunk }) => chunk);
 }
 
-/** Encodes the recipients of a chunk. */
 export function encodeChunk({ recipients }: RecipientChunk): SnapshotBody["recipients"] {
   return recipients.map((recipient) => ({
     ...recipient,

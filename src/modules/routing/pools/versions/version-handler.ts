@@ -23,7 +23,6 @@ import type { PoolAccess } from "../pool-access.ts";
 import type { PoolVersionService } from "./version-service.ts";
 import { type PoolVersion, type StoredPoolVersion, versionStore } from "./version-store.ts";
 
-/** Handlers of PoolVersionService. */
 export function poolVersionHandlers(
   service: PoolVersionService,
   access: PoolAccess,

@@ -42,7 +42,6 @@ const stagedMax = 500;
 /** Operations on pool versions. */
 export type PoolVersionService = ReturnType<typeof createPoolVersionService>;
 
-/** Creates the service of pool versions. */
 export function createPoolVersionService({ access, events }: Dependencies) {
   async function getVersion(context: Context, poolId: string, version: number): Promise<StoredPoolVersion> {
     const pool = await access.read(context, poolId);

@@ -12,7 +12,6 @@ export interface BulkListFilter {
   readonly inProduction: boolean | undefined;
 }
 
-/** The result of a batch. */
 export interface BatchResult {
   readonly position: string;
   readonly changed: number;

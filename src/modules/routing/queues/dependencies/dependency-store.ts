@@ -134,7 +134,6 @@ export async function moveDependencies(tx: Sql, replaced: readonly Replacement[]
     on conflict do nothing`;
 }
 
-/** Key rows of items. */
 export function keyRows(sql: Sql, items: readonly ItemKey[]): Fragment {
   return sql`
     select distinct * from unnest(${items.map(({ tenantId }) => tenantId)}::text[], ${items.map(({ id }) => id)}::text[])

@@ -60,7 +60,6 @@ export async function deleteSettled(tx: Sql, items: readonly ItemKey[]): Promise
   );
 }
 
-/** Deletes all dependencies of items. */
 export async function deleteDependencies(tx: Sql, items: readonly ItemKey[]): Promise<void> {
   await deleteWhere(tx, items, tx`true`);
 }

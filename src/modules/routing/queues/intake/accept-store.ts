@@ -12,7 +12,6 @@ import {
 import type { ItemDependencies } from "../domain/dependency.ts";
 import { rankOf } from "../domain/queue-item.ts";
 
-/** A stored decision. */
 export interface DecisionRow {
   readonly tenantId: TenantId;
   readonly id: string;

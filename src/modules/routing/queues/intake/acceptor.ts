@@ -37,7 +37,6 @@ function createSizedBatcher<Out>(flush: (requests: AcceptRequest[]) => Promise<O
   };
 }
 
-/** Creates this node's acceptor. */
 export function createAcceptor({ db, constrained, wake }: Dependencies): Acceptor {
   let turn = 0;
   const nextShard = () => turn++ % shardCount;

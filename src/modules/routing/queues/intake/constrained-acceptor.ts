@@ -47,7 +47,6 @@ interface AcceptanceEffects {
 
 const noEffects: AcceptanceEffects = { onEnded: () => {}, sweep: () => {} };
 
-/** Creates this node's constrained acceptor. */
 export function createConstrainedAcceptor(
   db: Database,
   wake: (tenantId: string, poolId: string) => void,
@@ -213,7 +212,6 @@ function poolsOf(requests: readonly AcceptRequest[]): ReadonlySet<string> {
   return new Set(constrained.map(({ poolId }) => poolId));
 }
 
-/** The count changes of an accepted item. */
 function countOf({ decision: { tenantId, poolId }, item }: AcceptedBatch["rows"][number]): CountChange[] {
   if (item === undefined) return [];
   return [{ tenantId, poolId, accepted: 1, depth: item.state === "leased" ? 0 : 1 }];

@@ -50,7 +50,6 @@ const resultBytesMax = 64 * 1024;
 
 const noReports: Reports = { valid: [], toResults: () => [] };
 
-/** Creates the reader of reports. */
 export function createReportReader(): ReportReader {
   const checkRef = createMessageChecker(LeasedRefSchema);
   const checkCompleted = createMessageChecker(CompletedItemSchema);

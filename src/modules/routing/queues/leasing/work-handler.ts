@@ -56,7 +56,6 @@ interface Dependencies {
 const streamWaitS = 20;
 const maxInFlightDefault = 10;
 
-/** Creates the handlers of WorkService. */
 export function workHandlers(dependencies: Dependencies): Handlers<typeof Rpc> {
   const { db, pools, leaseService, service, streams, reportProgress } = dependencies;
   const { once, finish } = service;

@@ -3,7 +3,6 @@ import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import type { ItemOffer } from "../domain/queue-item.ts";
 import { isQueueActive } from "../leasing/lease-store.ts";
 
-/** An offer to make. */
 export interface NewOffer {
   readonly id: string;
   readonly recipientId: string;

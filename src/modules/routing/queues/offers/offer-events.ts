@@ -16,7 +16,6 @@ export function declinedEvent(offer: OfferRef, { reasonCode, reason }: OfferRefu
   return eventOf("queue.item.offer_declined", offer, { reason_code: reasonCode, reason });
 }
 
-/** The event of an offer that expired. */
 export function expiredEvent(offer: OfferRef): EventEntry {
   return eventOf("queue.item.offer_expired", offer, {});
 }

@@ -5,7 +5,6 @@ import type { OfferState } from "../domain/queue-item.ts";
 import { expiredEvent } from "./offer-events.ts";
 import { type ExpiredOffer, expireOffers } from "./offer-store.ts";
 
-/** An offer that ended. */
 export interface OfferEnd {
   readonly tenantId: TenantId;
   readonly poolId: string;

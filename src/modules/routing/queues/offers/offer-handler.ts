@@ -30,7 +30,6 @@ interface Dependencies {
   readonly waits: OfferWaits;
 }
 
-/** Creates the handlers of OfferService. */
 export function offerHandlers({ db, pools, cursors, service, waits }: Dependencies): Handlers<typeof Rpc> {
   return {
     async listOffers(context, request) {

@@ -44,10 +44,8 @@ export interface AcceptedLease {
   readonly isNew: boolean;
 }
 
-/** The use cases of offers. */
 export type OfferService = ReturnType<typeof createOfferService>;
 
-/** Creates the use cases of offers. */
 export function createOfferService({ db, pools, events, leaseService, wake, onOfferEnded }: Dependencies) {
   /** Finds out why an open offer was not leased. A repeated acceptance gets the lease that it already has. */
   async function settleUnaccepted(offer: OfferRef, request: LeaseRequest, retryInMs = 1000): Promise<LeasedRow> {

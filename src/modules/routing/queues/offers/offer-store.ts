@@ -180,7 +180,6 @@ export interface OfferStatus {
   readonly held: number;
 }
 
-/** Reads the status of an offer. */
 export async function readOfferStatus(sql: Sql, offer: OfferRef): Promise<OfferStatus> {
   const { tenantId, poolId, itemId, recipientId, number } = offer;
   const [row] = await sql<OfferStatus[]>`

@@ -14,7 +14,6 @@ interface Dependencies {
 /** The callers of this node that wait for offers. */
 export type OfferWaits = ReturnType<typeof createOfferWaits>;
 
-/** Creates this node's waits for offers. */
 export function createOfferWaits({ sql, ...parts }: Dependencies) {
   const waits = createWaits<Offeree>({
     ...parts,

@@ -48,7 +48,6 @@ const pausesEveryMs = 1000;
 const soonestMs = 5;
 const slowEveryMs = 5000;
 
-/** Creates this node's sweeper. */
 export function createItemSweeper(dependencies: Dependencies): ItemSweeper {
   const { db, signals, clock, log, pools, completion, events, wake, onEnded, expireOffers } = dependencies;
   const sweepDependencies = createDependencySweep({ ...dependencies, now: clock.now });

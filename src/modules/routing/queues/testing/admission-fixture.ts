@@ -32,7 +32,6 @@ import { createConstrainedAcceptor } from "../intake/constrained-acceptor.ts";
 import { leaseWithinLimits } from "../leasing/limited-lease.ts";
 import { applyTransitions } from "../transitions/item-transitions.ts";
 
-/** A test pool. */
 export interface StagedPool {
   readonly tenantId: TenantId;
   readonly poolId: string;

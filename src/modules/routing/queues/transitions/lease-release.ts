@@ -16,7 +16,7 @@ export interface ReleasedLease {
   readonly concurrencyGroup: string;
 }
 
-/** What becomes of an item whose lease ends without a result: its recipient is chosen again. */
+/** The transition of an item whose lease ends without a result: its recipient is chosen again. */
 export const unassigned = { to: "ready", recipientId: "", delivery: "pull" } as const;
 
 /**

@@ -24,7 +24,6 @@ const spentMsMax = 300;
 /** The maximum time that a call's decisions wait for slices while other calls of the tenant run. */
 const waitedMsMax = 5000;
 
-/** Creates the budget of one call. */
 export function createCallBudget(shares: EventLoopScheduler, tenantId: string): DecisionBudget {
   return {
     slices: shares.forCall(tenantId),

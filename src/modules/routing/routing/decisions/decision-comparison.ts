@@ -78,7 +78,7 @@ function countRecipient(
   counts.set(recipientId, known);
 }
 
-/** What becomes of an item in a view of the pool. */
+/** The result for an item in a view of the pool. */
 interface Result {
   /** not_chosen: the item names no pool, and no rule chooses this one. */
   readonly outcome: Decision["outcome"] | "not_chosen";
@@ -94,7 +94,7 @@ function resultIn(pool: CompiledPool, item: RoutableItem, at: DecisionPoint, una
   return { outcome: decision.outcome, recipientId: decision.recipientId, label: labelOf(decision) };
 }
 
-/** What a decision comes to: a recipient, another pool, or an outcome. */
+/** The result of a decision: a recipient, another pool, or an outcome. */
 function labelOf({ outcome, recipientId, redirectPoolId, priority, retryAfterS }: Decision): string {
   if (outcome === "routed") return `${recipientId} (priority ${priority})`;
   if (outcome === "rejected" && retryAfterS > 0) return `rejected (again after ${retryAfterS} s)`;

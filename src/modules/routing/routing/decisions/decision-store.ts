@@ -5,7 +5,6 @@ import { type Page, type PageRows, readKeyset } from "../../../../platform/pagin
 import { type CompactEvidence, type Evidence, expandEvidence } from "../domain/evidence.ts";
 import type { RoutableItem } from "../domain/item.ts";
 
-/** A stored decision. */
 export interface StoredDecision {
   readonly tenantId: TenantId;
   readonly id: string;
@@ -49,7 +48,6 @@ export interface DecisionFilter {
   readonly production: boolean | undefined;
 }
 
-/** The SQL of decisions. */
 export function decisionStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, pool_id, type, key, attributes, requirements, priority, outcome, recipient_id, snapshot_digest, seed,

@@ -15,7 +15,6 @@ export interface ScoredOutcome {
   readonly observedAtMs: number;
 }
 
-/** A score of an experiment. */
 export interface OutcomeScore {
   readonly tenantId: TenantId;
   readonly experimentId: string;

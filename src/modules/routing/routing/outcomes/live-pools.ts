@@ -18,7 +18,6 @@ export interface LiveView {
   readonly live: LivePool;
 }
 
-/** The outcome of an item at a recipient. */
 export interface RecipientOutcome extends ItemOutcome {
   readonly tenantId: TenantId;
   readonly poolId: string;

@@ -18,7 +18,6 @@ import type { ScoreOutcomes } from "./experiment-scorer.ts";
 import type { LivePools } from "./live-pools.ts";
 import { claimOutcome, endTracked, findOutcome, insertOutcomes, type Outcome } from "./outcome-store.ts";
 
-/** Creates the handlers of OutcomeService. */
 export function outcomeHandlers(
   decisions: DecisionService,
   live: LivePools,

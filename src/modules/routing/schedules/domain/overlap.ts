@@ -1,7 +1,7 @@
 import { unreachable } from "../../../../errors/index.ts";
 import type { Overlap } from "./schedule.ts";
 
-/** What becomes of a time: a run starts, cancels the earlier items and starts, waits for their end, or is skipped. */
+/** The action at a due time: start a run, cancel the earlier items and start, wait for their end, or skip. */
 export type OverlapDecision = "start" | "replace" | "wait" | "skip";
 
 /** What the earlier runs of a schedule are doing. */

@@ -33,7 +33,6 @@ export interface StoredApiKey extends ApiKey {
   readonly secretHash: string;
 }
 
-/** An API key's status. */
 export type ApiKeyStatus = "active" | "revoked" | "expired";
 
 /** A key's status at a time. A revoked key stays revoked after it expires. */

@@ -18,7 +18,6 @@ interface IntegerSetting extends SettingDescription {
 /** A setting that a tenant can change. */
 export type DynamicSetting = BooleanSetting | IntegerSetting;
 
-/** The value of a setting. */
 export type SettingValue = DynamicSetting["default"];
 
 /** Every setting that a tenant can change, ordered by key. */

@@ -4,7 +4,6 @@ import type { Stamps } from "../../../../platform/records/index.ts";
 /** Whether an environment is live or a sandbox. */
 export type Mode = "live" | "sandbox";
 
-/** An environment's status. */
 export type EnvironmentStatus = "active" | "disabled" | "deleted";
 
 /** A part of a tenant in which configuration and keys are valid. */

@@ -1,7 +1,6 @@
 import { type EnvironmentMode, isWithinMode, type TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 
-/** A member's status. */
 export type MemberStatus = "invited" | "active" | "suspended" | "removed";
 
 /** A person with roles in a tenant. */

@@ -1,7 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 
-/** A tenant's status. */
 export type TenantStatus = "active" | "suspended" | "deleted";
 
 /** Daily limits by operation. */
@@ -33,7 +32,6 @@ export function removedQuotas(quotas: Quotas): string[] {
   return Object.keys(quotas).filter((operation) => quotas[operation]!.limit_per_day === 0);
 }
 
-/** The environments of a new tenant. */
 export const defaultEnvironments = [
   { key: "production", name: "Production", mode: "live" },
   { key: "staging", name: "Staging", mode: "sandbox" },

@@ -7,7 +7,6 @@ import type { Json, JsonObject } from "./language/definition.ts";
 import { documentLimits, formats } from "./language/limits.ts";
 import type { SubworkflowCall } from "./language/references.ts";
 
-/** A definition's id. */
 export type DefinitionId = string & { readonly __id: "workflow_definition" };
 
 /** draft: never published. published: has an active version. archived: starts no new runs. */
@@ -28,7 +27,6 @@ export interface DefinitionHead extends Stamps {
   readonly lastVersion: number;
 }
 
-/** A definition. */
 export interface WorkflowDefinition extends DefinitionHead {
   readonly draft: JsonObject;
 }

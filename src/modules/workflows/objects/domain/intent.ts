@@ -47,7 +47,6 @@ export function objectKeyOf(tenantId: TenantId, intentId: string): string {
   return `${tenantId}/${intentId.slice(-2)}/${intentId}`;
 }
 
-/** The id in a key. */
 export function intentIdOf(objectKey: string): string {
   return objectKey.slice(objectKey.lastIndexOf("/") + 1);
 }

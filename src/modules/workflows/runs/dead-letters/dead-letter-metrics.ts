@@ -1,7 +1,6 @@
 import type { Metrics } from "../../../../platform/telemetry/index.ts";
 import type { deadLetterStore } from "./dead-letter-store.ts";
 
-/** The metrics of dead letters. */
 export interface DeadLetterMetrics {
   changed(change: "replayed" | "skipped" | "quarantined" | "released" | "discarded", count?: number): void;
 }

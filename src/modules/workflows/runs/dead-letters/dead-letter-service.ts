@@ -42,7 +42,7 @@ export interface SkippedLetter {
   readonly message: string;
 }
 
-/** What replaying many dead letters has done. */
+/** The result of replaying many dead letters. */
 export interface ReplayAllResult {
   readonly replayed: number;
   readonly skipped: readonly SkippedLetter[];
@@ -72,10 +72,8 @@ const concurrency = 4;
 
 const doneOf = { quarantine: "quarantined", release: "released", discard: "discarded" } as const;
 
-/** The use cases of dead letters. */
 export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
 
-/** Creates the dead letter service. */
 export function createDeadLetterService({ db, events, definitions, environments, replays, metrics }: Dependencies) {
   async function getLetter(context: Context, runId: string, sql = context.sql): Promise<DeadLetter> {
     const letter = await deadLetterStore(sql).find(context.tenantId, runId);
@@ -171,7 +169,6 @@ export function createDeadLetterService({ db, events, definitions, environments,
       return deadLetterStore(context.sql).count(context.tenantId, { ...known, errorCode: "", mode });
     },
 
-    /** Replays one letter. */
     async replayLetter<T extends Message>(
       context: Context,
       runId: string,

@@ -1,4 +1,3 @@
-/** The state of a dead letter. */
 export type DeadLetterState = "open" | "replayed" | "quarantined" | "discarded";
 
 /** A run that failed or timed out. */

@@ -30,7 +30,6 @@ export interface ReplayOrigin {
   readonly reason: string;
 }
 
-/** The status of a run. */
 export type RunStatus = "pending" | "running" | "waiting" | "paused" | EndStatus;
 
 export type EndStatus = "succeeded" | "failed" | "cancelled" | "timed_out";

@@ -10,7 +10,6 @@ import { Failure as CallFailure, type ErrorCode } from "../../../../errors/index
 import type { Json, JsonObject } from "../../definitions/index.ts";
 import { EffectFailure } from "./effect-failure.ts";
 
-/** The request of an action step. */
 interface ActionStepRequest {
   readonly action: string;
   readonly connection?: Json;

@@ -22,13 +22,11 @@ export interface RunReason {
   readonly until: Date | undefined;
 }
 
-/** Explains a run. */
 export type ExplainRun = (context: Context, run: Run) => Promise<RunExplanation>;
 
 /** How many tasks of a run are explained. */
 const tasksMax = 200;
 
-/** Creates the explanation of runs. */
 export function createRunExplanation(plans: PlanCache, tasksOfRun: Tasks["tasksOfRun"]): ExplainRun {
   return async ({ sql, tenantId }, run) => {
     const state = JSON.parse(run.stateJson) as RunState;

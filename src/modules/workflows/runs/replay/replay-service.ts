@@ -40,7 +40,6 @@ export interface PlannedReplay {
 /** A planned replay, and what is stored with its run. */
 export interface StoredReplay<T> {
   readonly planned: PlannedReplay;
-  /** Builds the response from the new run. */
   readonly toResponse: (run: Run) => T;
   /** The record of the response under the idempotency key of the call. */
   readonly record?: ((response: T) => IdempotencyRecord) | undefined;
@@ -65,7 +64,6 @@ const inputBytesMax = 128 * 1024;
 /** Replays ended runs. */
 export type ReplayService = ReturnType<typeof createReplayService>;
 
-/** Creates the replay service. */
 export function createReplayService({ db, shares, definitions, environments, plans, starter }: Dependencies) {
   /** Plans a replay; throws if it is not possible. */
   async function plan(context: Context, source: Run, input: ReplayInput): Promise<PlannedReplay> {

@@ -18,7 +18,6 @@ interface Dependencies {
 /** Replays runs that people name. */
 export type RunReplays = ReturnType<typeof createRunReplays>;
 
-/** Creates the replays of runs. */
 export function createRunReplays({ db, getRun, replays }: Dependencies) {
   return {
     /** Replays a run, or only plans it. Its dead letter is replayed with it; this does not count towards the maximum. */

@@ -34,7 +34,6 @@ interface Dependencies {
   readonly environments: Environments;
 }
 
-/** Simulates a run. */
 export type SimulateRun = (context: Context, request: SimulationRequest, slices: TimeSlices) => Promise<Simulation>;
 
 const inputBytesMax = 128 * 1024;

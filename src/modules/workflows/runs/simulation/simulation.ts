@@ -89,5 +89,4 @@ export interface SimulationCost {
   readonly effects: number;
 }
 
-/** The limits of one simulation. */
 export const simulationLimits = { steps: 10_000, pathBytes: 2 * 1024 * 1024, expressionSteps: 5_000_000 } as const;

@@ -61,7 +61,6 @@ interface Dependencies {
   readonly starter: RunStarter;
 }
 
-/** Creates the function that starts runs. */
 export function createRunStart({ db, definitions, plans, starter }: Dependencies): StartRun {
   return async (request) => {
     const { tenantId, environment, definition, input, runKey, origin, parentRunId = "" } = request;

@@ -18,7 +18,6 @@ import type { LiveRun } from "../storage/run-loader.ts";
 import type { NewRunWrite } from "../storage/run-write.ts";
 import { insertRuns, type StartRefusal } from "../storage/run-writer.ts";
 
-/** A run to start. */
 export interface NewRun {
   readonly tenantId: TenantId;
   /** Default: a new id. */
@@ -50,7 +49,6 @@ interface Dependencies {
   readonly onCommitted: (committed: readonly CommittedAdvance[]) => void;
 }
 
-/** Starts runs. */
 export type RunStarter = ReturnType<typeof createRunStarter>;
 
 /** Creates the starter of this node. */

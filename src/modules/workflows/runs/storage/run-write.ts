@@ -59,7 +59,6 @@ export interface RunEndWrite {
   readonly deadLetter: DeadLetterWrite | undefined;
 }
 
-/** The dead letter of a run. */
 export interface DeadLetterWrite {
   /** The run that failed first. */
   readonly letter: string;

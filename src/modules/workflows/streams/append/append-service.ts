@@ -65,7 +65,6 @@ const nothingAppended = new Error("Nothing was appended.");
 /** Appends records for callers. */
 export type AppendService = ReturnType<typeof createAppendService>;
 
-/** Creates the append service. */
 export function createAppendService({ db, lookup, appender, findInProgress, signals, metrics }: Dependencies) {
   const stopping = new AbortController();
 

@@ -13,7 +13,6 @@ export interface TaskKind {
   readonly refusedBy: readonly string[];
 }
 
-/** The queue of a task. */
 export interface TaskQueue {
   readonly tenantId: string;
   readonly environmentId: string;

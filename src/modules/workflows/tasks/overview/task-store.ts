@@ -20,7 +20,6 @@ export interface StoredTask extends TaskQueue, TaskKind {
   readonly createdAt: Date;
 }
 
-/** A stored task with its input. */
 export interface StoredTaskInput extends StoredTask {
   readonly environmentKey: string;
   readonly input: Json;
@@ -49,7 +48,6 @@ export interface ShownKinds {
   readonly incompatible: readonly (TaskQueue & TaskKind)[];
 }
 
-/** A kind of waiting tasks in a queue. */
 export interface WaitingKind extends TaskQueue, TaskKind {
   /** Milliseconds until the first task is ready; not positive if it is ready. */
   readonly dueInMs: number;

@@ -34,7 +34,6 @@ export function taskTopic(queue: TaskQueue): string {
   return `workflow-tasks/${queueName(queue)}`;
 }
 
-/** Creates this node's poll service. */
 export function createPollService({ signals, claims, waiting, leases, workers, metrics }: Dependencies): PollService {
   const waits = new Set<() => void>();
   let waitsEnded = false;

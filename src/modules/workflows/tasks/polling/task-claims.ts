@@ -48,7 +48,6 @@ const kindsMaxAgeMs = 1000;
 /** Pauses before the repeats of a scan whose tasks were all locked by other statements. */
 const lockRetryMs = [0, 2, 10, 40];
 
-/** Creates this node's claims. */
 export function createTaskClaims({ db, leases, nowMs = () => performance.now() }: Dependencies): TaskClaims {
   const groups = new BoundedCache<string, TaskClaimGroup>(groupsMax);
 

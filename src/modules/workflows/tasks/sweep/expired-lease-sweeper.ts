@@ -33,7 +33,6 @@ const soonestMs = 5;
 const skipMs = 60_000;
 const cleanUpEveryMs = 600_000;
 
-/** Creates this node's sweeper. */
 export function createExpiredLeaseSweeper({
   db,
   signals,

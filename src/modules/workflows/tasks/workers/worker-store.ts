@@ -3,7 +3,6 @@ import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import type { Capability } from "../domain/capabilities.ts";
 import type { TaskQueue } from "../domain/task.ts";
 
-/** A worker of a queue. */
 export interface WorkerRef extends TaskQueue {
   readonly workerId: string;
 }

@@ -76,7 +76,6 @@ function parseField(
   };
 }
 
-/** Reads a boolean. */
 export function flag(reader: ObjectReader, name: string, fallback: boolean): boolean {
   const value = reader.get(name);
   if (value === undefined || typeof value === "boolean") return value ?? fallback;

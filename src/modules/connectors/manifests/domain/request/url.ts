@@ -24,7 +24,6 @@ export function renderPath(template: TextTemplate, values: RequestValues): strin
   return path;
 }
 
-/** Joins a base URL and a path. */
 export function joinUrl(base: string, path: string): string {
   if (path === "") return base;
   return `${base.replace(/\/+$/, "")}${path.startsWith("/") ? "" : "/"}${path}`;

@@ -83,7 +83,6 @@ export function changeConfig(context: CaseContext, id: string, verb: string) {
   return context.send("POST", `${base}/provider-configs/${id}:${verb}`, { body: {} });
 }
 
-/** Executes an action. */
 export function execute(context: CaseContext, action: string, fields: object) {
   return context.send("POST", `${base}/actions/${action}:execute`, { body: { input: {}, ...fields } });
 }

@@ -3,7 +3,6 @@ import type { CaseContext, Json } from "../../sandbox/index.ts";
 
 /** The path of everything about notifications but triggers. */
 export const notificationPath = "/api/v2/notification";
-/** The path of triggers. */
 export const triggerPath = "/api/v2/notifications/trigger";
 /** What a case about notifications needs. */
 export const notifications = { capabilities: ["notifications", "subscribers"], dryRun: false };
@@ -13,7 +12,6 @@ export const stepped = {
   offBy: ({ "notification.dispatch.queue": queue }: Config) =>
     queue === "none" ? "notification.dispatch.queue" : undefined,
 };
-/** The step that sends a mail. */
 export const sendMail = { key: "mail", send: { channels: ["email"] } };
 
 /** Creates a workflow with a mail that is stored and not sent, and returns the fields of a trigger to a new subscriber. */

@@ -49,12 +49,10 @@ export function failItem(context: CaseContext, leased: Json, fields: object = {}
   return context.data("POST", `/api/queues/${pool_id}/items/${queue_item_id}/fail`, { lease_token, ...fields });
 }
 
-/** Reads an item. */
 export function readItem(context: CaseContext, poolId: string, itemId: string): Promise<Json> {
   return context.data("GET", `/api/queues/${poolId}/items/${itemId}`);
 }
 
-/** Lists the dead letters of a pool. */
 export function listDeadLetters(context: CaseContext, poolId: string): Promise<Json[]> {
   return context.data("GET", `/api/dlq/${poolId}`);
 }

@@ -14,7 +14,6 @@ export async function publish(
   return key;
 }
 
-/** Starts a run and returns it. */
 export async function startRun(context: CaseContext, definition: string): Promise<Json> {
   return (await context.data("POST", "/api/workflow-runs", { definition })).run;
 }

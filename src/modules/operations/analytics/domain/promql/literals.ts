@@ -51,7 +51,6 @@ export function readNumber(text: string): number | undefined {
   return named[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
-/** Writes a number. */
 export function writeNumber(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "Inf" : "(-Inf)";
@@ -70,7 +69,6 @@ export function readDurationMs(text: string): number | undefined {
   return ms;
 }
 
-/** Writes a duration. */
 export function writeDurationMs(ms: number): string {
   return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
 }

@@ -126,7 +126,6 @@ function indexArray(index: number): Uint32Array {
   return index < 0 ? new Uint32Array(0) : Uint32Array.of(index);
 }
 
-/** Returns the holders of the rarest required skill. */
 function rarestSkillHolders(pool: CompiledPool, skills: readonly RequiredSkill[]): Uint32Array {
   let fewest = pool.eligible;
   for (const { name } of skills) {

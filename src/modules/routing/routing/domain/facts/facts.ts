@@ -24,7 +24,6 @@ export interface RankingQuery {
   tie(index: number): number;
 }
 
-/** A candidate of a ranking. */
 export interface RankedCandidate {
   readonly index: number;
   readonly availability: Availability;
@@ -35,7 +34,6 @@ export interface RankedCandidate {
   readonly tie: number;
 }
 
-/** The result of a ranking. */
 export interface RankingResult {
   /** Best candidates first. */
   readonly top: readonly RankedCandidate[];

@@ -149,7 +149,6 @@ export class LiveFacts implements Facts {
   }
 }
 
-/** Returns the function that reads a metric. */
 function metricReader(live: LivePool, metric: RankingMetric): (index: number) => number {
   const { latencyMs, cost, turns } = live;
   switch (metric) {

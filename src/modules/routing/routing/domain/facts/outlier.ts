@@ -15,7 +15,6 @@ export interface RecipientHealth {
   readonly costAtMs: number;
 }
 
-/** The outcome of an item. */
 export interface ItemOutcome {
   readonly status: "success" | "failure" | "timeout" | "declined" | "cancelled";
   readonly latencyMs?: number | undefined;

@@ -18,7 +18,6 @@ export interface Attempt {
   readonly stickyKey: () => string;
 }
 
-/** The choice of a strategy. */
 export interface Choice {
   /** -1 for none. */
   readonly index: number;

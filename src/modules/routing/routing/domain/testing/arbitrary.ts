@@ -5,7 +5,6 @@ import type { RecipientLiveState } from "../facts/live-pool.ts";
 import type { RoutableItem } from "../item.ts";
 import { itemOf, nowMs, type PoolParts, type RecipientParts, type RuleParts } from "./fixtures.ts";
 
-/** All strategies. */
 export const strategies: readonly Strategy[] = [
   "weighted_random",
   "round_robin",
@@ -122,7 +121,6 @@ export const pool: fc.Arbitrary<PoolParts> = fc
     },
   }));
 
-/** An arbitrary item. */
 export const item: fc.Arbitrary<RoutableItem> = fc
   .record({
     type: fc.constantFrom("ticket", "lead"),

@@ -30,7 +30,6 @@ export interface PoolParts {
   readonly config?: ConfigParts;
 }
 
-/** Creates a compiled pool. */
 export function poolOf(parts: PoolParts): CompiledPool {
   return compilePool(snapshotOf(parts));
 }
@@ -108,7 +107,6 @@ function configOf({ selection, fallback, outlier }: ConfigParts): PoolConfig {
   } as PoolConfig;
 }
 
-/** Creates an item. */
 export function itemOf(
   parts: Partial<Omit<RoutableItem, "requirements">> & { readonly requirements?: Partial<Requirements> } = {},
 ): RoutableItem {

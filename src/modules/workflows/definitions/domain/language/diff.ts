@@ -9,7 +9,6 @@ export interface ValueChange {
   readonly after: string | undefined;
 }
 
-/** A step that differs. */
 export interface StepChange {
   readonly id: string;
   readonly change: "added" | "removed" | "changed" | "moved";

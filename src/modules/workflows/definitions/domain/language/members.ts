@@ -4,7 +4,6 @@ import type { Member } from "../../../../../platform/json-schema/index.ts";
 import { durationSource } from "../../../../../platform/text/index.ts";
 import { limits } from "./limits.ts";
 
-/** The schema of a template. */
 export const templateSchema: JsonObject = { $ref: "#/$defs/template" };
 export const expressionSchema: JsonObject = { type: "string", pattern: "^=([^=]|$)" };
 export const stepsSchema: JsonObject = { type: "array", maxItems: limits.steps, items: { $ref: "#/$defs/step" } };
@@ -29,7 +28,6 @@ export function templateOr(name: string, fallback: Json): Member<Json> {
   return { ...member, read: (reader, context) => read(reader, context) ?? fallback };
 }
 
-/** A required template. */
 export function requiredTemplate(name: string, example: string, fallback: Json, schema = templateSchema): Member<Json> {
   const { read } = template(name);
   return {

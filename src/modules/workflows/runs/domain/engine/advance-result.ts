@@ -3,7 +3,6 @@ import type { EffectKind } from "./plan.ts";
 import type { RunError } from "./state.ts";
 import type { StepKey } from "./step-key.ts";
 
-/** A task to create. */
 export interface NewTask {
   readonly taskId: string;
   readonly key: StepKey;
@@ -37,7 +36,6 @@ export interface ConsumedMail {
   readonly key: StepKey;
 }
 
-/** The end of a run. */
 export interface RunEnd {
   readonly status: "succeeded" | "failed" | "cancelled" | "timed_out";
   readonly output: Json;

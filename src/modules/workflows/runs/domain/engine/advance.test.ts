@@ -64,7 +64,6 @@ class StoredRun {
     return wakeMs === undefined ? undefined : wakeMs - startMs;
   }
 
-  /** Applies events in one advance. */
   apply(...events: readonly RunEvent[]): Advance {
     const advance = new Advance(this.#plan, this.state, {
       ...{ nowMs: this.nowMs, run: {}, mail: this.#mail, newId: () => `id${++this.#ids}` },

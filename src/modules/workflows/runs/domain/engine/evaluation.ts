@@ -15,7 +15,6 @@ export function evaluateWithOutput(execution: Execution, template: Template, ste
   return template.evaluate(valuesFor(execution, template, step, at, true), execution.meter);
 }
 
-/** Evaluates the output of the run. */
 export function evaluateRunOutput(execution: Execution, template: Template): Json {
   return template.evaluate(valuesFor(execution, template, undefined, [], false), execution.meter);
 }

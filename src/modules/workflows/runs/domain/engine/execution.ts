@@ -25,7 +25,6 @@ export interface AdvanceContext {
 export interface AdvanceBudget {
   /** Steps and elements of maps that are started. */
   readonly starts: number;
-  /** Steps of expressions. */
   readonly expressionSteps: number;
   /** Bytes of values that are serialised. They bound the new history, too. */
   readonly bytes: number;
@@ -92,7 +91,6 @@ export function isCompensation(key: StepKey): boolean {
   return key.startsWith("~");
 }
 
-/** The error of a step. */
 export function stepError(key: StepKey, code: string, message: string, details: Json = null): RunError {
   return { code, message, step: parseStepKey(isCompensation(key) ? key.slice(1) : key).id, details };
 }

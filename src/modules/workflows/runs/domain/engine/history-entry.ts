@@ -42,7 +42,6 @@ export type HistoryEntry =
   | { readonly kind: "run_resumed"; readonly by: string }
   | { readonly kind: "run_ended"; readonly status: string; readonly error?: HistoryError };
 
-/** An error in the history. */
 export interface HistoryError {
   readonly code: string;
   readonly message: string;

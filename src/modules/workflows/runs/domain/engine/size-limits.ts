@@ -31,7 +31,6 @@ export class RunSize {
   }
 }
 
-/** The size of a value as JSON. */
 export function bytesOf(value: Json): number {
   return Buffer.byteLength(JSON.stringify(value));
 }

@@ -159,7 +159,6 @@ export type Pending =
   | { readonly map: StepKey }
   | { readonly done: StepKey; readonly output: Json };
 
-/** The state of a new run. */
 export function createRunState(input: Json, startAtMs?: number): RunState {
   const start = startAtMs === undefined ? {} : { startAtMs };
   return { input, ...start, startedAtMs: 0, deadlineMs: 0, values: {}, active: {}, undo: [] };

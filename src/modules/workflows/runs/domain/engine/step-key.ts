@@ -7,12 +7,10 @@ export type StepKey = string;
 /** The positions of a step in the maps around it, the outermost first. */
 export type Positions = readonly number[];
 
-/** The key of a step at its positions. */
 export function stepKey(id: string, positions: Positions): StepKey {
   return positions.length === 0 ? id : `${id}[${positions.join(",")}]`;
 }
 
-/** The id and the positions of a key. */
 export function parseStepKey(key: StepKey): { readonly id: string; readonly positions: Positions } {
   const at = key.indexOf("[");
   if (at < 0) return { id: key, positions: [] };

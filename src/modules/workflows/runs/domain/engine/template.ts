@@ -8,7 +8,6 @@ import type { Definition, Json } from "../../../definitions/index.ts";
 
 export type { TemplateValues as Values } from "../../../../../platform/cel/index.ts";
 
-/** The variables of all expressions of a definition. */
 export function expressionVariables({ inputSchema }: Pick<Definition, "inputSchema">): CelVariables {
   return { input: typeOfSchema(inputSchema), steps: "map", item: "any", index: "int", err: "map", run: "map" };
 }

@@ -126,7 +126,6 @@ const compensate: Member<Compensation | undefined, WorkContext> = {
 /** The schema of a step that undoes another one. */
 export const compensationSchema = schemaWithWork(compensationKinds, []);
 
-/** The schema of a step. */
 export const stepSchema = schemaWithWork(stepKinds, [id], [catches, compensate]);
 
 const compensationExample = '{"task": {"queue": "crm", "type": "lead.unassign"}}';

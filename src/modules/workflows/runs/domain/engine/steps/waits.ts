@@ -35,7 +35,6 @@ export function startEventWait(
   consumeMail(execution, key, any);
 }
 
-/** Starts a timer. */
 export function startTimer(
   execution: Execution,
   step: PlanStep,
