@@ -57,8 +57,8 @@ export async function newTenant(
   const platform = restClient(node.baseUrl, node.adminKey);
   const created = await platform.call("POST", "/api/tenants", { name: freshName(), issue_admin_key: true, ...fields });
   assert.equal(created.status, 200, created.text);
-  const { admin_key: key, ...tenant } = created.body.data;
-  return tenant(restClient(node.baseUrl, key), tenant.id, key, node.baseUrl);
+  const { admin_key: key, id } = created.body.data;
+  return tenantFixture(restClient(node.baseUrl, key), id, key, node.baseUrl);
 }
 
 /** The same tenant on another node. */
@@ -66,11 +66,11 @@ export function tenantAt(
   { baseUrl }: { readonly baseUrl: string },
   { id, key }: Pick<TenantFixture, "id" | "key">,
 ): TenantFixture {
-  return tenant(restClient(baseUrl, key), id, key, baseUrl);
+  return tenantFixture(restClient(baseUrl, key), id, key, baseUrl);
 }
 
 /** Helpers that act as one tenant's admin. */
-function tenant(rest: RestClient, id: string, key: string, baseUrl: string): TenantFixture {
+function tenantFixture(rest: RestClient, id: string, key: string, baseUrl: string): TenantFixture {
   const ok: TenantFixture["ok"] = async (method, path, body, headers) => {
     const answer = await rest.call(method, path, body, headers);
     assert.equal(answer.status, 200, `${method} ${path}: ${answer.text}`);
