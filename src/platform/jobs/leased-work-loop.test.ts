@@ -15,11 +15,13 @@ function loopOver(queues: Record<string, number>, options: { graceMs?: number; p
   const errors: unknown[] = [];
   let wake = () => {};
   const loop = createLeasedWorkLoop<Item>({
-    subscribe(run) {
+    subscribe({ run }) {
       wake = run;
-      return () => {
-        wake = () => {};
-      };
+      return [
+        () => {
+          wake = () => {};
+        },
+      ];
     },
     ...{ concurrency: 8, pollMs: 60_000, ...options },
     async lease(request) {

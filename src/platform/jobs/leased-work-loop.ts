@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { InFlightWork } from "./in-flight-work.ts";
-import { createRepeatedTask } from "./repeated-task.ts";
+import { createRepeatedTask, type RepeatedTask } from "./repeated-task.ts";
 
 /** Share of the concurrency that must be free before more is leased; leasing a few costs hardly more than leasing one. */
 const freeShare = 0.25;
@@ -25,10 +25,10 @@ export interface Leased<Item> {
 }
 
 interface Options<Item> {
-  /** Calls `run` whenever there may be work; returns the unsubscribe function. */
-  readonly subscribe?: (run: () => void) => () => void;
-  /** The interval of leases without a signal. */
-  readonly pollMs: number;
+  /** Subscribes the loop to what may cause work; returns the unsubscribe functions. */
+  readonly subscribe?: (task: Pick<RepeatedTask, "run" | "runWithin">) => readonly (() => void)[];
+  /** The longest time between two leases. By default that of repeated tasks. */
+  readonly pollMs?: number;
   readonly concurrency: number;
   /** A tenant with this many items in progress gets no more, so that a slow tenant does not block the others. */
   readonly busyAt?: number;
@@ -90,9 +90,9 @@ export function createLeasedWorkLoop<Item extends { readonly tenantId: string }>
 
   const leases = createRepeatedTask({
     work: leaseDue,
-    maxWaitMs: pollMs,
+    ...(pollMs !== undefined && { maxWaitMs: pollMs }),
     onError: options.onLeaseError,
-    subscribe: () => (subscribe === undefined ? [] : [subscribe(run)]),
+    subscribe: ({ runWithin }) => subscribe?.({ run, runWithin }) ?? [],
   });
   const run = () => {
     isStale = true;

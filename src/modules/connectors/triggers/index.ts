@@ -143,7 +143,7 @@ export function createTriggers(parts: TriggerParts): Triggers {
   ): LeasedWorkLoop {
     return createLeasedWorkLoop<Item>({
       ...{ pollMs, concurrency, busyAt: perTenant },
-      subscribe: (run) => signals.onWake(intakeTopic, run),
+      subscribe: ({ run }) => [signals.onWake(intakeTopic, run)],
       lease: async (request) => ({ items: shards.owned().size === 0 ? [] : await claim(request), scannedTo: "" }),
       onLeaseError: (error) => log.warn({ err: error }, `${name} cannot be claimed`),
       handle: () => (item, signal) => limiter.run(item.tenantId, item.connectionId, () => perform(item, signal)),

@@ -125,7 +125,7 @@ export function createDispatcher(dependencies: Dependencies): Dispatcher {
 
   const loop = createLeasedWorkLoop<ClaimedDelivery>({
     ...{ concurrency, busyAt: perTenant, pollMs: dependencies.pollMs },
-    subscribe: (run) => signals.onWake(topic, run),
+    subscribe: ({ run }) => [signals.onWake(topic, run)],
     lease: (request) => store.claimDue(request, dependencies.claimMs),
     onLeaseError: (error) => log.warn({ err: error }, "the delivery of trigger events cannot be claimed"),
     handle: () => perform,

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import { type Leased, type LeaseRequest, leaseInTurns } from "../../../../platform/jobs/index.ts";
 import { type Delivery, type DeliveryStatus, type Lane, leaseS } from "../domain/delivery.ts";
 import type { SerializedPayload } from "../domain/trigger.ts";
@@ -68,6 +68,11 @@ export interface HandOver {
   readonly integrationId: string;
   readonly providerKey: string;
   readonly connectionId: string;
+}
+
+/** The current time while deliveries of a lane wait. */
+export function nextQueued(sql: Sql, lane: Lane): Fragment {
+  return sql`select now() from notification_deliveries where lane = ${lane} and status = 'queued' limit 1`;
 }
 
 /** SQL queries for sending. All nodes use the database's clock. */

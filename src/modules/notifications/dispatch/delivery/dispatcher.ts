@@ -1,5 +1,5 @@
 import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database, Signals } from "../../../../platform/db/index.ts";
+import { type Database, readMsToNext, type Signals } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createLeasedWorkLoop, createRepeatedTask, type LeasedWorkLoop } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
@@ -13,8 +13,8 @@ import { internalFailure, type MessagePreparer } from "../message/message-prepar
 import type { Recipient, RecipientParts } from "../message/recipients.ts";
 import { findDigests } from "../runs/digest-store.ts";
 import type { DeliveryReporter } from "./delivery-report.ts";
-import { dispatchStore, type LeasedDelivery, type StoredPayload } from "./dispatch-store.ts";
-import { hasAbandoned, recoverAbandoned } from "./recovery-store.ts";
+import { dispatchStore, type LeasedDelivery, nextQueued, type StoredPayload } from "./dispatch-store.ts";
+import { nextAbandoned, recoverAbandoned } from "./recovery-store.ts";
 import type { MessageSender } from "./send-attempt.ts";
 import type { DeliveryResultWriter, DeliverySettlement } from "./settlement.ts";
 
@@ -23,6 +23,8 @@ export const dispatchTopic = "notifications_due";
 
 /** Deliveries of each lane that a node sends concurrently. Single sends get the larger part. */
 const concurrencyOf: Readonly<Record<Lane, number>> = { single: 64, broadcast: 32 };
+/** The interval of leases while deliveries wait for their time. */
+const pollMs = 1000;
 const sweepLimit = 500;
 const graceMs = 12_000;
 
@@ -40,7 +42,6 @@ interface Dependencies extends RecipientParts {
   readonly verifiedOnly: boolean;
   /** False when sending is switched off. Abandoned deliveries are recovered either way. */
   readonly enabled: boolean;
-  readonly pollMs?: number;
 }
 
 /** Background worker that sends queued deliveries: broadcast members, retries and redrives. */
@@ -52,14 +53,20 @@ export interface Dispatcher {
 
 /** Creates this node's dispatcher. Leases ensure that each delivery is sent by one node at a time. */
 export function createDispatcher(dependencies: Dependencies): Dispatcher {
-  const { db, signals, clock, log, resultWriter, reporter, enabled, pollMs = 1000 } = dependencies;
+  const { db, signals, clock, log, resultWriter, reporter, enabled } = dependencies;
   const store = dispatchStore(db.sql);
   const loops = enabled ? [loopOf("single"), loopOf("broadcast")] : [];
 
   function loopOf(lane: Lane): LeasedWorkLoop {
     return createLeasedWorkLoop<LeasedDelivery>({
-      ...{ pollMs, graceMs, concurrency: concurrencyOf[lane] },
-      subscribe: (run) => signals.onWake(dispatchTopic, run),
+      ...{ graceMs, concurrency: concurrencyOf[lane] },
+      subscribe: ({ run, runWithin }) => [
+        signals.onWake(dispatchTopic, run),
+        signals.onDue(
+          (sql) => nextQueued(sql, lane),
+          () => runWithin(pollMs),
+        ),
+      ],
       lease: (request) => store.lease(lane, request),
       onLeaseError: (error) => log.warn({ err: error }, "leasing due notifications failed"),
       handle(leased) {
@@ -140,7 +147,8 @@ export function createDispatcher(dependencies: Dependencies): Dispatcher {
   /** Recovers deliveries whose lease expired because their node died. */
   async function sweep(): Promise<void> {
     // Most sweeps find nothing. The list of providers takes a while when it is first read.
-    if (!(await hasAbandoned(db.sql))) return;
+    const inMs = await readMsToNext(db.sql, nextAbandoned);
+    if (inMs === undefined || inMs > 0) return;
     const nowMs = clock.now();
     const letterIds = Array.from({ length: sweepLimit }, () => ulid(nowMs));
     const deduplicating = await dependencies.providers.deduplicating();
@@ -157,7 +165,7 @@ export function createDispatcher(dependencies: Dependencies): Dispatcher {
 
   const sweeps = createRepeatedTask({
     work: sweep,
-    maxWaitMs: pollMs,
+    subscribe: ({ runWithin }) => [signals.onDue(nextAbandoned, runWithin)],
     onError: (error) => log.warn({ err: error }, "sweeping abandoned notifications failed"),
   });
   return {

@@ -1,4 +1,4 @@
-import type { Sql } from "../../../../platform/db/index.ts";
+import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import type { DeliveryReport } from "./delivery-report.ts";
 
 /** Parameters of one recovery run. */
@@ -10,11 +10,9 @@ interface Recovery {
   readonly deduplicating: readonly string[];
 }
 
-/** Whether the lease of a delivery has expired. */
-export async function hasAbandoned(sql: Sql): Promise<boolean> {
-  const [row] = await sql<{ found: boolean }[]>`
-    select exists (select from notification_deliveries where status = 'running' and lease_until < now()) as found`;
-  return row!.found;
+/** When the next lease of a delivery expires. */
+export function nextAbandoned(sql: Sql): Fragment {
+  return sql`select lease_until from notification_deliveries where status = 'running' order by lease_until limit 1`;
 }
 
 /**

@@ -64,6 +64,16 @@ function runColumns(sql: Sql, digest: Fragment = sql`digest`) {
     reason, step_key, wake_at, failures, leader_run_id, outcomes, ${digest}, created_at, updated_at`;
 }
 
+/** The current time while runs of a lane wait. */
+export function nextWaiting(sql: Sql, lane: Lane): Fragment {
+  return sql`select now() from notification_runs where lane = ${lane} and status = 'waiting' limit 1`;
+}
+
+/** When the next lease of a run expires. */
+export function nextAbandoned(sql: Sql): Fragment {
+  return sql`select lease_until from notification_runs where status = 'running' order by lease_until limit 1`;
+}
+
 /** SQL queries for runs. Nodes use the database's clock to lease and to advance. */
 export function runStore(sql: Sql) {
   const columns = runColumns(sql);

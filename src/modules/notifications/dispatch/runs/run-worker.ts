@@ -15,10 +15,13 @@ import { digestStore } from "./digest-store.ts";
 import { type Advance, type AdvanceParts, advanceRun, stopRun } from "./run-advance.ts";
 import { endedEvent, eventsOf } from "./run-events.ts";
 import { readMessages } from "./run-facts.ts";
-import { type EndedRun, type LeasedRun, runStore } from "./run-store.ts";
+import { type EndedRun, type LeasedRun, nextAbandoned, nextWaiting, runStore } from "./run-store.ts";
 
 /** Signal topic for nodes that advance runs. */
 export const runTopic = "notifications_runs";
+
+/** The interval of leases while runs wait for their time. */
+const pollMs = 1000;
 
 /** Runs of each lane that a node advances concurrently. */
 const concurrencyOf: Readonly<Record<Lane, number>> = { single: 16, broadcast: 8 };
@@ -38,7 +41,6 @@ interface Dependencies extends AdvanceParts, RecipientParts {
   /** False when sending is switched off. */
   readonly enabled: boolean;
   readonly payloadRetentionMs: number;
-  readonly pollMs?: number;
 }
 
 /** Background worker that takes runs through the steps of their workflows. */
@@ -53,12 +55,18 @@ export interface RunWorker {
  * is void if the lease has expired, so every step happens once even if nodes die.
  */
 export function createRunWorker(dependencies: Dependencies): RunWorker {
-  const { db, signals, clock, log, events, reporter, enabled, pollMs = 1000 } = dependencies;
+  const { db, signals, clock, log, events, reporter, enabled } = dependencies;
 
   function loopOf(lane: Lane): LeasedWorkLoop {
     return createLeasedWorkLoop<LeasedRun>({
-      ...{ pollMs, concurrency: concurrencyOf[lane] },
-      subscribe: (run) => signals.onWake(runTopic, run),
+      concurrency: concurrencyOf[lane],
+      subscribe: ({ run, runWithin }) => [
+        signals.onWake(runTopic, run),
+        signals.onDue(
+          (sql) => nextWaiting(sql, lane),
+          () => runWithin(pollMs),
+        ),
+      ],
       lease: (request) => runStore(db.sql).lease(lane, request),
       onLeaseError: (error) => log.warn({ err: error }, "leasing due runs of notifications failed"),
       handle(leased) {
@@ -151,7 +159,7 @@ export function createRunWorker(dependencies: Dependencies): RunWorker {
 
   const recoveries = createRepeatedTask({
     work: recover,
-    maxWaitMs: pollMs,
+    subscribe: ({ runWithin }) => [signals.onDue(nextAbandoned, runWithin)],
     onError: (error) => log.warn({ err: error }, "recovering abandoned runs of notifications failed"),
   });
   const tasks = enabled ? [loopOf("single"), loopOf("broadcast"), recoveries] : [];

@@ -29,7 +29,7 @@ export interface ExplainedDependency {
   readonly queueItemId: string;
   readonly poolId: string;
   readonly state: string;
-  readonly supersededById: string;
+  readonly survivorId: string;
 }
 
 /** Creates the handler of AdmissionService/ExplainAdmission. */
@@ -72,7 +72,7 @@ async function explainDependencies({ sql, tenantId }: Context, itemId: string): 
   const states = new Map((await readDependencies(sql, keys)).map((state) => [state.id, state]));
   return ids.map((queueItemId) => {
     const { poolId = "", state = "", lastId = queueItemId } = states.get(queueItemId) ?? {};
-    return { queueItemId, poolId, state, supersededById: lastId === queueItemId ? "" : lastId };
+    return { queueItemId, poolId, state, survivorId: lastId === queueItemId ? "" : lastId };
   });
 }
 
