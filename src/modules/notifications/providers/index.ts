@@ -79,7 +79,7 @@ export interface Providers {
   close(): void;
 }
 
-/** The known facts about a provider before a message is sent through it. */
+/** Facts about a provider before a message is sent through it. */
 export interface ProviderTraits {
   readonly channels: readonly Channel[];
   /** Whether it needs a connection; built-in providers do not. */

@@ -22,7 +22,7 @@ export interface StartInput {
   readonly input: Json;
   readonly runKey: string;
   readonly startAtMs: number | undefined;
-  /** The known facts about its origin besides the caller. */
+  /** Facts about its origin besides the caller. */
   readonly origin?: Pick<RunOrigin, "trigger">;
 }
 

@@ -19,7 +19,7 @@ export interface Explanation {
   readonly attempts: readonly AttemptExplanation[];
 }
 
-/** The known facts about the action and the connection of an execution. */
+/** Facts about the action and the connection of an execution. */
 interface Surroundings {
   readonly action: Pick<Action, "scopes" | "permissions" | "retry" | "runtime"> | undefined;
   readonly connection: Pick<Connection, "status" | "scopes"> | undefined;

@@ -23,7 +23,7 @@ export type ReauthReason =
   /** The access token has expired, and there is no refresh token. */
   | "refresh_token_missing";
 
-/** The outcome of the grant at the provider after a revocation; empty if the connection is not revoked. */
+/** The state of the grant at the provider after a revocation; empty if the connection is not revoked. */
 export type ProviderRevocation = "" | "pending" | "succeeded" | "failed" | "not_offered";
 
 /** The end user on whose behalf a connection acts. */
@@ -114,7 +114,7 @@ export interface ConnectionAttempt {
   readonly cause: string;
   /** Empty for a refresh. */
   readonly connectSessionId: string;
-  /** The outcome of it. malformed: the answer was none of a token endpoint. unavailable: it may work later. */
+  /** The result. malformed: the answer is not that of a token endpoint. unavailable: it may work later. */
   readonly outcome: "succeeded" | "refused" | "malformed" | "unavailable";
   /** Why it did not succeed; safe to show. */
   readonly code: string;

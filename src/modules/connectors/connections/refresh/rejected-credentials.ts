@@ -11,7 +11,7 @@ import type { ProbeAccount } from "../verification/connection-probe.ts";
 import type { Refresher, RefreshOutcome } from "./refresher.ts";
 
 /**
- * The outcome of a connection whose credentials a provider rejected. `renewed`: open it again, it has newer credentials.
+ * The state of a connection whose credentials a provider rejected. `renewed`: open it again, it has newer credentials.
  * `accepted`: the provider accepts them for its account request, so that only the one resource is refused. `refresh_failed`: it
  * may work later. `rejected`: the credentials belong to no manifest, and nothing was changed.
  */

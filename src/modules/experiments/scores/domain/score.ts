@@ -3,7 +3,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 /** Whether a score counts: with its unit, or never. */
 export type ScoreState = "pending" | "early" | "late" | "ended";
 
-/** The known facts about the exposure of a unit. */
+/** Facts about the exposure of a unit. */
 export interface KnownExposure {
   /** The index of the variant. */
   readonly variant: number;

@@ -2,7 +2,7 @@ import type { GuardrailTest, GuardrailTests } from "../../../experiments/index.t
 import type { KeyOutcome } from "../../../promotable-artifacts.ts";
 import type { CandidateArtifact, Guardrail, Score, Verdict } from "./candidate.ts";
 
-/** The known facts about a target. */
+/** Facts about a target. */
 export interface Evidence {
   readonly artifact: CandidateArtifact;
   readonly outcomes: readonly KeyOutcome[];

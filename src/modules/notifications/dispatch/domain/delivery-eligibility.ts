@@ -48,7 +48,7 @@ export interface LastMessage {
   readonly message: string;
 }
 
-/** The known facts about a subscriber and a workflow. */
+/** Facts about a subscriber and a workflow. */
 export interface ReachFacts {
   readonly workflowKey: string;
   readonly workflow: NotificationWorkflow | undefined;

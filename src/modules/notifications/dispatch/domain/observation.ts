@@ -1,7 +1,7 @@
 import type { ProviderEventKind } from "../../providers/index.ts";
 import type { UsedAddress } from "../../subscribers/index.ts";
 
-/** The known facts about a message after a provider accepted it. */
+/** Facts about a message after a provider accepted it. */
 export type ObservationState =
   | "not_expected"
   | "awaiting"

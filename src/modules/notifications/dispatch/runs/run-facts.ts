@@ -9,7 +9,7 @@ import { subscriberFacts } from "../message/message-renderer.ts";
 import type { Recipient } from "../message/recipients.ts";
 import type { StepValues } from "./step-expressions.ts";
 
-/** The known facts about a message that an earlier step of the run created. */
+/** Facts about a message that an earlier step of the run created. */
 export interface RunMessage {
   readonly id: string;
   readonly stepKey: string;
