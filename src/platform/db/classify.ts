@@ -32,7 +32,7 @@ export function classifyDatabaseError(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error;
   const state = (error as { code?: unknown } | null)?.code;
   if (typeof state !== "string") return undefined;
-  if (state === "23505") return taken(error as { detail?: unknown });
+  if (isUniqueViolation(error)) return taken(error as { detail?: unknown });
   const { constraint } = error as { constraint?: string };
   const known = byState[state] ?? (constraint === undefined ? undefined : byConstraint[constraint]);
   if (known !== undefined) return fail(known[0], { public: known[1], cause: error });
@@ -44,6 +44,11 @@ export function classifyDatabaseError(error: unknown): Failure | undefined {
     });
   }
   return undefined;
+}
+
+/** Whether a statement failed because a row with a unique key of its own exists. */
+export function isUniqueViolation(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === "23505";
 }
 
 /** Whether the database cannot be used now, but may be later with the same settings. */

@@ -8,7 +8,7 @@
  * row image: a row as JSON text, from which exactly the same row can be restored.
  */
 export { type Batcher, createBatcher } from "./batcher.ts";
-export { classifyDatabaseError, isDatabaseAway, isDataError, mayBeCommitted } from "./classify.ts";
+export { classifyDatabaseError, isDatabaseAway, isDataError, isUniqueViolation, mayBeCommitted } from "./classify.ts";
 export { type Connections, type Database, type Fragment, openDatabase, type Sql } from "./database.ts";
 export { lockEachFor, lockFor, shareLockFor, tryLockFor } from "./locks.ts";
 export { notFound, unchangedRecord, updateRefusal } from "./optimistic.ts";

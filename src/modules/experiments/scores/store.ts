@@ -1,4 +1,4 @@
-import { lines, type Sql } from "../../../platform/db/index.ts";
+import { isUniqueViolation, lines, type Sql } from "../../../platform/db/index.ts";
 import { isRepeat, type NewScore, type Score, type ScoreState, skewMs } from "./domain/score.ts";
 
 /** The outcome of a score: stored now or before, refused because its id is taken, or without an exposure. */
@@ -12,7 +12,7 @@ export async function insertNewScores(sql: Sql, scores: readonly NewScore[]): Pr
   try {
     return await insertScores(sql, scores, "new");
   } catch (error) {
-    if ((error as { code?: unknown }).code !== "23505") throw error;
+    if (!isUniqueViolation(error)) throw error;
     return insertScores(sql, scores);
   }
 }

@@ -1,7 +1,7 @@
 import { Connection } from "./connection.ts";
 import { connectionEnded } from "./connection-error.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
-import { QuickLanes } from "./quick-lanes.ts";
+import { QuickReadConnections } from "./quick-read-connections.ts";
 import { createSql, type Sql } from "./sql.ts";
 import { Catalog } from "./statement/catalog.ts";
 import type { ResultRows, Runner, Shape } from "./statement/statement.ts";
@@ -40,7 +40,7 @@ export class Pool implements Runner {
   /** Connections without statements in flight, most recently used last. */
   private readonly idle: Connection[] = [];
   private readonly waiters: WaitQueue;
-  private readonly quickLanes = new QuickLanes();
+  private readonly quickReadConnections = new QuickReadConnections();
   private opening = 0;
   private retryAtMs = 0;
   private retryTimer: NodeJS.Timeout | undefined;
@@ -95,10 +95,10 @@ export class Pool implements Runner {
 
   private connectionFor(shape: Shape): Connection | undefined {
     if (!shape.isQuickRead || this.waiters.size > 0 || this.ending !== undefined) return this.shareable();
-    const lane = this.quickLanes.choose();
-    if (lane !== undefined) return lane;
+    const shared = this.quickReadConnections.choose();
+    if (shared !== undefined) return shared;
     const connection = this.shareable();
-    if (connection?.load === 0) this.quickLanes.add(connection);
+    if (connection?.load === 0) this.quickReadConnections.add(connection);
     return connection;
   }
 
@@ -116,7 +116,7 @@ export class Pool implements Runner {
       if (!connection.isOwned && connection.load < (found?.load ?? pipelineMax)) found = connection;
     }
     // The next statement on it may be slow.
-    if (found !== undefined) this.quickLanes.remove(found);
+    if (found !== undefined) this.quickReadConnections.remove(found);
     return found;
   }
 
@@ -140,7 +140,7 @@ export class Pool implements Runner {
   }
 
   private markIdle(connection: Connection): void {
-    this.quickLanes.remove(connection);
+    this.quickReadConnections.remove(connection);
     if (!this.idle.includes(connection)) this.idle.push(connection);
   }
 
@@ -237,7 +237,7 @@ export class Pool implements Runner {
   private remove(connection: Connection): void {
     this.connections.delete(connection);
     this.suspects.delete(connection);
-    this.quickLanes.remove(connection);
+    this.quickReadConnections.remove(connection);
     const at = this.idle.indexOf(connection);
     if (at >= 0) this.idle.splice(at, 1);
     if (this.connections.size === 0) {

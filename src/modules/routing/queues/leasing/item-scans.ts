@@ -16,7 +16,7 @@ type Selection = Pick<LeaseParams, "fromRank" | "ids" | "offerNumber" | "ahead" 
 export type SharedUse = Pick<LeaseParams, "ahead" | "requests">;
 
 /** The most concurrent leases of limited pools per tenant and node. Each holds a connection while it waits for locks. */
-const limitedLanes = 2;
+const limitedScansMax = 2;
 
 /** The waits for locks of background statements, which take some milliseconds. */
 const lockRetryMs = [2, 10, 40, 100];
@@ -27,7 +27,7 @@ export type ItemScans = ReturnType<typeof createItemScans>;
 /** Creates the lease statements of a node. */
 export function createItemScans(db: Database) {
   // Leases of one limited pool wait for the same group rows, so they queue here before they take a connection.
-  const limitedPools = createTenantConcurrencyLimiter(limitedLanes);
+  const limitedPools = createTenantConcurrencyLimiter(limitedScansMax);
   let turn = 0;
 
   function toParams(request: LeaseRequest, count: number, selection: Selection): LeaseParams {

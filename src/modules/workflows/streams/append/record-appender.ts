@@ -1,4 +1,4 @@
-import { createBatcher, type Database, type Sql } from "../../../../platform/db/index.ts";
+import { createBatcher, type Database, isUniqueViolation, type Sql } from "../../../../platform/db/index.ts";
 import { keyName } from "../../../../platform/idempotency/index.ts";
 import { type FullReason, fullReason, type Usage, usageOf } from "../domain/credit.ts";
 import { nameOfKey, type StreamKey } from "../domain/stream.ts";
@@ -97,7 +97,7 @@ async function appendGroups(
       for (const [nth, outcome] of settled) outcomes[nth] = outcome;
       open = [...first.filter(({ nth }) => !settled.has(nth)), ...later].sort((a, b) => a.nth - b.nth);
     } catch (error) {
-      if ((error as { code?: unknown }).code !== "23505" || ++repeats > repeatsMax) throw error;
+      if (!isUniqueViolation(error) || ++repeats > repeatsMax) throw error;
     }
   }
   const all = outcomes.values() as ArrayIterator<AppendOutcome>;
