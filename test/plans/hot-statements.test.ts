@@ -15,16 +15,18 @@ import {
 import { firstCandidates, namedCandidates } from "../../src/modules/routing/queues/leasing/limited-lease-store.ts";
 import * as sweep from "../../src/modules/routing/queues/sweep/sweep-store.ts";
 import { transitionItems } from "../../src/modules/routing/queues/transitions/transition-store.ts";
+import { nextWake } from "../../src/modules/workflows/runs/storage/due-runs.ts";
 import { findKnownMail, loadLeasedTasks, loadRuns } from "../../src/modules/workflows/runs/storage/run-loader.ts";
 import type { RunWrite } from "../../src/modules/workflows/runs/storage/run-write.ts";
 import { updateRuns } from "../../src/modules/workflows/runs/storage/run-writer.ts";
 import { appendBatch } from "../../src/modules/workflows/streams/append/append-store.ts";
-import { deliveryStore } from "../../src/modules/workflows/streams/delivery/delivery-store.ts";
+import { deliveryStore, nextDelivery } from "../../src/modules/workflows/streams/delivery/delivery-store.ts";
 import * as claims from "../../src/modules/workflows/tasks/polling/claim-store.ts";
 import { extendLeases, releaseLeases } from "../../src/modules/workflows/tasks/reports/report-store.ts";
+import { nextExpiry } from "../../src/modules/workflows/tasks/sweep/sweep-store.ts";
 import type { TenantId } from "../../src/platform/access/index.ts";
 import { type Connections, openDatabase, type Sql } from "../../src/platform/db/index.ts";
-import { leaseJobs } from "../../src/platform/jobs/store.ts";
+import { leaseJobs, nextJobDue } from "../../src/platform/jobs/store.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
 
@@ -195,6 +197,12 @@ const others: Record<string, Golden> = {
   "find expired leases": [(sql) => sweep.findExpiredLeases(sql, batch), "queue_items_leased"],
   "release due items": [(sql) => sweep.releaseDueItems(sql, batch), "queue_items_due", "queue_items_pkey"],
   "find the next deadline": [(sql) => sweep.nextDeadline(sql), "queue_items_due", "queue_items_leased"],
+  "find when the next work is due": [
+    (sql) => sql`
+      select (${nextJobDue(sql, ["a", "b"])}) as jobs, (${nextExpiry(sql)}) as tasks, (${nextDelivery(sql)}) as deliveries,
+        (${nextWake(sql, [0, 1])}) as runs`,
+    ...["jobs_due", "jobs_leased", "workflow_tasks_leased", "workflow_stream_deliveries_due", "workflow_runs_wake"],
+  ],
   "extend leases of tasks": [
     (sql) =>
       extendLeases(
