@@ -2,7 +2,7 @@ import type { List, Page } from "@client/transport/list";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { onEvents } from "./live";
 
-/** What a page knows about something that it reads. */
+/** State of data that a page reads. */
 export interface Query<Data> {
   readonly data: Data | undefined;
   readonly error: Error | undefined;

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** What the service says about a text that somebody types. */
+/** The service's response to typed text. */
 export interface TypedQuery<Data> {
   readonly data?: Data;
   readonly error?: Error;
@@ -9,7 +9,7 @@ export interface TypedQuery<Data> {
 const pauseMs = 250;
 
 /**
- * Reads data that depends on what somebody types, when they pause. The last answer stays until the next one is there. Without a
+ * Reads data that depends on typed text, when the typing pauses. The last response stays until the next one arrives. Without a
  * key nothing is read.
  */
 export function useTypedQuery<Data>(key: string | undefined, read: () => Promise<Data>): TypedQuery<Data> {

@@ -13,9 +13,9 @@ import { unlistedTransport as transport } from "../core/transport";
 import type { IconName } from "../ui/icon";
 import type { Found } from "./found";
 
-/** Finds what has an id. */
+/** Finds the records with an id. */
 export async function findById(id: string): Promise<Found[]> {
-  // Most ids are those of something that happened. The other kinds are asked one by one, and all but one refuse.
+  // Most ids belong to explainable records. For other ids, each remaining kind is queried, and all but one refuse.
   const explained = await byExplanation(id).catch(() => []);
   if (explained.length > 0) return explained;
   const found = await Promise.all(byRecord(id).map((find) => find.catch(() => [])));
@@ -45,7 +45,7 @@ function byRecord(id: string): Promise<Found[]>[] {
   ];
 }
 
-/** What can be explained: decisions, items, messages, runs and executions. */
+/** Finds explainable records: decisions, items, messages, runs and executions. */
 async function byExplanation(id: string): Promise<Found[]> {
   if (!can("explanation:read")) return [];
   const { kinds, links } = await createExplainService(transport).explain({ id });

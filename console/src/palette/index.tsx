@@ -12,7 +12,7 @@ const delayMs = 150;
 const lengthMin = 2;
 const nothing: SearchResult = { text: "", records: [], note: "" };
 
-/** What was found for a text. */
+/** Records found for a text. */
 interface SearchResult extends FoundRecords {
   readonly text: string;
 }

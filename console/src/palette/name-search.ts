@@ -1,7 +1,7 @@
 import { can } from "../core/session";
 import { type NamedKind, type NamedRecord, namedKinds } from "./named-kinds";
 
-/** What a search found. */
+/** Result of a search by name. */
 export interface Matches {
   /** The best ones first. */
   readonly records: readonly NamedRecord[];

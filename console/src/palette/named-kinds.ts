@@ -49,7 +49,7 @@ interface KindOptions<Row> {
   /** The names to look at; the first one that is not empty is shown. */
   readonly namesOf: (row: Row) => readonly string[];
   readonly pathOf: (row: Row) => string;
-  /** What opens the record on a page of many. */
+  /** Query that opens the record on a list page. */
   readonly queryOf?: (row: Row) => Readonly<Record<string, string>>;
 }
 

@@ -2,10 +2,10 @@ import type { Found } from "./found";
 import { findById } from "./id-search";
 import { createNameSearch, type Matches } from "./name-search";
 
-/** Records, and what is not among them. */
+/** Found records, with a note about missing ones. */
 export interface FoundRecords {
   readonly records: readonly Found[];
-  /** What the person should know about the result; empty if it is complete. */
+  /** A note about missing records; empty if the result is complete. */
   readonly note: string;
 }
 

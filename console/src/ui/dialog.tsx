@@ -58,10 +58,10 @@ export function Dialog({ title, kind = "modal", wide, onClose, actions, children
 
 interface Question {
   readonly title: string;
-  /** What will happen, and whether it can be undone. */
+  /** The effect, and whether it can be undone. */
   readonly consequence: ComponentChildren;
   readonly confirm: string;
-  /** A word that must be typed first, for what cannot be undone. */
+  /** A word that must be typed first if the action cannot be undone. */
   readonly typed?: string;
   readonly act: () => Promise<unknown>;
   /** The message after it has happened. */

@@ -79,7 +79,7 @@ export function shortId(id: string | undefined): string {
   return id.length > 14 ? `…${id.slice(-10)}` : id;
 }
 
-/** What an error means for the person. */
+/** Returns an error's message without its code. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.message.replace(/^[A-Z_]+: /, "");

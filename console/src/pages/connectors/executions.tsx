@@ -27,7 +27,7 @@ const columns: readonly Column<ConnectorExecution>[] = [
   },
 ];
 
-/** What was done at other systems. */
+/** Actions executed in other systems. */
 export function Executions() {
   const filters = { status: filterOf("status"), provider_key: filterOf("provider") };
   const list = useList(

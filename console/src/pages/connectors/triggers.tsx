@@ -31,7 +31,7 @@ const columns: readonly Column<TriggerSubscription>[] = [
   { title: "Last error", value: ({ last_error }) => last_error },
 ];
 
-/** What other systems start here. */
+/** Subscriptions to provider events. */
 export function Triggers() {
   const list = useList("trigger subscriptions", (page) => triggers.list(page), { live: ["connector."] });
   const toggle = ({ id, status }: TriggerSubscription) =>

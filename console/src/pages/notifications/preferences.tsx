@@ -25,7 +25,7 @@ const layers = [
   "Subscriber, this topic",
 ];
 
-/** What a person wants, and which layer of preferences decides on each channel. */
+/** A person's preferences, with the layer that decides on each channel. */
 export function Preferences({ subscriber }: { readonly subscriber: Subscriber }) {
   const list = useQuery("notification workflow choices", () => workflows.list({ limit: 200 }).page());
   const workflow = filterOf("workflow") ?? list.data?.items[0]?.workflow_key;

@@ -47,7 +47,7 @@ function totalsOf(all: readonly Queue[]): Totals {
   };
 }
 
-/** What happens in the workspace, and what needs somebody. */
+/** Current activity of the workspace, and what needs attention. */
 export default function Overview() {
   const list = useQuery("overview queues", () => queues.list({ limit: queuesMax }).page(), { everyMs: sampleMs });
   return (
@@ -146,7 +146,7 @@ function Summary({ queues: all }: { readonly queues: readonly Queue[] }) {
   );
 }
 
-/** What waits for a person: dead letters, approvals, failed runs and anomalies. */
+/** Work that waits for a person: dead letters, approvals, failed runs and anomalies. */
 function Attention({ queues: all, paused }: { readonly queues: readonly Queue[]; readonly paused: number }) {
   const dead = useQuery(
     can("dlq:read") ? `overview dead ${all.map(({ pool_id }) => pool_id).join()}` : undefined,

@@ -58,7 +58,7 @@ async function check(condition: string, sampleText: string): Promise<ValidateRul
   return rules.validate({ condition, sample }).catch(messageOf);
 }
 
-/** What the service says about the condition. */
+/** The service's verdict on the condition. */
 function Verdict({ result }: { readonly result: ValidateRuleResponse | string | undefined }) {
   return (
     <div aria-live="polite" class="filters">

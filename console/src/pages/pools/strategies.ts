@@ -17,7 +17,6 @@ const names = [
 /** The strategies by which a pool chooses among eligible recipients. */
 export const strategies = names.map((value) => ({ value, label: words(value) }));
 
-/** What each strategy does. */
 export const strategyMeanings: Readonly<Record<string, string>> = {
   weighted_random: "A random recipient, in proportion to the weights.",
   round_robin: "One after the other, in proportion to the weights.",

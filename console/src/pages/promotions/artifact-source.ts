@@ -6,7 +6,7 @@ import { createWorkflowDefinitionService } from "@client/gen/workflow-definition
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 
-/** What a version belongs to. */
+/** Kind of a version's target. */
 export type ArtifactKind = NewCandidateArtifact["kind"];
 
 interface Target {

@@ -22,7 +22,7 @@ export function Progress({ of: { percent, note, attempt, reported_at } }: { read
   );
 }
 
-/** What the worker returned. A result can be any JSON value, also null. */
+/** The worker's result: any JSON value, including null. */
 export function Result({ item }: { readonly item: QueueItem }) {
   if (item.state !== "completed") return null;
   return (

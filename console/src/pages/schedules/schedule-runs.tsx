@@ -11,7 +11,7 @@ import { Id, Status } from "../../ui/text";
 const schedules = createScheduleService(transport);
 const states = ["starting", "waiting", "routed", "skipped", "missed", "failed"];
 
-/** What came of the last times of a schedule. */
+/** Outcomes of a schedule's latest due times. */
 export function ScheduleRuns({ scheduleId, poolId }: { readonly scheduleId: string; readonly poolId: string }) {
   const state = filterOf("state") as ListScheduleRunsRequest["state"];
   const list = useList(

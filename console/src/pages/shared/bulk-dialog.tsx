@@ -12,11 +12,11 @@ export interface BulkChange {
   /** Counts the items that match. */
   readonly preview: (values: Values) => Promise<BulkPreview>;
   readonly start: (values: Values) => Promise<BulkOperation>;
-  /** What happens to a number of items, such as "12 items", and whether it can be undone. */
+  /** The effect on a number of items, such as "12 items", and whether it can be undone. */
   readonly consequence: (values: Values, items: string) => string;
   /** The name of the change on the button, such as "Cancel items". */
   readonly confirm: (values: Values) => string;
-  /** A word to type, for what cannot be undone. */
+  /** A confirmation word, for changes that cannot be undone. */
   readonly typed: (values: Values) => string | undefined;
 }
 

@@ -15,7 +15,7 @@ import { Ago, Chips, Facts, Notice } from "../../ui/text";
 
 const approvals = createWorkflowApprovalService(transport);
 
-/** What waits for a decision of a person. */
+/** Approvals that wait for a person's decision. */
 export function Approvals() {
   const mine = filterOf("for") === "me";
   const [decided, decide] = useState<{ approval: WorkflowApproval; approved: boolean }>();

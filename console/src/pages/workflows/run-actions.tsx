@@ -17,7 +17,6 @@ import { useStepStates } from "./step-states";
 const runs = createWorkflowRunService(transport);
 const ended = new Set(["succeeded", "failed", "cancelled", "timed_out"]);
 
-/** What somebody can do with a run. */
 export function RunActions({ run, refresh }: { readonly run: WorkflowRun; readonly refresh: () => void }) {
   const [dialog, open] = useState<"signal" | "replay">();
   const close = () => open(undefined);

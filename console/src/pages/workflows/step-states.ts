@@ -14,7 +14,6 @@ export interface HistoryEntry {
   readonly [detail: string]: unknown;
 }
 
-/** What happened to a step. */
 export interface StepState {
   readonly tone: Tone;
   readonly startedAt: string | undefined;

@@ -16,12 +16,12 @@ export interface Field {
   readonly appliesTo?: (texts: Texts) => boolean;
   /** Another control in place of the usual one, such as an editor. */
   readonly control?: (props: { id: string; text: string; set: (text: string) => void }) => ComponentChildren;
-  /** What follows from the entered values, shown below the row of the field. */
+  /** Content derived from the entered values, shown below the row of the field. */
   readonly below?: (values: Values) => ComponentChildren;
 }
 
-/** What is entered and valid, in the form of the request. */
+/** Valid entered values, in the form of the request. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** What is entered, by the name of the field. */
+/** Entered texts by field name. */
 export type Texts = Readonly<Record<string, string>>;

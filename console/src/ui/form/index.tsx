@@ -16,7 +16,7 @@ interface FormProps {
   readonly submit: string;
   readonly onSubmit: (values: Record<string, unknown>) => Promise<unknown>;
   readonly onCancel?: () => void;
-  /** What follows from the entered values, shown below all fields. */
+  /** Content derived from the entered values, shown below all fields. */
   readonly children?: (values: Values) => ComponentChildren;
 }
 

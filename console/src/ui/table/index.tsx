@@ -23,7 +23,7 @@ export interface Selection {
 }
 
 interface Props<Row> {
-  /** What the rows are; also the name of the exported file. */
+  /** Name for the rows; also the name of the exported file. */
   readonly label: string;
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
@@ -40,11 +40,11 @@ interface Props<Row> {
 }
 
 const rowPx = 40;
-/** More rows are loaded when so few are left below. */
+/** More rows are loaded when at most this many are left below. */
 const moreRows = 30;
 const selectionWidth = "44px";
 const actionsWidth = "120px";
-/** What a column without a width needs at least. */
+/** Minimum width of a column without a width. */
 const flexibleWidth = "130px";
 
 /** A table that renders only the rows in view. The column titles sort it; the order is part of the address. */

@@ -22,7 +22,7 @@ interface Props {
   readonly refresh: () => void;
 }
 
-/** What happens before and between the messages of a workflow, in order. */
+/** The steps before and between the messages of a workflow, in order. */
 export function Steps({ workflow, refresh }: Props) {
   const [isEditing, edit] = useState(false);
   const { steps } = workflow;
