@@ -41,7 +41,7 @@ interface Dependencies extends AreaParts {
   readonly findPoolId: FindPoolId;
   /** Performs operations of other areas. */
   readonly call: OperationCaller;
-  /** What the marketplace needs of other areas. */
+  /** The marketplace's dependencies on other areas. */
   readonly marketplace: Omit<MarketplaceSources, "findConnection">;
 }
 
@@ -106,9 +106,8 @@ export function createConnectors(dependencies: Dependencies) {
     connectPages: connectSessions.pages,
     /** Whether a tenant can execute an action. */
     checkActionUse: actions.checkUse,
-    /** What promotions activate. */
+    /** Activated by promotions. */
     artifacts: [configs.artifacts],
-    /** What is metered. */
     usageSources: [executionUsage],
     explainers: [actions.explainer],
     /** Receives the webhook deliveries of providers. */

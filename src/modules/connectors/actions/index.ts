@@ -39,7 +39,7 @@ import { maintainExecutionsJob } from "./records/retention-job.ts";
 export type { ActionCall, ActionRefusal, ActionResult, PerformAction } from "./execution/unrecorded-action.ts";
 export { executionUsage } from "./records/usage-source.ts";
 
-/** What a caller needs to know of an action that can be executed, or why it cannot. */
+/** Details of an action that can be executed, or why it cannot. */
 export type ActionUse =
   | "absent"
   | { readonly reason: string }

@@ -33,13 +33,13 @@ export type ConnectionFailure =
   | "decrypt_failed"
   | "refresh_failed";
 
-/** What a caller needs of an open connection. */
+/** A caller's requirements for a connection. */
 export interface OpenOptions {
   /** How long the credentials must still be valid; 15 seconds by default. */
   readonly minValidMs?: number | undefined;
   /** Who uses it; undefined for the service itself. Throws PERMISSION_DENIED if the connection is of an environment they may not use. */
   readonly principal?: Principal | undefined;
-  /** Whether to open credentials that the provider rejected too, to ask it again. */
+  /** Whether to open rejected credentials too, to verify them again. */
   readonly isTest?: boolean | undefined;
 }
 

@@ -9,7 +9,7 @@ import { unionOf } from "./domain/permissions.ts";
 import { readSignedPack, writeSignedPack } from "./pack-signature.ts";
 import type { RecordOwners } from "./record-owners.ts";
 
-/** What to export, and under which name. */
+/** Records to export, and the pack's name. */
 export interface ExportRequest extends Pick<Pack, "publisher" | "name" | "version" | "title" | "description"> {
   readonly records: readonly { readonly kind: RecordKind; readonly record: string }[];
 }

@@ -30,11 +30,11 @@ export { packName } from "./domain/pack.ts";
 export type { SlotSources } from "./installations/slot-resolver.ts";
 export { readSignedPack, signPack, writeSignedPack } from "./pack-signature.ts";
 
-/** What the marketplace needs of other modules. */
+/** The marketplace's dependencies on other modules. */
 export interface MarketplaceSources extends SlotSources {
   /** The records that packs can contain. Called on use, because areas are composed later. */
   readonly packRecords: () => readonly PackRecords[];
-  /** Finds what refers to records across areas. */
+  /** Finds references to records across areas. */
   readonly findUses: () => readonly FindUses[];
 }
 

@@ -2,7 +2,7 @@ import type { Context } from "../../../chain/call.ts";
 import { Failure } from "../../../errors/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 
-/** What callers do with packs. */
+/** Callers' operations on packs. */
 export type PackOperation =
   | "publish"
   | "yank"

@@ -19,7 +19,7 @@ export interface StoredVersion {
 /** A version without its document. */
 export type VersionHead = Omit<StoredVersion, "document" | "signature">;
 
-/** What a search reads of a built-in pack. */
+/** The searchable part of a built-in pack. */
 export type BuiltInEntry = Pick<
   Pack,
   "publisher" | "name" | "kind" | "title" | "description" | "tags" | "deprecatedBy"
@@ -33,7 +33,7 @@ export interface PackFilter {
   readonly installed: boolean | undefined;
 }
 
-/** What lists show of a version: the pack without its contents. */
+/** A version in a list: the pack without its contents. */
 export interface PackSummary {
   readonly pack: Omit<Pack, "contents">;
   readonly digest: string;

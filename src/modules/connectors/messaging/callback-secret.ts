@@ -2,8 +2,8 @@ import type { OpenConnection } from "../connections/index.ts";
 import { type CallbackSpec, RenderError, renderText, renderValue } from "../manifests/index.ts";
 
 /**
- * What proves the callbacks of a connection: its secret, or the topic of SNS. Undefined if the connection has none, so that
- * its provider sends no callbacks.
+ * Returns the proof of a connection's callbacks: its secret, or the topic of SNS. Undefined if the connection has none; its
+ * provider then sends no callbacks.
  */
 export function secretOf({ verify, secret }: CallbackSpec, account: OpenConnection): string | undefined {
   const values = { input: {}, account, nowMs: 0 };

@@ -29,7 +29,7 @@ interface Dependencies {
   readonly http: GuardedHttp;
 }
 
-/** What a verified notification of SNS is: an event, or only about the subscription. */
+/** The result of a notification. `handled`: it was only about the subscription. */
 type SnsResult = "event" | "handled" | "refused";
 
 /** Verifies notifications of Amazon SNS, and confirms subscriptions of the expected topic. */

@@ -155,7 +155,7 @@ export function providerConfigStore(sql: Sql) {
       return row;
     },
 
-    /** What still needs the secrets of a config: its connections, or the revocation of their grants at the provider. */
+    /** Finds the remaining use of a config's secrets: its connections, or the revocation of their grants at the provider. */
     async findUse(tenantId: TenantId, id: string): Promise<"connections" | "revocations" | undefined> {
       const [row] = await sql<{ isRevoked: boolean }[]>`
         select status = 'revoked' as is_revoked from connector_connections

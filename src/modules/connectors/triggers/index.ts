@@ -57,7 +57,7 @@ export { challengeReply, readDelivery } from "./intake/delivery-reader.ts";
 export { isSameText, isVerified, type ReadDelivery } from "./intake/verification.ts";
 export type { CompileTemplate, EnvironmentLookup, FindPoolId };
 
-/** What the module needs of connections. */
+/** The module's dependencies on connections. */
 export type TriggerConnections = ConnectionAccess & SubscriptionParts["connections"];
 
 export interface TriggerParts {

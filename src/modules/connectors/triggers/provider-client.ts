@@ -70,7 +70,7 @@ export interface ProviderFailure {
   readonly mayHaveArrived: boolean;
 }
 
-/** What the provider answered. The answer is not redacted yet. */
+/** A provider's answer, not yet redacted. */
 export interface ProviderAnswer {
   readonly class: "ok";
   readonly answer: Extract<ActionAnswer, { class: "ok" }>;

@@ -2,14 +2,14 @@ import type { Connection } from "../../connections/index.ts";
 import type { Action, AnswerClass } from "../../manifests/index.ts";
 import { type Attempt, type Execution, isRepeatable, nodeLostCode } from "./execution.ts";
 
-/** What one request did. */
+/** Outcome of one request. */
 export interface AttemptExplanation {
   readonly number: number;
   readonly outcome: string;
   readonly consequence: string;
 }
 
-/** What happened in an execution, and what would help. */
+/** The outcome of an execution, with remedies. */
 export interface Explanation {
   readonly executionId: string;
   readonly status: Execution["status"];

@@ -7,13 +7,13 @@ export interface AttemptResult {
   readonly class: AnswerClass;
   /** Whether the request certainly did not reach the provider. */
   readonly notSent: boolean;
-  /** Whether the provider may have performed the action, although the answer is no success. */
+  /** Whether the provider may have performed the action, although the answer is not a success. */
   readonly mayHaveTakenEffect: boolean;
   /** When the provider allows the next request, if it said so. */
   readonly retryAtMs?: number | undefined;
 }
 
-/** What the executor knows when it decides how to go on. */
+/** Inputs to the decision on the next step. */
 export interface Progress {
   readonly nowMs: number;
   readonly deadlineMs: number;
@@ -38,7 +38,7 @@ const retryBackoff: Backoff = { firstMs: 200, maxMs: 5000, spread: [0.5, 1] };
 /** A retry that leaves less time than this for the answer is not worth it. */
 const answerMsMin = 50;
 
-/** Decides what follows an answer that is no success. */
+/** Decides what follows an unsuccessful answer. */
 export function nextStep(
   action: Pick<Action, "mutation" | "retry">,
   result: AttemptResult,

@@ -14,7 +14,7 @@ export const blockMsMax = 24 * 3_600_000;
 
 const entriesMax = 10_000;
 
-/** What is limited: a connection, or a provider that needs none. */
+/** Returns the limited scope: a connection, or a provider that needs none. */
 export function limitScope(connectionId: string, providerKey: string): string {
   return connectionId === "" ? `provider:${providerKey}` : connectionId;
 }

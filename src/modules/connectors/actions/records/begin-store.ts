@@ -17,7 +17,7 @@ export interface NewExecution {
   readonly origin: ExecutionOrigin;
   readonly originId: string;
   readonly safety: Safety;
-  /** What a provider's limit applies to. */
+  /** The scope of the provider's limit. */
   readonly limitScope: string;
   /** How long the node has to store the outcome. */
   readonly leaseMs: number;
@@ -33,11 +33,11 @@ export interface Beginning {
 interface StoredBeginning {
   /** Until when the provider wants no requests. */
   readonly blockedUntilMs: number;
-  /** Whether the connection is revoked, which this node may not have heard of yet. */
+  /** Whether the connection is revoked; this node may not know yet. */
   readonly isRevoked: boolean;
 }
 
-/** What the database says about a beginning, or that its key was used. */
+/** The stored beginning, or that its idempotency key was used. */
 export type Begun = StoredBeginning | "duplicate";
 
 /** Stores executions as running, with their idempotency records, in one statement. */

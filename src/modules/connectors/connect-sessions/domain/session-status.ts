@@ -2,10 +2,10 @@
 export const sessionStatuses = ["pending", "authorizing", "completed", "failed", "expired", "revoked"] as const;
 export type SessionStatus = (typeof sessionStatuses)[number];
 
-/** The statuses that a session leaves no more. */
+/** The final statuses of a session. */
 export type EndStatus = Exclude<SessionStatus, "pending" | "authorizing">;
 
-/** What happens to a session. */
+/** Transitions of a session. */
 export const sessionVerbs = ["authorize", "retry", "complete", "fail", "expire", "revoke"] as const;
 export type SessionVerb = (typeof sessionVerbs)[number];
 

@@ -2,7 +2,7 @@ import type { AuthMode } from "../../manifests/index.ts";
 import type { SessionError } from "../domain/connect-session.ts";
 import type { EndStatus } from "../domain/session-status.ts";
 
-/** What all views of an opened session show. */
+/** Content of all views of an opened session. */
 export interface PageFrame {
   readonly sessionId: string;
   /** The name of the tenant. */
@@ -33,7 +33,7 @@ export interface FormField {
   readonly choices: readonly string[] | undefined;
   readonly example: string;
   readonly value: string;
-  /** What is wrong with the submitted value; empty if nothing is. */
+  /** Problem with the submitted value; empty if there is none. */
   readonly problem: string;
 }
 
@@ -47,13 +47,13 @@ export interface FormView {
   readonly mode: AuthMode;
   readonly modes: readonly AuthMode[];
   readonly fields: readonly FormField[];
-  /** What will be requested from the provider, in words. */
+  /** Permissions to request from the provider, in words. */
   readonly permissions: readonly string[];
-  /** What went wrong before; empty if nothing did. */
+  /** Previous problem; empty if there was none. */
   readonly problem: string;
 }
 
-/** What the hosted page shows or does. */
+/** Content or action of the hosted page. */
 export type PageView =
   /** Nothing can be shown: the session is unknown, or belongs to another browser. */
   | { readonly kind: "refused"; readonly reason: RefusalReason }

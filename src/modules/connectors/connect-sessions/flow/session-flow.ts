@@ -33,7 +33,7 @@ interface Dependencies {
 
 type ChosenOffer = ProviderOffer & { readonly mode: AuthMode; readonly auth: AuthSpec };
 
-/** What end users do on the hosted page. */
+/** The end user's actions on the hosted page. */
 export type SessionFlow = ReturnType<typeof createSessionFlow>;
 
 /** Creates the flow of the hosted page. Every step but the first needs the cookie of the browser that opened the session. */
@@ -204,7 +204,7 @@ export function refused(reason: RefusalReason): PageView {
   return { kind: "refused", reason };
 }
 
-/** What an end user is told about credentials that were not accepted. */
+/** Explains to the end user why credentials were not accepted. */
 function problemOf({ fault, code }: ProofFailure, providerName: string): string {
   const detail = safeCode(code);
   switch (fault) {

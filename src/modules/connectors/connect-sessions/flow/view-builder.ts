@@ -8,7 +8,7 @@ import { connectSessionStore } from "../store.ts";
 import { requestedScopes } from "./authorization-request.ts";
 import type { EndView, FormField, FormView, PageFrame, PageView, ProviderItem } from "./page-view.ts";
 
-/** What the end user has chosen so far. */
+/** The end user's choices so far. */
 export interface Choice {
   readonly providerKey: string | undefined;
   readonly mode: string | undefined;
@@ -32,7 +32,7 @@ interface Dependencies {
 export type ViewBuilder = ReturnType<typeof createViewBuilder>;
 
 export function createViewBuilder({ sql, findOffer }: Dependencies) {
-  /** What all views show. */
+  /** Builds the common frame. */
   async function frameOf(session: OpenSession): Promise<PageFrame> {
     const application = await connectSessionStore(sql).findTenantName(session.tenantId);
     const { id, email, displayName } = session.endUser;

@@ -92,7 +92,7 @@ export function createRefresher(dependencies: Dependencies): Refresher {
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
   });
 
-  /** What the stored connection says without a refresh; undefined if it still has the spent credentials. */
+  /** Returns the outcome without a refresh; undefined if the stored credentials are still the spent ones. */
   function settledBy(
     sealed: SealedConnection | undefined,
     { spentVersion }: RefreshRequest,

@@ -25,7 +25,7 @@ export type Refusal =
   | "refresh_failed"
   | "rejected";
 
-/** What the provider says about credentials. `unclear`: it said nothing about them. */
+/** The provider's verdict on credentials. `unclear`: it gave none. */
 type Verdict = "accepted" | "rejected" | "unclear";
 
 interface Dependencies {

@@ -29,7 +29,6 @@ export interface ConnectionNode {
   readonly metrics: Metrics;
 }
 
-/** What nodes are created with. */
 export interface NodeOptions {
   readonly url: string;
   readonly providers: readonly Provider[];

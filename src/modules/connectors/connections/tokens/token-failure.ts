@@ -3,13 +3,13 @@ import { EgressError } from "../../../../platform/egress/index.ts";
 import type { RenderFailure } from "../../manifests/index.ts";
 import type { StandardAnswer } from "./token-answer.ts";
 
-/** Why a token request brought no token. Codes are safe to show. */
+/** Why a token request failed. Codes are safe to show. */
 export type TokenFailure =
-  /** The provider answered that it grants nothing. */
+  /** The provider refused the request. */
   | { readonly kind: "refused"; readonly what: "grant" | "client" | "request"; readonly code: string }
-  /** What answered is no token endpoint, or a faulty one. The grant may be spent nevertheless. The code says what came. */
+  /** The server is not a token endpoint, or is faulty. The grant may still be spent. The code describes the response. */
   | { readonly kind: "malformed"; readonly code: string }
-  /** The provider gave no answer. `mayHaveArrived`: the provider may have spent the grant nevertheless. */
+  /** The provider did not respond. `mayHaveArrived`: the provider may have spent the grant. */
   | {
       readonly kind: "unavailable";
       readonly code: string;
@@ -17,7 +17,7 @@ export type TokenFailure =
       readonly retryAfterMs: number | undefined;
     };
 
-/** Ends a token request that brings no token. */
+/** Thrown when a token request fails. */
 export class TokenRequestError extends Error {
   readonly fault: TokenFailure;
 

@@ -15,7 +15,7 @@ import {
 import type { AccountChoice } from "../domain/connection.ts";
 import { accountTextAt, capturedFrom } from "../tokens/token-answer.ts";
 
-/** What a provider says about an account. Codes and messages are redacted. */
+/** The result of probing an account. Codes and messages are redacted. */
 export type ProbeResult =
   | {
       readonly kind: "ok";
@@ -26,7 +26,7 @@ export type ProbeResult =
   | { readonly kind: "unverified" }
   | {
       readonly kind: "failed";
-      /** `unreachable`: there was no answer. `unusable`: the request cannot be made. */
+      /** `unreachable`: no response. `unusable`: the request cannot be made. */
       readonly class: Exclude<AnswerClass, "ok"> | "unreachable" | "unusable";
       readonly code: string;
       readonly message: string;

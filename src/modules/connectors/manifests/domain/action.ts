@@ -15,7 +15,7 @@ export type KeyPlace =
   /** A pointer into the JSON or form body. */
   | { readonly in: "body"; readonly pointer: string };
 
-/** What an action does to the provider's data. */
+/** Effect of an action on the provider's data. */
 export interface Mutation {
   readonly effect: Effect;
   /** Whether data is lost. */

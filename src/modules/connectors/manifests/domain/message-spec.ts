@@ -18,7 +18,7 @@ export const messageFailures = [
 ] as const;
 export type MessageFailure = (typeof messageFailures)[number];
 
-/** What a provider reports later about a message that it accepted. */
+/** Events that a provider reports about a message after accepting it. */
 export const messageEventKinds = [
   "delivered",
   "deferred",
@@ -55,7 +55,7 @@ export interface ChannelSpec {
   readonly send: readonly SendSpec[];
 }
 
-/** What a refusal of the provider means for the message; the first rule that matches decides. */
+/** A rule that maps a provider's refusal to a message failure; the first match decides. */
 export interface FailureRule {
   readonly classes: ReadonlySet<AnswerClass> | undefined;
   /** A condition about `class`, `code` and `message`. */

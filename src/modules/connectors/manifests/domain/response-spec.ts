@@ -1,7 +1,7 @@
 import type { CelExpression } from "../../../../platform/cel/index.ts";
 import type { Json } from "../../../../platform/document/index.ts";
 
-/** What an answer of a provider means. */
+/** Classes of provider answers. */
 export const answerClasses = [
   "ok",
   "rate_limited",

@@ -35,7 +35,7 @@ export interface TextTemplate {
   readonly parts: readonly (string | Placeholder)[];
 }
 
-/** What the name and the value of an entry are called. */
+/** Member names for the name and the value of an entry. */
 export interface EntryNames {
   readonly name: string;
   readonly value: string;

@@ -105,7 +105,7 @@ export interface MessageContract {
   readonly callbacks: readonly CallbackContract[];
 }
 
-/** What a provider documents, as `connectors/contracts/README.md` describes it. */
+/** A provider's documented behaviour, in the form of `connectors/contracts/README.md`. */
 export interface Contract {
   readonly provider: string;
   readonly mode: AuthMode;

@@ -8,7 +8,7 @@ export interface MockAnswer {
   readonly body?: Json | undefined;
 }
 
-/** What the mock does with a request instead of answering it as the manifest describes. */
+/** A deviation of the mock from the answer that the manifest describes. */
 export type MockFailure =
   /** Any answer, such as a recorded one of the vendor. */
   | ({ readonly kind: "answer" } & MockAnswer)

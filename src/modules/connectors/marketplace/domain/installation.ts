@@ -29,7 +29,7 @@ export interface InstalledRecord {
   readonly key: string;
   readonly kind: RecordKind;
   readonly recordId: string;
-  /** What the pack wrote, in normal form. */
+  /** Content that the pack wrote, in normal form. */
   readonly base: JsonObject;
 }
 
@@ -39,7 +39,7 @@ export type InstallationHead = Omit<Installation, "document">;
 /** A record without what the pack wrote. */
 export type RecordHead = Omit<InstalledRecord, "base">;
 
-/** What a change did to an installation. */
+/** Kind of a change to an installation. */
 export type ChangeOperation = "install" | "upgrade" | "rollback" | "uninstall";
 
 /** A change in the log of an installation. */
@@ -60,14 +60,14 @@ export interface RecordImages {
   readonly after: string | null;
 }
 
-/** What a rollback restores: the records, and the rows of the installation itself. */
+/** State that a rollback restores: the records, and the rows of the installation itself. */
 export interface UpgradeImages {
   readonly records: readonly RecordImages[];
   readonly installation: string;
   readonly installationRecords: readonly string[];
 }
 
-/** What an install or upgrade does to one record. */
+/** Effect of an install or upgrade on one record. */
 export interface PlannedChange {
   readonly key: string;
   readonly kind: RecordKind;

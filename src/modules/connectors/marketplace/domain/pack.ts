@@ -1,6 +1,6 @@
 import type { JsonObject, Permissions, RecordKind } from "../../../pack-records.ts";
 
-/** What a pack is for. A pack contains records of one purpose. */
+/** The purpose of a pack and of all its records. */
 export type PackKind = "connector" | "workflow" | "notification" | "rules";
 
 /** The kinds of slots. */

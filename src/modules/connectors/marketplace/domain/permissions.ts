@@ -2,7 +2,7 @@ import type { Permissions } from "../../../pack-records.ts";
 
 const aspects = ["hosts", "scopes", "effects"] as const;
 
-/** What the first permissions have beyond the second ones. */
+/** Returns the permissions that are missing in `base`. */
 export function permissionsBeyond(permissions: Permissions, base: Permissions): Permissions {
   return mapAspects((aspect) => permissions[aspect].filter((each) => !base[aspect].includes(each)));
 }

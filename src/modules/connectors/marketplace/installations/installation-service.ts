@@ -53,7 +53,7 @@ export interface UpgradeRequest {
   readonly accepted: Permissions;
 }
 
-/** What an install or upgrade does. */
+/** Effect of an install or upgrade. */
 export interface InstallPlan {
   readonly publisher: string;
   readonly name: string;

@@ -6,7 +6,7 @@ import type { MessageOutcome } from "./message.ts";
 /** The longest delay that a provider may request. */
 const waitMsMax = 15 * 60_000;
 
-/** What each class means for a message unless the manifest says otherwise. */
+/** The message failure of each class, unless the manifest says otherwise. */
 const failureOfClass: Readonly<Partial<Record<AnswerClass, MessageFailure>>> = {
   rate_limited: "rate_limited",
   auth_expired: "auth_rejected",
@@ -20,7 +20,7 @@ const failureOfClass: Readonly<Partial<Record<AnswerClass, MessageFailure>>> = {
 /** Faults of requests that never reached the provider. */
 const faults = ["denied", "dns_failed", "connect_failed", "tls_failed", "timeout", "cancelled"] as const;
 
-/** What a refused action means for its message. */
+/** Maps a refused action to the outcome of its message. */
 export function outcomeOf({ failures }: MessageSpec, refusal: ActionRefusal, nowMs: number): MessageOutcome {
   const { httpStatus, isRepeatable, mayHaveTakenEffect, retryAtMs } = refusal;
   const detail = detailOf(refusal);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalJson } from "../../../../platform/crypto/index.ts";
 import type { ProviderConfig } from "./provider-config.ts";
 
-/** What a version of a provider config consists of: everything that its provider sees, without secrets. */
+/** The content of a provider config version: everything that its provider sees, without secrets. */
 export type ConfigContent = Pick<ProviderConfig, "clientId" | "scopes" | "settings" | "manifestVersion">;
 
 interface EncodedContent extends Pick<ConfigContent, "scopes" | "settings"> {

@@ -8,7 +8,7 @@ export type ProviderConfigId = string & { readonly __id: "provider_config" };
 
 export type ProviderConfigStatus = "draft" | "active" | "disabled" | "archived";
 
-/** What callers do to the status of a provider config. */
+/** Status changes that callers request. */
 export type ProviderConfigVerb = "activate" | "disable" | "archive";
 
 /** Secret values by name. */

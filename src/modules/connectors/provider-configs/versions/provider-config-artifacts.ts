@@ -73,7 +73,7 @@ export function createProviderConfigArtifacts(service: ProviderConfigService): P
   };
 }
 
-/** What a version changes, in the words of a reviewer. */
+/** Describes the changes of a version for a reviewer. */
 function impactsOf(before: ConfigContent, after: ConfigContent): ArtifactFinding[] {
   const impacts: ArtifactFinding[] = [];
   const added = after.scopes.filter((scope) => !before.scopes.includes(scope));

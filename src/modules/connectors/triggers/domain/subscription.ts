@@ -5,7 +5,7 @@ import type { Stamps } from "../../../../platform/records/index.ts";
 
 export type SubscriptionId = string & { readonly __id: "trigger_subscription" };
 
-/** What receives events. Values of a route, and the input and run key of a workflow, are templates over `event`. */
+/** A receiver of events. Values of a route, and the input and run key of a workflow, are templates over `event`. */
 export type Target =
   | {
       readonly kind: "workflow";
@@ -59,7 +59,7 @@ export interface RegistrationStatus {
 
 /** The secrets of a subscription or registration. */
 export interface Secrets {
-  /** What deliveries are signed with, or the public key of the signer. */
+  /** The key that deliveries are signed with, or the public key of the signer. */
   readonly signing?: string | undefined;
   /** The secret part of the callback URL. */
   readonly urlKey?: string | undefined;

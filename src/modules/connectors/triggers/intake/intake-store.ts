@@ -3,7 +3,7 @@ import type { Sql } from "../../../../platform/db/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
 import type { SubscriptionId } from "../domain/subscription.ts";
 
-/** What the intake needs to know about a subscription. */
+/** The part of a subscription that the intake needs. */
 export interface IntakeSubscription {
   readonly tenantId: TenantId;
   readonly id: SubscriptionId;

@@ -20,7 +20,7 @@ import { findIntakeSubscription, type IntakeSubscription } from "./intake-store.
 import { type Delivery, isSameText, isVerified, type ReadDelivery } from "./verification.ts";
 
 /**
- * What became of a delivery. All that cannot be verified is refused in the same way, whatever the reason. `unavailable`: it cannot
+ * The result of a delivery. All unverified deliveries are refused in the same way, whatever the reason. `unavailable`: it cannot
  * be stored now.
  */
 export type IntakeResult = "taken" | "refused" | "malformed" | "unavailable" | { readonly reply: Reply };

@@ -25,7 +25,7 @@ export type NewRegistration = Pick<
   "tenantId" | "id" | "subscriptionId" | "triggerKey" | "connectionId" | "input" | "ciphertext"
 > & { readonly keyId: string; readonly shard: number; readonly createdAt: Date };
 
-/** What the provider answered to a registration or renewal. */
+/** A provider's answer to a registration or renewal. */
 export interface Registered {
   readonly externalId: string;
   readonly expiresAt: Date | null;
@@ -35,7 +35,7 @@ export interface Registered {
   readonly sealed?: { readonly ciphertext: string; readonly keyId: string } | undefined;
 }
 
-/** After this many failed removals of a webhook, its successor is registered all the same. */
+/** After this many failed removals of a webhook, its successor is registered anyway. */
 const removalFailuresMax = 3;
 
 /** The SQL queries of registrations. Due times are the database's, so that the clocks of nodes do not matter. */

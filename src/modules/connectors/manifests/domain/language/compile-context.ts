@@ -1,7 +1,7 @@
 import type { JsonObject, Violations } from "../../../../../platform/document/index.ts";
 import type { HostList } from "../host-list.ts";
 
-/** What all parts of one manifest share. */
+/** State shared by all parts of one manifest. */
 export interface CompileContext {
   readonly violations: Violations;
   readonly key: string;

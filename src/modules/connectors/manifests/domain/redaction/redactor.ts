@@ -3,7 +3,7 @@ import { encodePart, secretLengthMin } from "../../../../../platform/text/index.
 import type { FieldSpec } from "../auth-spec.ts";
 import type { AccountValues, Provider } from "../provider.ts";
 
-/** What replaces a secret. */
+/** Replacement for secrets. */
 export const redacted = "[redacted]";
 
 /** A shorter secret has too few characters in base64 that do not depend on its neighbours. */

@@ -19,7 +19,7 @@ import { withSignedToken } from "./signed-token.ts";
 import { joinUrl, renderPath, renderUrl } from "./url.ts";
 import { nameOf, RenderError, type RequestValues, renderText, renderValue, requireText, resolve } from "./values.ts";
 
-/** What an action adds to its request. */
+/** An action's additions to its request. */
 export interface RequestOptions {
   readonly mutation?: Action["mutation"] | undefined;
   readonly paginate?: Action["paginate"] | undefined;

@@ -22,7 +22,7 @@ export interface ReadOptions {
   readonly page?: PageState | undefined;
 }
 
-/** What classifies answers: an action or a trigger. */
+/** A classifier of answers: an action or a trigger. */
 export type Readable = Pick<Action, "errors"> & Partial<Pick<Action, "response" | "output" | "paginate">>;
 
 const messageLengthMax = 512;
