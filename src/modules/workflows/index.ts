@@ -78,13 +78,11 @@ export function createWorkflows({ config, ...parts }: Dependencies) {
     workers: [runs.sweeper, tasks.sweeper, triggers.worker, streams.worker],
     environments,
     compileTemplate,
-    /** What promotions activate. */
+    /** Activated by promotions. */
     artifacts: [definitions.artifacts(readRunOutcomes)],
     /** The records that packs contain. */
     packRecords: [definitions.packRecords(findTriggersOf), triggers.packRecords],
-    /** What is metered. */
     usageSources: [runUsage],
-    /** What health reports read. */
     healthSources: { workflow_runs: runs.health, workflow_tasks: tasks.health },
     explainers: [runs.explainer],
     /** Finds workflows that refer to records of other areas. */
@@ -94,7 +92,7 @@ export function createWorkflows({ config, ...parts }: Dependencies) {
       tasks.endWaits();
       streams.endWaits();
     },
-    /** Has the data of a tenant removed that is not in the database; returns whether any is left. */
+    /** Schedules the removal of a tenant's data outside of the database; returns whether any is left. */
     releaseTenant: objects.releaseTenant,
     close: () => objectStore.close(),
     async idle() {

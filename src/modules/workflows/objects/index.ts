@@ -39,9 +39,9 @@ interface Dependencies {
 export interface Objects {
   readonly handlers: Handlers<typeof Rpc>;
   readonly jobs: readonly JobKind[];
-  /** Has the bytes of objects removed whose records are removed in the same transaction. */
+  /** Schedules the removal of the bytes of objects whose records are removed in the same transaction. */
   readonly release: ReleaseObjects;
-  /** Has all objects of a tenant removed; returns whether any of them still has bytes. */
+  /** Schedules the removal of a tenant's objects; returns whether any still has bytes. */
   releaseTenant(tenantId: TenantId): Promise<boolean>;
 }
 

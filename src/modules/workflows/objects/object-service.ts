@@ -28,7 +28,7 @@ interface Dependencies {
   readonly region: string;
 }
 
-/** What a caller announces about an object. */
+/** A caller's announcement of an object. */
 export interface AnnouncedObject {
   readonly sha256: string;
   readonly sizeBytes: number;

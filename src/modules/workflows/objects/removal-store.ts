@@ -74,7 +74,7 @@ export function removalStore(sql: Sql) {
       return count;
     },
 
-    /** Has all objects of a tenant removed; returns whether any of them still has bytes. */
+    /** Schedules the removal of a tenant's objects; returns whether any still has bytes. */
     async releaseTenant(tenantId: TenantId, now: Date): Promise<boolean> {
       await sql`
         update workflow_object_intents

@@ -54,7 +54,7 @@ export interface AdvancedRun {
   readonly isKnown: boolean;
 }
 
-/** What an advance has changed: its run as committed. */
+/** The result of an advance: its run as committed. */
 export interface CommittedAdvance {
   readonly run: LiveRun;
   readonly plan: Plan;
@@ -221,7 +221,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     const names = new Set<string>();
     const newMail: MailWrite[] = [];
     let records: (IdempotencyRecord | undefined)[] = [];
-    // What is refused because of an earlier request of this advance is decided again when that one is stored.
+    // A refusal that depends on an earlier request of this advance is decided again when that one is stored.
     const setResult = (request: AdvanceRequest, result: AdvanceResult | { readonly error: unknown }) => {
       if (applied.length === 0) facts.results.set(request, result);
     };

@@ -18,13 +18,13 @@ export interface Subscriber extends Trigger {
   readonly earlierXids: readonly string[];
 }
 
-/** What follows for a trigger from its firings. */
+/** The effect of firings on a trigger. */
 export interface TriggerChange {
   readonly trigger: Trigger;
   readonly status: StatusChange;
 }
 
-/** The new position of a schedule, and what became of its runs. */
+/** The new position of a schedule, with its started and ended runs. */
 export interface ScheduleChange extends TriggerChange {
   readonly trigger: DueTrigger;
   readonly nextAt: Date | null;
@@ -37,7 +37,7 @@ export interface ScheduleChange extends TriggerChange {
 /** The SQL queries of the workers that start runs. `current` selects the shards that the writing node owns. */
 export function positionStore(sql: Sql) {
   return {
-    /** Schedules of these shards whose time has come, in the order of their times, after one of them. */
+    /** Due schedules of these shards, in the order of their times, after one of them. */
     async findDue(
       shards: readonly number[],
       nowMs: number,
@@ -148,7 +148,7 @@ export function positionStore(sql: Sql) {
 function setStatus(sql: Sql, { generation, ...earlier }: Trigger, status: StatusChange): Fragment {
   const { lastFiredAt, lastRunId, lastSkippedAt, lastError, consecutiveFailures, disable } = status;
   const isCurrent = sql`t.generation = ${generation}`;
-  // What did not change is left alone: a caller may have had the trigger start a run meanwhile.
+  // Unchanged columns are left alone: a caller may have had the trigger start a run meanwhile.
   const isFired = lastFiredAt !== earlier.lastFiredAt;
   return sql`
     ${isFired ? sql`last_fired_at = ${lastFiredAt}, last_run_id = ${lastRunId},` : sql``}

@@ -36,7 +36,6 @@ export interface PreviewInput extends Pick<TriggerSettings, "input" | "runKey"> 
   readonly afterMs: number;
 }
 
-/** What a trigger would do. */
 export interface Preview {
   readonly times: readonly number[];
   readonly starts: boolean;

@@ -4,7 +4,6 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 /** How far the delivery of an object is. */
 export type IntentStatus = "prepared" | "uploaded" | "committed" | "aborted" | "expired";
 
-/** What happens to an intent. */
 export type IntentAction = "upload" | "commit" | "abort" | "expire";
 
 /** The delivery of one large object to a stream. */
@@ -51,7 +50,7 @@ export function intentIdOf(objectKey: string): string {
   return objectKey.slice(objectKey.lastIndexOf("/") + 1);
 }
 
-/** What each action does in each status. "repeat": it has been done before, and nothing changes. */
+/** The next status by status and action. "repeat": it has been done before, and nothing changes. */
 const transitions: Readonly<Record<IntentStatus, Partial<Record<IntentAction, IntentStatus | "repeat">>>> = {
   prepared: { upload: "uploaded", abort: "aborted", expire: "expired" },
   uploaded: { upload: "repeat", commit: "committed", abort: "aborted", expire: "expired" },

@@ -71,7 +71,7 @@ async function approvals(): Promise<string[]> {
   return rows.map(({ stepKey, decidedBy }) => [stepKey, ...decidedBy].join(" "));
 }
 
-/** What a piece of work reads and writes in the table of approvals. */
+/** Measures the reads and writes of some work in the table of approvals. */
 async function usageOf(work: (sql: Sql) => Promise<unknown>) {
   return db.genericPlans.transaction(async (tx) => {
     const read = async () => {

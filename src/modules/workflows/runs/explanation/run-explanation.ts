@@ -12,7 +12,7 @@ export interface RunExplanation {
   readonly reasons: readonly RunReason[];
 }
 
-/** What a step waits for or has failed with, and what would move it. */
+/** Why a step waits or has failed, and what would move it. */
 export interface RunReason {
   readonly step: string;
   readonly code: string;
@@ -81,7 +81,7 @@ const reason = (step: string, code: string, message: string, remedy: string): Re
   remedy,
 });
 
-/** What a run failed at: its step, and the compensations that failed after it. */
+/** Returns the failures of a run: its step, and the compensations that failed after it. */
 function failuresOf({ id, status, error }: Run): Reason[] {
   if (error === null) return [];
   const replay = `Correct the cause, then replay the run: POST /api/workflow-runs/${id}/replay.`;

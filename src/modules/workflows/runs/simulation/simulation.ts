@@ -2,7 +2,7 @@ import type { Json } from "../../definitions/index.ts";
 import type { RunEnd } from "../domain/engine/advance-result.ts";
 import type { HistoryError } from "../domain/engine/history-entry.ts";
 
-/** What a simulated run meets. Times are milliseconds. */
+/** Inputs to a simulated run. Times are milliseconds. */
 export interface SimulationScript {
   readonly input: Json;
   /** The variable `run`, without `started_at`. */
@@ -49,7 +49,7 @@ export interface SimulatedDecision {
 /** A limit that stopped a simulation before the end of the run. */
 export type SimulationStop = "max_time" | "max_steps" | "max_bytes" | "max_expression_steps";
 
-/** What a run would do. */
+/** Result of a simulated run. */
 export interface Simulation {
   readonly status: RunEnd["status"] | "running" | "waiting";
   readonly output: Json;
@@ -61,7 +61,7 @@ export interface Simulation {
   /** The ids of executed steps that had no stub. */
   readonly stepsWithoutStub: readonly string[];
   readonly unusedStubs: readonly string[];
-  /** What was ignored, for people. */
+  /** Ignored inputs, in words. */
   readonly notes: readonly string[];
 }
 
@@ -80,7 +80,7 @@ export interface SimulatedStep {
   readonly isDefault: boolean;
 }
 
-/** What a run would cost. */
+/** Cost of a simulated run. */
 export interface SimulationCost {
   readonly steps: number;
   readonly commits: number;

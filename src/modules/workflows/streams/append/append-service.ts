@@ -33,7 +33,7 @@ export interface RecordInput {
   readonly payload: Json;
 }
 
-/** What was appended of a batch: the records before the first that did not fit. */
+/** The appended part of a batch: the records before the first that did not fit. */
 interface AppendedPrefix {
   readonly firstSequence: number;
   readonly appended: number;

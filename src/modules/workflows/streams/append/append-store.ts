@@ -20,7 +20,7 @@ export interface SequenceRecord extends Omit<IdempotencyRecord, "response"> {
   readonly afterSequence: string;
 }
 
-/** What the statement says about an append. */
+/** The statement's result for an append. */
 export interface AppendRow extends Omit<StreamHead, "hold">, AckedPosition {
   readonly nth: number;
   /** Null if it was not appended. */

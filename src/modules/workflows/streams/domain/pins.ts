@@ -1,7 +1,7 @@
 import { invalid } from "../../../../errors/index.ts";
 import type { Redaction } from "./redaction.ts";
 
-/** What is fixed when a stream is created. Nothing of it ever changes. */
+/** Settings that are fixed when a stream is created and never change. */
 export interface Pins {
   /** The region in which records are stored, appended and acknowledged. */
   readonly metadata_home: string;

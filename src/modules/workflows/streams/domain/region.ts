@@ -2,8 +2,8 @@ import { type Failure, fail } from "../../../../errors/index.ts";
 import type { Pins } from "./pins.ts";
 
 /**
- * What a node does with a stream. define: shows its definition. read: sends payloads to a client. acknowledge: stores how far
- * a consumer has read. remove_consumer: forgets that. write: appends or closes. hold: sets or releases a legal hold. upload and
+ * A node's use of a stream. define: shows its definition. read: sends payloads to a client. acknowledge: stores how far a
+ * consumer has read. remove_consumer: forgets that. write: appends or closes. hold: sets or releases a legal hold. upload and
  * download: large objects.
  */
 export type Access = "define" | "read" | "acknowledge" | "remove_consumer" | "write" | "hold" | "upload" | "download";

@@ -11,7 +11,7 @@ export interface StreamKey {
   readonly streamId: string;
 }
 
-/** What is fixed when a stream is created. */
+/** Settings fixed when a stream is created. */
 export interface StreamDefinition extends StreamKey {
   readonly name: string;
   readonly environmentId: string;

@@ -2,7 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { StreamKey } from "../domain/stream.ts";
 
-/** What a removal of records did. */
+/** Result of removing records. */
 export interface Removal {
   readonly count: number;
   /** The large objects that removed records referred to. */

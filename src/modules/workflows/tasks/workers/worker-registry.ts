@@ -25,7 +25,7 @@ interface Dependencies {
 
 interface LastWrite {
   readonly atMs: number;
-  /** What the worker reported about itself; undefined if it is not known on this node. */
+  /** The worker's report about itself; undefined if it is not known on this node. */
   readonly description: string | undefined;
 }
 

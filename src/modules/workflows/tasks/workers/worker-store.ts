@@ -7,7 +7,7 @@ export interface WorkerRef extends TaskQueue {
   readonly workerId: string;
 }
 
-/** What a worker tells about itself when it polls. */
+/** A worker's report about itself, sent with its poll. */
 export interface WorkerReport extends WorkerRef {
   readonly buildId: string;
   readonly protocol: number;

@@ -1,7 +1,7 @@
 import { failuresMax, type TriggerStatus } from "./trigger.ts";
 
 /**
- * What became of one time or event. started: a run started. skipped: a run that is in progress takes its place. ignored: the
+ * The outcome of one time or event. started: a run started. skipped: a run that is in progress takes its place. ignored: the
  * time was missed, or the condition could not be evaluated. failed: no run started.
  */
 export type FiringOutcome =

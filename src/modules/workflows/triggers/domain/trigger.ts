@@ -2,7 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { ScheduleTimes } from "../../../../platform/cron/index.ts";
 import type { Json } from "../../definitions/index.ts";
 
-/** What happens at a time of a schedule while a run of the trigger is in progress. */
+/** Policy for a time of a schedule while a run of the trigger is in progress. */
 export type Overlap = "skip" | "allow" | "cancel_running" | "queue_one";
 
 /** The times at which runs start. */
@@ -18,7 +18,7 @@ export interface EventFilter {
   readonly condition: string;
 }
 
-/** What a trigger starts, and when. */
+/** The run that a trigger starts. */
 export interface TriggerSettings {
   readonly name: string;
   /** The key or the id of the definition. */
@@ -35,7 +35,7 @@ export type TriggerCause =
   | { readonly kind: "schedule"; readonly schedule: Schedule }
   | { readonly kind: "event"; readonly event: EventFilter };
 
-/** The result of what a trigger did last. */
+/** The last result of a trigger. */
 export interface TriggerStatus {
   readonly lastFiredAt: Date | null;
   readonly lastRunId: string;

@@ -17,7 +17,7 @@ export interface StepChange {
   /** Its paths in the two documents; empty if it is not there. */
   readonly beforePath: string;
   readonly afterPath: string;
-  /** What differs inside a changed step, with paths below the step. */
+  /** Differences inside a changed step, with paths below the step. */
   readonly values: readonly ValueChange[];
 }
 
@@ -90,7 +90,7 @@ function collectSteps(value: Json | undefined, path: string, list: string, found
 }
 
 interface InnerList {
-  /** What the list is in its step, without positions that change when something is inserted. */
+  /** The role of the list in its step, without positions that change when something is inserted. */
   readonly part: string;
   readonly path: string;
   readonly steps: Json | undefined;

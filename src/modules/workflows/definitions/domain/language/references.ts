@@ -38,7 +38,7 @@ export interface NamedConnection {
   readonly providerKey: string;
 }
 
-/** What a definition refers to outside of itself. */
+/** External references of a definition. */
 export interface References {
   readonly pools: readonly Reference<string>[];
   readonly notificationWorkflows: readonly Reference<string>[];
@@ -49,7 +49,7 @@ export interface References {
   readonly subworkflows: readonly SubworkflowReference[];
 }
 
-/** Collects what a definition refers to, in document order. */
+/** Collects the references of a definition, in document order. */
 export function referencesOf(definition: Definition): References {
   const references = {
     pools: [] as Reference<string>[],

@@ -56,7 +56,7 @@ function workBlocks({ work }: Step, path: string): readonly Block[] {
 }
 
 /**
- * What the expressions of a step can read.
+ * Values that a step's expressions can read.
  *
  * A scope refers to the list of its step and to the scope of the step around that list, so all scopes of a definition
  * together take space in proportion to its steps.
@@ -150,8 +150,8 @@ function positionsOf(steps: readonly Step[]): ReadonlyMap<string, number> {
 }
 
 /**
- * What each step can see, by its id. The expressions of a step read the outputs of the steps for which `sees` is true; those
- * of its `compensate` also read its own output. Step ids must be unique, as in every published definition.
+ * Returns the scope of each step, by its id. The expressions of a step read the outputs of the steps for which `sees` is true;
+ * those of its `compensate` also read its own output. Step ids must be unique, as in every published definition.
  */
 export function visibleSteps(definition: Pick<Definition, "steps">): ReadonlyMap<string, StepScope> {
   const scopes = new Map<string, StepScope>();
@@ -159,7 +159,7 @@ export function visibleSteps(definition: Pick<Definition, "steps">): ReadonlyMap
   return scopes;
 }
 
-/** What the output of a definition can see: all steps of the top level. */
+/** Returns the scope of a definition's output: all steps of the top level. */
 export function outputScope({ steps }: Pick<Definition, "steps">): StepScope {
   return new StepScope(undefined, undefined, "body", positionsOf(steps), steps.length);
 }

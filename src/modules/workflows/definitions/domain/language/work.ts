@@ -60,7 +60,7 @@ export interface Compensation extends Retryable {
   readonly work: WorkOf<(typeof compensationKinds)[number]>;
 }
 
-/** What readers of work need from the reader of steps. */
+/** The step reader's context for readers of work. */
 export interface WorkContext extends ReadContext {
   /** The step whose work is read. */
   readonly step: ObjectReader;
@@ -408,5 +408,5 @@ type Kinds = typeof workKinds;
 /** The work of a step of some kinds. */
 export type WorkOf<K extends keyof Kinds> = { [N in K]: Kinds[N] extends Kind<infer T> ? T : never }[K];
 
-/** What a step does. */
+/** The work of a step. */
 export type Work = WorkOf<keyof Kinds>;

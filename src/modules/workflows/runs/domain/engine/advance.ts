@@ -138,7 +138,7 @@ export class Advance extends Execution {
       failRun(this, "timed_out", runError("timeout", message));
       return;
     }
-    // What did not fit into the last advance comes first.
+    // Work that did not fit into the last advance comes first.
     if (!this.#startSteps()) return;
     const due = Object.entries(state.active)
       .map(([key, activity]) => ({ key, activity, atMs: Math.min(activity.totalMs ?? never, activity.dueMs ?? never) }))

@@ -7,7 +7,7 @@ import { RunSize } from "./size-limits.ts";
 import type { Mail, Pending, RunError, RunState } from "./state.ts";
 import { type Positions, parseStepKey, type StepKey } from "./step-key.ts";
 
-/** What an advance needs besides the plan and the state. */
+/** Inputs of an advance besides the plan and the state. */
 export interface AdvanceContext {
   readonly nowMs: number;
   /** The variable `run`. */

@@ -75,7 +75,7 @@ export function isEffectKind(kind: PlanWork["kind"]): kind is EffectKind {
   return (effectKinds as readonly string[]).includes(kind);
 }
 
-/** What a step does, with compiled templates. */
+/** The work of a step, with compiled templates. */
 export type PlanWork =
   | {
       readonly kind: "task";

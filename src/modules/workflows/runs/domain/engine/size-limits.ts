@@ -7,16 +7,16 @@ export const stateBytesMax = 256 * 1024;
 /** The largest history of a run, as bytes of JSON. A replay reads the whole history at once. */
 export const historyBytesMax = 16 * 1024 * 1024;
 
-/** What an entry of the history takes besides the values in it. */
+/** Size of a history entry besides its values. */
 export const entryBytes = 100;
 
-/** What an advance knows about the size of its run. */
+/** The size of a run, as an advance counts it. */
 export class RunSize {
-  /** The size of the state at most, as far as it has been counted. */
+  /** Upper bound of the state's size, as counted so far. */
   heldBytes: number;
-  /** What the values in new entries of the history take. */
+  /** Size of the values in new history entries. */
   recordedBytes = 0;
-  /** What this advance has serialised to count sizes. */
+  /** Bytes that this advance has serialised to count sizes. */
   workBytes = 0;
   readonly #earlierBytes: number;
 

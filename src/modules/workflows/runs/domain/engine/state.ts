@@ -32,9 +32,9 @@ export interface RunState {
   paused?: true;
   /** Events that arrived while the run was paused. */
   pending?: RunEvent[];
-  /** What did not fit into the last advance. */
+  /** Work that did not fit into the last advance. */
   todo?: Pending[];
-  /** The size of the history, about as many bytes as it has as JSON. */
+  /** The approximate size of the history, in bytes of JSON. */
   historyBytes?: number;
 }
 
@@ -94,7 +94,7 @@ export type Activity = ActivityTimes &
         next: number;
         open: number;
         readonly results: Json[];
-        /** What to start for each element that a replay continues, the next element first. */
+        /** Work to start for each element that a replay continues, the next element first. */
         resume?: Pending[][];
       }
   );
@@ -127,7 +127,6 @@ export interface Mail extends WaitedEvent {
   readonly payload: Json;
 }
 
-/** What can happen to a run. */
 export type RunEvent =
   | { readonly kind: "start" }
   /** Time has passed. */

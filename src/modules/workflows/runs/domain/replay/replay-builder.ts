@@ -44,7 +44,7 @@ export class ReplayBuilder {
   readonly refusals: ReplayRefusal[] = [];
   readonly usedValues = new Set<StepKey>();
   readonly #dependencies: Dependencies;
-  /** What to start, the first one first. */
+  /** Work to start, the first one first. */
   #todo: Pending[] = [];
   /** Completed steps of open lists. */
   readonly #keptSteps = new Set<StepKey>();
@@ -63,7 +63,7 @@ export class ReplayBuilder {
     this.#checkReads();
   }
 
-  /** What to start, in the order of the engine's stack: the first one last. */
+  /** Work to start, in the order of the engine's stack: the first one last. */
   get todo(): Pending[] {
     return [...this.#todo].reverse();
   }

@@ -429,7 +429,7 @@ test("a replay can be replayed: it keeps what both runs completed", () => {
   assert.deepEqual([planned.from, planned.state.replay?.of], ["z", "second"]);
   const third = simulateRun(plan, { state: planned.state });
   assert.deepEqual([third.status, third.started, (third.requests.z as Json[])[0]], ["succeeded", ["z"], "old a"]);
-  // What happened inside the parallel is written in the history of the first run only.
+  // Only the history of the first run contains the events inside the parallel.
   assert.deepEqual(refusals(second, plan, { from: "x1" }), ["history_sealed p"]);
   assert.deepEqual(simulateRun(plan, { state: replay(second, plan, { from: "p" }).state }).status, "succeeded");
 });

@@ -18,7 +18,7 @@ export interface ReplaySource {
   readonly history: readonly HistoryEntry[];
 }
 
-/** What a replay does differently from the run that it replays. */
+/** A replay's differences from the run that it replays. */
 export interface ReplayRequest {
   /** The step to continue at. Undefined: the step that failed, or where the run stopped. Empty: the beginning. */
   readonly from: StepKey | undefined;

@@ -9,7 +9,7 @@ export type ListResult =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
 
-/** What the history of a run says about its steps. */
+/** Facts about the steps of a run, from its history. */
 export interface RunFacts {
   /** The outputs of completed steps, in the order of completion. */
   readonly completed: Map<StepKey, Json>;

@@ -11,7 +11,7 @@ export interface UsableAction {
   readonly isRepeatable: boolean;
 }
 
-/** What exists in the tenant, as far as a definition refers to it. */
+/** Lookups of the tenant's records that a definition refers to. */
 export interface DefinitionLookups {
   /** Whether a pool that is not archived has this name or id, in any environment. */
   hasPool(nameOrId: string): boolean;

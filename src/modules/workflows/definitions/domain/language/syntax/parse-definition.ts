@@ -30,12 +30,12 @@ import { retry, timeout } from "../policy.ts";
 import { compensationKinds, stepKinds, type WorkContext, type WorkOf, workKinds } from "../work.ts";
 import { checkName } from "../work-members.ts";
 
-/** A parsed document, or what is wrong with it. */
+/** A parsed document, or its violations. */
 export type ParsedDefinition =
   | { readonly definition: Definition; readonly violations: readonly [] }
   | { readonly definition: undefined; readonly violations: readonly DocumentViolation[] };
 
-/** What all levels of one document share. */
+/** State shared by all levels of one document. */
 interface Parse {
   readonly violations: Violations;
   stepCount: number;

@@ -9,7 +9,7 @@ import { startExternalWork } from "./external-work.ts";
 import { completeStep, failStep, failTooLarge } from "./step-end.ts";
 import { startApproval, startEventWait, startTimer } from "./waits.ts";
 
-/** What a step in progress takes at most in the state, besides its values. */
+/** Maximum size of a step in progress in the state, besides its values. */
 const activityBytes = 400;
 
 /** Starts a step, unless the block around it was cancelled meanwhile. */

@@ -6,7 +6,7 @@ import { createRunState, type RunEvent, type RunState, wakeTime } from "../../en
 import { parseStepKey, type StepKey } from "../../engine/step-key.ts";
 import type { ReplaySource } from "../replay-plan.ts";
 
-/** What the world does with a task or an effect: an output, a failure, or nothing until the run ends. */
+/** The simulated outcome of a task or effect: an output, a failure, or nothing until the run ends. */
 export type Outcome = { readonly output: Json } | { readonly code: string } | "pending";
 
 /** A run that was executed without a database. */
