@@ -108,7 +108,6 @@ export function createNotifications({ config, ...parts }: Dependencies) {
     providers,
     /** The records that packs contain. A layout comes before the workflows that use it. */
     packRecords: [layouts.packRecords, preferences.packRecords],
-    /** What is metered. */
     usageSources: [deliveryUsage],
     explainers: [deliveryExplainer, runExplainer],
     /** Finds which of some keys belong to notification workflows. */

@@ -119,15 +119,13 @@ export function createRouting({ config, admissionSecret, ...parts }: Dependencie
     findPoolId: pools.findPoolId,
     /** Finds a pool that is not archived by its id or its name. */
     findNamedPool: pools.findNamedPool,
-    /** What promotions activate. */
+    /** Activated by promotions. */
     artifacts: createPoolArtifacts({ pools, shares: parts.shares }),
     /** The records that packs contain. */
     packRecords: pools.packRecords,
     /** Finds records that refer to records of other areas. */
     findUses: pools.findUses,
-    /** What is metered. */
     usageSources: [decisionUsage],
-    /** What health reports read. */
     healthSources: { queue_items: queues.health },
     /** In the order in which an item passes them. */
     explainers: [router.explainer, queues.explainer],

@@ -46,7 +46,7 @@ function scimOperation(name: string, governance: { resource: string; action: str
 /** The part of a response that SCIM defines. */
 type Answer = Pick<ScimResponse, "status" | "headers" | "body">;
 
-/** What a resource type can do. */
+/** Operations of a resource type. */
 interface Endpoint {
   readonly type: ResourceType;
   create(context: Context, body: unknown): Promise<Stored>;

@@ -2,7 +2,7 @@ import { type Failure, invalid } from "../../../errors/index.ts";
 import { compileTemplate, type Template, TemplateError } from "../../../platform/templates/index.ts";
 import { type LayoutDetails, placeholder } from "./domain/layout.ts";
 
-/** What the templates of a layout refer to. */
+/** References in the templates of a layout. */
 export interface LayoutReferences {
   /** Sorted, without the content. */
   readonly variables: readonly string[];

@@ -21,7 +21,7 @@ export interface AdmissionParts {
   readonly wake: (tenantId: TenantId, poolId: string) => void;
 }
 
-/** What a preview considers besides the groups of the item. */
+/** Inputs of a preview besides the groups of the item. */
 export interface PreviewOptions {
   readonly payloadBytes: number;
   readonly notBeforeMs: number | undefined;

@@ -33,7 +33,7 @@ export async function poolOutcomes(sql: Sql, tenantId: TenantId, query: OutcomeQ
 /** The outcomes that are read at most. Keys usually have a few outcomes. */
 const outcomesMax = 50_000;
 
-/** What is waiting and what is dead in a pool. */
+/** Counts a pool's waiting items and dead letters. */
 export async function poolGauges(
   sql: Sql,
   tenantId: TenantId,

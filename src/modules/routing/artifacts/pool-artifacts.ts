@@ -34,7 +34,7 @@ function createArtifacts({ pools, shares }: Dependencies, kind: "routing" | "str
   const { access, versions } = pools;
   const isWhole = kind === "routing";
 
-  /** What is live, of the part that the kind replaces. */
+  /** Reads the live version of the part that the kind replaces. */
   async function liveOf(context: Context, poolId: string) {
     const pool = await access.read(context, poolId);
     const { version, digest } = await versions.activeVersion(context, pool.id);
@@ -124,7 +124,7 @@ function finding(code: string, message: string): ArtifactFinding {
   return { code, message };
 }
 
-/** What a version changes, in the words of a reviewer. */
+/** Describes the changes of a version for a reviewer. */
 function impactsOf(changes: readonly ContentChange[], status: string): ArtifactFinding[] {
   const impacts: ArtifactFinding[] = [];
   const strategy = changes.find(({ path }) => path === "strategy");
@@ -149,7 +149,7 @@ function impactsOf(changes: readonly ContentChange[], status: string): ArtifactF
   return impacts;
 }
 
-/** What a version changes for items that are routed later, beyond the choice of a recipient. */
+/** Describes the changes for items that are routed later, beyond the choice of a recipient. */
 function queueImpacts(before: PoolContent, after: PoolContent): ArtifactFinding[] {
   const [was, is] = [configOf(before), configOf(after)];
   const impacts: ArtifactFinding[] = [];

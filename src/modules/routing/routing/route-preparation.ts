@@ -282,7 +282,7 @@ interface Target {
 
 const noSteps: Target["steps"] = [];
 
-/** What was decided about an item in the pools that redirected it. */
+/** The decision so far, by the pools that redirected an item. */
 interface Earlier {
   /** The id of the decision. */
   readonly id: string;

@@ -49,7 +49,7 @@ export interface ApiKeyParts {
   readonly scopes: ReadonlySet<string>;
 }
 
-/** What issuing a key needs of a call. Background work, which has no call, provides it too. */
+/** Context for issuing a key. Background work, which has no call, provides it too. */
 export type IssueContext = EventContext & { readonly principal: Pick<Principal, "subject"> };
 
 /** The `createdBy` of bootstrap keys. */

@@ -38,7 +38,7 @@ async function startNode() {
 
 const { members } = await startNode();
 const { resolve, handlers } = members;
-/** What a member may do, without who it is. */
+/** Returns a member's access, without its identity. */
 const accessOf = (member: MemberRoles | undefined) => {
   const { id: _, subject: __, signedOutAt: ___, ...access } = member!;
   return access;

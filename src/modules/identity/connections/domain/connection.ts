@@ -82,7 +82,7 @@ export interface ExternalPerson {
   readonly groups: readonly string[];
   /** The end of the session that the identity provider sets, in milliseconds. */
   readonly notAfterMs?: number | undefined;
-  /** What the sign-out at the identity provider needs. */
+  /** Data for the sign-out at the identity provider. */
   readonly providerData: Readonly<Record<string, string>>;
 }
 

@@ -1,7 +1,7 @@
 import type { ScimObject } from "./filter-match.ts";
 import type { Attributes } from "./resource.ts";
 
-/** What a member takes over from a provisioned person. */
+/** Fields that a member takes over from a provisioned person. */
 export interface PersonProfile {
   readonly email: string;
   readonly displayName: string;

@@ -30,7 +30,7 @@ export interface BrowserSession {
   readonly connectionId: string;
   /** Groups that the identity provider named. */
   readonly groups: readonly string[];
-  /** What the sign-out at the identity provider needs. */
+  /** Data for the sign-out at the identity provider. */
   readonly providerData: Readonly<Record<string, string>>;
   readonly userAgent: string;
   readonly address: string;

@@ -178,7 +178,7 @@ export function createDispatcher(dependencies: Dependencies): Dispatcher {
   };
 }
 
-/** What the deliveries of a leased batch need. */
+/** Data for the deliveries of a leased batch. */
 interface DispatchContext extends BatchContext {
   /** Undefined if no digest came before the delivery. */
   digestOf(delivery: LeasedDelivery): DigestValues | undefined;

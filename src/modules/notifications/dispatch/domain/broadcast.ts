@@ -9,7 +9,7 @@ import type { Trigger } from "./trigger.ts";
  */
 export type BroadcastStatus = "accepted" | "expanding" | "completed" | "failed" | "cancelling" | "cancelled";
 
-/** What a cancellation does: begin, refuse because every message was sent, or nothing, because it was cancelled before. */
+/** Decides on a cancellation: begin, refuse because every message was sent, or nothing because it was cancelled before. */
 export function cancellationOf(status: BroadcastStatus, hasWaiting: boolean): "begin" | "refuse" | "nothing" {
   switch (status) {
     case "accepted":
@@ -82,7 +82,7 @@ export function newBroadcast(
   };
 }
 
-/** What is sent to every member, without the payload itself. */
+/** The message to every member, without the payload itself. */
 export interface Manifest {
   readonly channels: readonly Channel[] | null;
   readonly userId: string;

@@ -23,11 +23,11 @@ export interface ReachReason {
   /** Whether it decides its channel. */
   readonly deciding: boolean;
   readonly message: string;
-  /** What would change it; "" if nothing has to. */
+  /** How to change it; "" if no change is needed. */
   readonly remedy: string;
 }
 
-/** The answer to the question whether a notification reaches a subscriber. */
+/** Whether a notification reaches a subscriber, and why. */
 export interface Reach {
   readonly verdict: "reachable" | "unreachable" | "unknown_workflow";
   readonly summary: string;
@@ -37,7 +37,7 @@ export interface Reach {
 /** An address of a channel, and what would send to it. */
 export interface ChosenRoute {
   readonly plan: PlannedDelivery;
-  /** The provider, or why none would; undefined for a message that is skipped before. */
+  /** The provider, or why none would; undefined for a message that is skipped earlier. */
   readonly route: { readonly providerKey: string } | DeliveryFailure | undefined;
 }
 
@@ -113,7 +113,7 @@ function subscriberFinding({ active, externalId }: Subscriber): Finding {
   };
 }
 
-/** What stands in the way of a message on one channel, in the order in which a trigger looks at it. */
+/** Returns the findings about a message on one channel, in the order of a trigger's checks. */
 function findingsOf(
   { subscriber, resolutions, routes, lastMessages }: ReachFacts,
   workflow: NotificationWorkflow,

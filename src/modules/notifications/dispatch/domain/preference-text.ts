@@ -5,7 +5,7 @@ const layerNames = [
   ...["the subscriber", "the subscriber for this workflow", "the subscriber for this topic"],
 ];
 
-/** What preferences decided, by the stored reason. `by` is the deciding layer. */
+/** Texts of preference decisions, by stored reason. `by` is the deciding layer. */
 const preferenceTexts: Readonly<Record<ReasonCode, (by: string) => string>> = {
   allowed_default: () => "No preference forbids the channel.",
   allowed_by_layer: (by) => `The preferences of ${by} allow the channel.`,

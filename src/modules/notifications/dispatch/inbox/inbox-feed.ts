@@ -14,7 +14,7 @@ export interface FeedMessage extends InboxMessage {
   readonly snapshot: boolean;
 }
 
-/** What a reader follows. */
+/** The inbox that a reader follows. */
 export interface Watch {
   readonly tenantId: TenantId;
   readonly subscriberId: string;

@@ -31,7 +31,7 @@ interface Dependencies {
   readonly cursors: Cursors;
 }
 
-/** What marking a message means without a state. */
+/** The mark for a request that names no state. */
 const read = { read: true };
 
 /** The operations of InboxService. */

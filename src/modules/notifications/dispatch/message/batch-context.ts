@@ -3,7 +3,7 @@ import type { Sql } from "../../../../platform/db/index.ts";
 import { dispatchStore, type StoredPayload } from "../delivery/dispatch-store.ts";
 import { type Recipient, type RecipientParts, readRecipients } from "./recipients.ts";
 
-/** What is needed to find the payload and the recipient of a delivery or run. */
+/** Keys of the payload and the recipient of a delivery or run. */
 interface BatchItem {
   readonly tenantId: TenantId;
   readonly transactionId: string;

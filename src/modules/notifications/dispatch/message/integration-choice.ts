@@ -7,7 +7,7 @@ import type { DeliveryFailure } from "../domain/delivery.ts";
 import type { Target } from "../domain/plan.ts";
 import type { TemplateValues } from "./template-values.ts";
 
-/** What an integration is chosen for. */
+/** A message that needs an integration. */
 export interface IntegrationRequest {
   readonly delivery: { readonly tenantId: TenantId; readonly channel: Channel };
   readonly target: Target;

@@ -27,7 +27,7 @@ export interface Advance {
   readonly digested: readonly EndedRun[];
 }
 
-/** What follows after a step: the next one, a wait, or the end of the run. */
+/** Continuation after a step: the next one, a wait, or the end of the run. */
 type Next = "next" | Pick<RunState, "status" | "reason" | "wakeAtMs" | "awaitedId" | "awaitedState" | "leaderRunId">;
 
 const ending = { wakeAtMs: undefined, awaitedId: "", leaderRunId: "" } as const;

@@ -19,7 +19,7 @@ export interface RunMessage {
   readonly read: boolean;
 }
 
-/** What a run's steps decide on. */
+/** Decision inputs of a run's steps. */
 export interface RunFacts {
   readonly workflow: NotificationWorkflow;
   readonly recipient: Recipient;
@@ -82,7 +82,7 @@ export function stepValues(
   };
 }
 
-/** What conditions can read of an earlier step. A step that has not run has an empty outcome. */
+/** Returns the facts of an earlier step for conditions. A step that has not run has an empty outcome. */
 function stepFacts(key: string, outcomes: readonly StepOutcome[], messages: readonly RunMessage[]) {
   const own = messages.filter(({ stepKey }) => stepKey === key);
   const outcome = outcomes.findLast(({ stepKey }) => stepKey === key);

@@ -19,7 +19,6 @@ export type StepWait =
 /** Whether an inbox message was seen or read. */
 export type InboxState = "seen" | "read";
 
-/** What a step does. */
 export type StepAction =
   | { readonly kind: "send"; readonly channels: readonly Channel[] }
   | { readonly kind: "delay"; readonly wait: StepWait }

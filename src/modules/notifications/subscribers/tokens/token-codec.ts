@@ -13,7 +13,7 @@ export interface TokenClaims {
   readonly id: string;
 }
 
-/** What every token starts with, so that people and scanners recognise one. */
+/** The prefix of every token, so that people and scanners recognise one. */
 const prefix = "sst_";
 const form = /^sst_([0-9A-Z]{26})_([0-9A-Z]{26})_(\d{1,10})_(\d{1,12})_([0-9A-Z]{26})_([\w-]{22})$/;
 

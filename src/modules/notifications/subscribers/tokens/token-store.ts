@@ -7,7 +7,7 @@ export interface SubscriberRef {
   readonly id: string;
 }
 
-/** What decides whether the tokens of a subscriber are valid. */
+/** Facts that decide whether a subscriber's tokens are valid. */
 export interface TokenState extends SubscriberRef {
   readonly active: boolean;
   /** How often its tokens were revoked. */

@@ -9,7 +9,7 @@ import type { Strategy } from "./strategy.ts";
 /** A rule in a version. Its id and its time of creation decide its place among rules of equal priority. */
 export type ContentRule = NewRule & Pick<Rule, "id" | "createdAt">;
 
-/** What a version of a pool consists of: everything that routes, without recipients. */
+/** The content of a pool version: everything that routes, without recipients. */
 export interface PoolContent {
   readonly strategy: Strategy;
   readonly settings: PoolSettings;

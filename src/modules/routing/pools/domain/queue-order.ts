@@ -1,7 +1,7 @@
 import type { PoolConfig } from "./pool-config.ts";
 
 /**
- * What one point of priority is worth in a strict order: 139 years of waiting. No item waits that long, and the ranks of all
+ * The value of one point of priority in a strict order: 139 years of waiting. No item waits that long, and the ranks of all
  * priorities are still exact as JavaScript numbers.
  */
 export const strictPriorityS = 4_400_000_000;

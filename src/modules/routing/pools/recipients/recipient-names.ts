@@ -2,7 +2,7 @@ import type { Context } from "../../../../chain/call.ts";
 import { covers } from "../../../../platform/access/index.ts";
 import type { PoolSnapshot } from "../domain/snapshot.ts";
 
-/** What a recipient is called in explanations. */
+/** Returns a recipient's name for explanations. */
 export type RecipientNames = (recipientId: string) => string;
 
 /** Names the recipients of a pool for callers who may read them; others get ids. */

@@ -39,7 +39,7 @@ interface CacheEntry {
   used: boolean;
 }
 
-/** What is known of a tenant. It may be dropped at any time: cached pools are then verified again before they are used. */
+/** Cached state of a tenant. It may be dropped at any time: cached pools are then verified again before they are used. */
 interface TenantState {
   /** Incremented whenever something of the tenant changes. */
   generation: number;

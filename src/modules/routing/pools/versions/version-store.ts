@@ -102,7 +102,6 @@ export function versionStore(sql: Sql) {
       await sql`delete from pool_active_versions where tenant_id = ${tenantId} and pool_id = ${poolId}`;
     },
 
-    /** What a pool has now. */
     async liveContent(tenantId: TenantId, poolId: PoolId): Promise<PoolContent | undefined> {
       const [pool, rules] = await Promise.all([
         poolStore(sql).find(tenantId, poolId),

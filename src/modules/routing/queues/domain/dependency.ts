@@ -7,7 +7,7 @@ export type DependencyOutcome = "completed" | "failed";
 /** How an item proceeds when the items that it waits for have ended. */
 export interface Resumption {
   readonly onFailure: "cancel" | "run";
-  /** What holds the item then; empty for nothing. */
+  /** Reason to hold the item then; empty for none. */
   readonly reason: "" | "not_before" | "rule";
   /** Until when. */
   readonly atMs?: number | undefined;

@@ -80,7 +80,7 @@ export interface ItemProgress {
 /** The items that an item was routed to wait for. */
 export interface ItemsAfter {
   readonly ids: readonly string[];
-  /** What happens if one of them ends without being completed. */
+  /** The action if one of them ends without being completed. */
   readonly onFailure: "cancel" | "run";
 }
 

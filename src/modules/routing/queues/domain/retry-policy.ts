@@ -10,7 +10,7 @@ export interface RetryPolicy {
   readonly jitter: number;
 }
 
-/** What follows a failed attempt: a retry after a delay, or a dead letter. */
+/** Consequence of a failed attempt: a retry after a delay, or a dead letter. */
 export type NextAttempt = { readonly retryInMs: number } | "dead_letter";
 
 /**

@@ -37,7 +37,7 @@ export interface ConstrainedAcceptor {
   accept(requests: readonly AcceptRequest[], shard: number): Promise<ReadonlySet<number>>;
 }
 
-/** What follows the commit of accepted items. */
+/** Callbacks after the commit of accepted items. */
 interface AcceptanceEffects {
   /** Called with the items that new ones replaced or cancelled. */
   onEnded(items: readonly EndedItem[]): void;

@@ -18,7 +18,7 @@ export interface AheadClaim {
   readonly generation: number;
 }
 
-/** What a node has leased ahead for one class of requests. */
+/** A node's leases ahead for one class of requests. */
 export interface AheadBuffer {
   /** Removes up to `max` leases that this request may receive. */
   take(request: LeaseRequest, max: number): BufferedLease[];

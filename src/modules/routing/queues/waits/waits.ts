@@ -184,17 +184,17 @@ export function createWaits<Target extends { readonly tenantId: TenantId }>(
   };
 }
 
-/** What a caller waits for. */
+/** A read that a caller waits for. */
 interface AwaitedRead<Target, Result> {
   readonly waits: Waits<Target>;
   readonly target: Target;
   readonly waitMs: number;
   readonly read: () => Promise<Result>;
-  /** Whether the caller wants this result, or rather waits. */
+  /** Whether the result ends the wait. */
   readonly isDone: (result: Result) => boolean;
 }
 
-/** Reads until the result is the wanted one; returns the last result after the time. */
+/** Reads until the result is done; returns the last result when the time is up. */
 export async function readUntilDone<Target, Result>(
   context: Pick<Context, "signal" | "waited" | "recheckAccess">,
   { waits, target, waitMs, read, isDone }: AwaitedRead<Target, Result>,

@@ -2,7 +2,7 @@ import { invalid } from "../../../../errors/index.ts";
 import { CelError, type CelVariables, compileTemplate } from "../../../../platform/cel/index.ts";
 import { isTooDeep, type Json, type JsonObject } from "../../../../platform/document/index.ts";
 
-/** What the templates of an item can use. */
+/** Values for the templates of an item. */
 export interface TemplateValues {
   readonly id: string;
   readonly name: string;

@@ -4,7 +4,7 @@ import type { Overlap } from "./schedule.ts";
 /** The action at a due time: start a run, cancel the earlier items and start, wait for their end, or skip. */
 export type OverlapDecision = "start" | "replace" | "wait" | "skip";
 
-/** What the earlier runs of a schedule are doing. */
+/** The state of a schedule's earlier runs. */
 export interface EarlierRuns {
   /** Whether the item of one of them is unfinished. */
   readonly unfinished: boolean;
@@ -12,7 +12,7 @@ export interface EarlierRuns {
   readonly waiting: boolean;
 }
 
-/** Applies the overlap policy of a schedule to a time that has come. */
+/** Applies the overlap policy of a schedule to a due time. */
 export function decideOverlap(overlap: Overlap, { unfinished, waiting }: EarlierRuns): OverlapDecision {
   switch (overlap) {
     case "allow":

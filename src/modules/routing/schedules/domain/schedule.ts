@@ -2,7 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { ScheduleTimes } from "../../../../platform/cron/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
 
-/** What happens at a time while the item of an earlier run is unfinished. */
+/** Policy for a due time while the item of an earlier run is unfinished. */
 export type Overlap = "skip" | "allow" | "cancel_running" | "queue_one";
 
 /** Which of several missed times fire. */

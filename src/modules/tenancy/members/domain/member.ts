@@ -40,7 +40,7 @@ export interface MemberChange {
   readonly expiresAt?: Date | undefined;
 }
 
-/** What an identity provider decides about a member. */
+/** A change to a member by an identity provider. */
 export interface ProvisionedChange {
   readonly email?: string | undefined;
   readonly displayName?: string | undefined;

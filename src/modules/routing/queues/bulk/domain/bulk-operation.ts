@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../../../platform/access/index.ts";
 
-/** What an operation does with the matching items. cancel and requeue change items of a queue, retry changes dead letters. */
+/** The action on the matching items. cancel and requeue change items of a queue, retry changes dead letters. */
 export type BulkAction = "cancel" | "requeue" | "retry";
 
 /** completed, cancelled and failed are final. */
@@ -33,7 +33,7 @@ export interface DeadLetterFilter {
   readonly failedAfterMs?: number | undefined;
 }
 
-/** What an operation does, and to what. */
+/** An operation's action and filter. */
 export type BulkSelection =
   | { readonly action: "cancel" | "requeue"; readonly filter: QueueItemFilter }
   | { readonly action: "retry"; readonly filter: DeadLetterFilter };
