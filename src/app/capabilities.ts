@@ -23,7 +23,7 @@ interface Description {
   /** The services whose operations belong to it, without their package. */
   readonly services: readonly string[];
   readonly settings?: readonly SettingKey[];
-  /** What it requires besides the database. */
+  /** Requirements besides the database. */
   readonly dependencies?: readonly string[];
   /** Its current mode; active without a function. */
   readonly mode?: () => Posture | Promise<Posture>;

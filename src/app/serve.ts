@@ -25,7 +25,7 @@ import { openPlanes, type Planes } from "./planes.ts";
 import { openStorage } from "./storage.ts";
 import { version } from "./version.ts";
 
-/** What a node does: serve calls (`api`), run background work (`worker`), or both (`all`). */
+/** The work of a node: serve calls (`api`), run background work (`worker`), or both (`all`). */
 export type Role = "all" | "api" | "worker";
 
 /** A running node. */

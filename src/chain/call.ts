@@ -54,7 +54,7 @@ export interface Call {
   invalid?: Failure | undefined;
 }
 
-/** What a call returns: one message, or a stream of messages. */
+/** Result of a call: one message, or a stream of messages. */
 export type CallResponse = Message | AsyncIterable<Message>;
 
 /** The rest of the chain. */
@@ -72,7 +72,7 @@ export interface QuotaReceipt {
   refund(count: number): Promise<void>;
 }
 
-/** What a handler gets besides its request message. */
+/** A handler's input besides its request message. */
 export interface Context {
   readonly operation: Operation;
   readonly plane: Plane;

@@ -10,7 +10,7 @@ export function addHelpCommand(program: Command): void {
     .action(async (words: readonly string[]) => {
       let command = program;
       for (const [at, word] of words.entries()) {
-        // What follows a complete command are its arguments.
+        // Words after a complete command are its arguments.
         if (command.commands.length === 0) break;
         const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
         // The parser refuses the words and suggests others.

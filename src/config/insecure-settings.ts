@@ -8,7 +8,7 @@ interface InsecureSetting {
   /** The consequence, as shown to operators. */
   readonly risk: string;
   /**
-   * What the enterprise profile requires: a value, which also replaces the default, or a rule in words. Absent if the
+   * Requirement of the enterprise profile: a value, which also replaces the default, or a rule in words. Absent if the
    * profile leaves the choice to the operator.
    */
   readonly requirement?: { readonly value: string | boolean } | { readonly rule: string };

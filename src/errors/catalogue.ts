@@ -8,9 +8,8 @@ export interface ErrorEntry {
   readonly retryable: boolean;
   /** A short title for people. */
   readonly title: string;
-  /** What the code means. */
   readonly meaning: string;
-  /** What the caller does about it. */
+  /** The caller's next step. */
   readonly remedy: string;
 }
 

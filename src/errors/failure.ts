@@ -6,7 +6,7 @@ export interface Violation {
   readonly field: string;
   /** The rule's name, for example `string.min_len`. */
   readonly rule: string;
-  /** What is wrong, for people. */
+  /** A human-readable description of the problem. */
   readonly message: string;
 }
 

@@ -37,7 +37,7 @@ export interface BackgroundWorker {
   stop(): void | Promise<void>;
 }
 
-/** What an area contributes to a node. */
+/** An area's contribution to a node. */
 export interface Area {
   /** Handlers by the full name of their service. */
   readonly handlers: Readonly<Record<string, ServiceHandlers>>;

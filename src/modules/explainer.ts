@@ -15,7 +15,7 @@ export interface ExplainedStep {
   readonly at?: Date | undefined;
   /** A stable code. */
   readonly code: string;
-  /** What the step is about; absent for the record itself. */
+  /** Absent for the record itself. */
   readonly subject?: string;
   readonly message: string;
 }
@@ -25,7 +25,7 @@ export interface ExplainedWait {
   /** A stable code. */
   readonly code: string;
   readonly message: string;
-  /** What would end the wait. */
+  /** How the wait can end. */
   readonly remedy: string;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
@@ -33,7 +33,7 @@ export interface ExplainedWait {
 
 /** A related record. */
 export interface ExplainedLink {
-  /** What it is to the explained record. */
+  /** Its role, such as `pool`. */
   readonly relation: string;
   readonly id: string;
   /** The path of the operation that reads it. */
@@ -42,7 +42,7 @@ export interface ExplainedLink {
   readonly explainable?: boolean;
 }
 
-/** What happened to a record, why, and what it waits for. */
+/** History of a record, its causes, and current waits. */
 export interface RecordExplanation {
   readonly status: string;
   /** In a few sentences. */

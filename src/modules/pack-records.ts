@@ -13,17 +13,17 @@ export type RecordKind =
   | "pool"
   | "rule";
 
-/** What records may do when they are used. */
+/** Permissions of records when they are used. */
 export interface Permissions {
   /** Hosts that are called. */
   readonly hosts: readonly string[];
-  /** OAuth scopes that are asked for. */
+  /** OAuth scopes that are requested. */
   readonly scopes: readonly string[];
   /** Effects such as `notify:email` or `workflow:route`. */
   readonly effects: readonly string[];
 }
 
-/** What a content can refer to by an id or a name. */
+/** Kinds of references by id or name in a content. */
 export type ReferenceKind = "connection" | "environment" | "layout" | "pool" | "recipient" | "workflow_definition";
 
 /** Returns the replacement of a reference. The provider of a connection is passed where it is known. */
@@ -31,7 +31,7 @@ export type ReplaceReference = (kind: ReferenceKind, value: string, providerKey?
 
 /** Something outside of an installation that refers to one of its records. */
 export interface RecordUse {
-  /** What refers to the record, such as `workflow definition`. */
+  /** The referring kind, such as `workflow definition`. */
   readonly what: string;
   readonly name: string;
 }
@@ -57,7 +57,7 @@ export interface PackRecords {
   readonly scopes: readonly string[];
   /** The normal form of a content. Throws INVALID_ARGUMENT if it is invalid; fields in the failure start at the content. */
   normalize(content: JsonObject): JsonObject;
-  /** What a content in normal form may do. */
+  /** Expects a content in normal form. */
   permissionsOf(content: JsonObject): Permissions;
   /**
    * Replaces the ids and names by which a content refers to other records. `replace` returns the new value, or throws if the
@@ -73,7 +73,7 @@ export interface PackRecords {
   remove(context: Context, recordId: string): Promise<void>;
   /** The names under which records of other areas refer to a record. */
   names(context: Context, recordId: string): Promise<readonly string[]>;
-  /** What refers to a record inside of the owning area. */
+  /** Finds references to a record inside of the owning area. */
   uses(context: Context, recordId: string): Promise<readonly RecordUse[]>;
   /**
    * The image of a record before it is changed or deleted, or after a change; undefined if it does not exist. The image

@@ -12,15 +12,15 @@ export interface ArtifactVersion {
   readonly sha256: string;
 }
 
-/** What a version belongs to. */
+/** The record that a version belongs to. */
 export interface ArtifactTarget {
   readonly id: string;
   readonly name: string;
-  /** What the target has now. Version 0 has no content. */
+  /** The live version. Version 0 has no content. */
   readonly live: ArtifactVersion;
 }
 
-/** What a version would change, or why it cannot be activated. */
+/** A change that a version makes, or why it cannot be activated. */
 export interface ArtifactFinding {
   /** A stable code, such as `rules_changed`. */
   readonly code: string;
@@ -60,7 +60,7 @@ export interface ReplayQuery {
   readonly itemsMax: number;
 }
 
-/** What a version would have decided differently. */
+/** Decisions that a version would have changed. */
 export interface ReplayReport {
   readonly items: number;
   readonly changed: number;
@@ -83,15 +83,14 @@ export interface PromotableArtifacts {
   readonly targetKind: TargetKind;
   /** The scopes that a caller needs to change such a target directly. */
   readonly scopes: readonly string[];
-  /** A target of an environment by its id or name, with what it has now. Undefined if there is none. */
+  /** Finds a target of an environment by its id or name, with its live version. Undefined if there is none. */
   findTarget(context: Context, environmentId: string, ref: string): Promise<ArtifactTarget | undefined>;
   findVersion(context: Context, targetId: string, version: number): Promise<ArtifactVersion | undefined>;
-  /** Checks a version against its target. It changes nothing, and calls nobody outside. */
+  /** Checks a version against its target, without changes or external calls. */
   check(context: Context, environmentId: string, targetId: string, version: number): Promise<ArtifactCheck>;
-  /** What a target has now. */
   live(context: Context, targetId: string): Promise<ArtifactVersion>;
   /**
-   * Locks a target until the transaction ends, and reads what it has now. It locks nothing else, so that a caller can lock
+   * Locks a target until the transaction ends, and reads its live version. It locks nothing else, so that a caller can lock
    * several targets before it changes one.
    */
   lock(context: Context, targetId: string): Promise<ArtifactVersion>;

@@ -17,7 +17,7 @@ export function validation(): Interceptor {
       checkers.set(input, check);
     }
     const failure = check(call.message!);
-    // What a caller sends back unchanged need not be valid in a request. The record is read in the transaction.
+    // Fields that are sent back unchanged need not be valid in a request. The record is read in the transaction.
     if (failure !== undefined && call.returned === undefined) throw failure;
     call.invalid = failure;
     requireOwnSubscriber(call);

@@ -15,7 +15,7 @@ export type Revision = (typeof selfContained)[number] | HandshakeRevision;
 /** All revisions, the newest first. */
 export const revisions: readonly Revision[] = [...selfContained, ...handshaking];
 
-/** What a request says about itself. */
+/** Protocol metadata of a request. */
 export interface Envelope {
   readonly revision: Revision;
   /** Whether the request describes its client itself. */

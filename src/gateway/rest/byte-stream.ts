@@ -14,7 +14,7 @@ type ByteStreamWriter = (
   stream: AsyncIterable<Message>,
 ) => Promise<void>;
 
-/** What the first message of a byte stream says about the bytes. */
+/** Metadata in the first message of a byte stream. */
 interface ByteStreamPart {
   readonly body?: HttpBody;
   readonly content?: {

@@ -18,7 +18,7 @@ import { createSubscriptions, type Subscriptions } from "./subscriptions/index.t
 interface Dependencies extends AreaParts {
   readonly events: EventRecorder;
   readonly readTenantState: TenantStateReader;
-  /** What the areas do for tenants and what is metered. */
+  /** The metered work that areas do for tenants. */
   readonly usageSources: readonly UsageSource[];
 }
 

@@ -12,7 +12,7 @@ import {
   unknownRole,
 } from "./index.ts";
 
-/** What every signed-in person needs, so that the console can start. */
+/** Roles for what every signed-in person needs, so that the console can start. */
 const everybody = Object.keys(roleGrants);
 
 /** The roles that grant each scope, for every scope that an operation requires. */

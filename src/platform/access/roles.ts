@@ -1,4 +1,4 @@
-/** What every signed-in person needs: the own session, and the names that the console shows. */
+/** Scopes that every signed-in person needs: their own session, and the names that the console shows. */
 const signedIn = ["browser_session:read", "browser_session:write", "discovery:read", "environment:read"];
 
 /**

@@ -1,6 +1,6 @@
 import { redactPersonal, redactSecrets } from "./redact-text.ts";
 
-/** What to redact in addition to secrets, which are always redacted. */
+/** Values to redact in addition to secrets, which are always redacted. */
 export interface RedactorSettings {
   readonly pii: boolean;
   /** Names of members whose whole values are redacted. */

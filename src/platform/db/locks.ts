@@ -1,6 +1,6 @@
 import type { Fragment, Sql } from "./sql/sql.ts";
 
-/** What an advisory lock serialises. The purpose is part of the key, so equal ids of two purposes are different locks. */
+/** The purpose of an advisory lock. It is part of the key, so equal ids of two purposes are different locks. */
 type LockPurpose =
   /** Starts of nodes with the same bootstrap key, by its prefix. */
   | "bootstrap_key"

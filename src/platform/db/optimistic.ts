@@ -21,7 +21,7 @@ export function unchangedRecord<T extends { readonly recordVersion: number }>(
   return current;
 }
 
-/** What helps to find a record that is easily confused with another name of it. */
+/** Advice for finding records whose names are easily confused. */
 const findingAdvice = new Map([["environment", " GET /api/v2/environments lists them with their ids."]]);
 
 /** The failure for a record that the tenant does not have, even if another tenant has it. */

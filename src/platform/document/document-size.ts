@@ -6,7 +6,7 @@ export interface DocumentLimits {
   readonly bytesMax: number;
   /** The nesting of objects and lists. */
   readonly depthMax: number;
-  /** What to do about a document that is too large. */
+  /** Advice for a document that is too large. */
   readonly advice: string;
 }
 

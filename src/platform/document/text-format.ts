@@ -3,7 +3,7 @@ export interface TextFormat {
   readonly source: string;
   readonly pattern: RegExp;
   readonly lengthMax: number;
-  /** What is allowed, with an example. */
+  /** Allowed values, with an example. */
   readonly description: string;
 }
 

@@ -10,7 +10,7 @@ export interface DocumentViolation {
   readonly path: string;
   /** A stable name of the rule, for example `unknown_field`. */
   readonly rule: string;
-  /** What is wrong and how to correct it, for people. */
+  /** Human-readable problem and correction. */
   readonly message: string;
   /** The place in an expression (including its `=`), or in the text that the document was read from. */
   readonly position?: TextPosition | undefined;

@@ -45,7 +45,7 @@ export type ExpiringRows = {
     }
 );
 
-/** What a retention job deletes, in order. */
+/** A retention job and its deletions, in order. */
 export interface Retention {
   readonly kind: string;
   readonly everyMs: number;

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, ObjectReader, type TextFormat, type Violations } from "../document/index.ts";
 import { integerSchema, listSchema, objectSchema, textSchema } from "./builders.ts";
 
-/** What the readers of a document share. */
+/** State shared by the readers of a document. */
 export interface ReadContext {
   readonly violations: Violations;
 }

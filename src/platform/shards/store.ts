@@ -3,7 +3,7 @@ import { type Database, type Fragment, fromNow, lockFor, type Sql } from "../db/
 /** A shard with the epoch of its claim. */
 export type ShardEpoch = readonly [shard: number, epoch: number];
 
-/** What a node reads when it renews its lease. */
+/** State that a node reads when it renews its lease. */
 export interface Renewal {
   /** Whether the node still had its lease. A lease that has expired cannot be renewed. */
   readonly renewed: boolean;

@@ -36,7 +36,7 @@ interface Dependencies {
   readonly enforcement: Enforcement;
   readonly evidenceRetentionDays: number;
   readonly platformTenantId: () => string;
-  /** What a tenant's subscription grants; undefined without one. */
+  /** Returns the grants of a tenant's subscription; undefined without one. */
   readonly planSnapshot: (context: EventContext, tenantId: TenantId) => Promise<NewSnapshot | undefined>;
 }
 

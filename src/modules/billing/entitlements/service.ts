@@ -19,7 +19,7 @@ interface Dependencies {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
   readonly operators: Operators;
-  /** What a tenant's subscription grants; undefined without one. */
+  /** Returns the grants of a tenant's subscription; undefined without one. */
   readonly planSnapshot: (context: EventContext, tenantId: TenantId) => Promise<NewSnapshot | undefined>;
 }
 

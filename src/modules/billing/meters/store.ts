@@ -85,7 +85,7 @@ export function usageStore(sql: Sql) {
       return added.count;
     },
 
-    /** What is recorded with the transaction ids of some records, by identity. */
+    /** Finds recorded usage with the transaction ids of some records, by identity. */
     async findRecorded(tenantId: TenantId, records: readonly UsageRecord[]): Promise<ReadonlyMap<string, UsageRecord>> {
       const rows = await sql<(Omit<UsageRecord, "quantity"> & { quantity: string })[]>`
         select meter_key, transaction_id, at, quantity::text as quantity, value, dimensions from billing_usage

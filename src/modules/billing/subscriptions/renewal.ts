@@ -22,7 +22,7 @@ const freshAfterPeriodMs = 7 * dayMs;
 export type Renewals = ReturnType<typeof createRenewals>;
 
 export function createRenewals({ plans, events, issueFromPlan }: Dependencies) {
-  /** What a subscription grants now. A canceled one grants nothing, and its limits stay: it never allows more. */
+  /** Returns the current grants. A canceled subscription grants nothing and keeps its limits: it never allows more. */
   async function snapshotOf(context: EventContext, subscription: Subscription): Promise<NewSnapshot> {
     const { planKey, planVersion, status, overrides, periodEnd } = subscription;
     const { terms } = await plans.findVersion(context.sql, subscription);

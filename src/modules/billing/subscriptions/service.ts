@@ -22,7 +22,7 @@ export interface WantedSubscription extends PlanRef {
   readonly expectedVersion: number | undefined;
 }
 
-/** What a change would make of the current period. */
+/** The effect of a change on the current period. */
 export interface ChangePreview {
   readonly effectiveAt: Date;
   readonly period: Period;
@@ -199,7 +199,7 @@ export function createSubscriptionService({ plans, operators, events, renewals }
       return canceled;
     },
 
-    /** What a change would make of the current period. */
+    /** Previews the effect of a change on the current period. */
     async previewChange(
       context: Context,
       tenantName: string,
@@ -225,7 +225,7 @@ export function createSubscriptionService({ plans, operators, events, renewals }
       return { tenantId, effectiveAt: now, period, unchanged, changed };
     },
 
-    /** What a tenant's subscription grants; undefined without one. */
+    /** Returns the grants of a tenant's subscription; undefined without one. */
     async planSnapshot(context: EventContext, tenantId: TenantId): Promise<NewSnapshot | undefined> {
       const found = await subscriptionStore(context.sql).find(tenantId);
       return found && renewals.snapshotOf(context, found);

@@ -87,7 +87,7 @@ export interface MetricComparison {
   /** Always-valid p-value. */
   p: number | null;
   notes: readonly AnalysisNote[];
-  /** What is missing in the arm that has least, with the note `too_few_units`. */
+  /** The shortfall of the arm that has least, with the note `too_few_units`. */
   needs: Needs | null;
 }
 
@@ -116,7 +116,7 @@ export interface Analysis {
   verdict: Verdict;
   /** The treatment to ship, when the verdict is winner. */
   winner: string | null;
-  /** What to do, in plain words. */
+  /** Recommendation, in plain words. */
   sentence: string;
   sampleRatio: SampleRatio;
   variants: readonly VariantAnalysis[];

@@ -28,7 +28,7 @@ export interface MetricPlan {
   margin: number;
 }
 
-/** What is fixed when an experiment starts. */
+/** Parameters fixed when an experiment starts. */
 export interface AnalysisPlan {
   /** The probability of a wrong winner that is accepted, usually 0.05. */
   alpha: number;

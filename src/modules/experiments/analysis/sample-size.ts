@@ -4,7 +4,7 @@ import { plannedCriticalValue } from "./significance/confidence-sequence.ts";
 import { eventConcentration, logBayesFactor } from "./significance/exact-test.ts";
 import { normalQuantile } from "./significance/normal-quantile.ts";
 
-/** What the author of a draft knows about a success metric. Everything unknown makes its sample size unknown. */
+/** An author's estimates for a success metric of a draft. If one is unknown, so is the sample size. */
 export interface SampleSizeMetric {
   key: string;
   type: MetricType;

@@ -59,7 +59,7 @@ interface Dependencies {
   readonly graceMs: number;
 }
 
-/** What a call that assigns units needs of its context. */
+/** The part of a call's context that assignments need. */
 export type AssignContext = Pick<Context, "tenantId" | "principal" | "nowMs" | "quotaOf">;
 
 export type AssignmentService = ReturnType<typeof createAssignmentService>;

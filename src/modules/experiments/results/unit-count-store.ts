@@ -66,7 +66,7 @@ export async function readPendingScores(tx: Sql, units: readonly DueUnit[]): Pro
   return scores;
 }
 
-/** What a counted unit is stored with. */
+/** A unit to mark as counted. */
 export interface CountedUnit extends Pick<DueUnit, "tenantId" | "experimentId" | "unitHash"> {
   /** The values, if they may be replaced; undefined otherwise. */
   readonly counted: Readonly<Record<string, UnitValue>> | undefined;

@@ -88,7 +88,7 @@ export function createUnitCountWorker({
   return { sweep, start: task.start, stop: task.stop };
 }
 
-/** What a batch of units changes. Units of ended experiments are marked and not counted. Yields after each unit. */
+/** Collects the changes of a batch. Units of ended experiments are marked and not counted. Yields after each unit. */
 function* countUnits(
   units: readonly DueUnit[],
   experiments: ReadonlyMap<string, DueExperiment>,

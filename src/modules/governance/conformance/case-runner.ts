@@ -53,7 +53,7 @@ export function createCaseRunner({ config, log, send, findCapabilityOff }: CaseR
       return decide(each.id, checks);
     } catch (error) {
       signal.throwIfAborted();
-      // What follows a failed check says nothing more.
+      // After a failed check, later errors add no information.
       if (checks.some(({ passed }) => !passed)) return decide(each.id, checks);
       if (timeout.aborted) return undecided(each.id, "timed_out", "", checks);
       log.warn({ err: error, case: each.id }, "a conformance case could not be decided");

@@ -26,7 +26,7 @@ export function createArtifactKinds(owners: () => readonly PromotableArtifacts[]
       throw fail("PERMISSION_DENIED", { public: `The caller needs the scope ${missing} to promote this artifact.` });
     },
 
-    /** What the targets have now. */
+    /** Reads the targets' live versions. */
     async observe(context: Context, { artifacts }: Candidate): Promise<ObservedArtifact[]> {
       const observed: ObservedArtifact[] = [];
       for (const artifact of artifacts) {

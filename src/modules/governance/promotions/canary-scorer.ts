@@ -4,7 +4,6 @@ import type { ArtifactKinds } from "./artifact-kinds.ts";
 import type { Candidate, Score, Verdict } from "./domain/candidate.ts";
 import { overallVerdict, scoreCanary, waiveMissingTraffic } from "./domain/candidate-scores.ts";
 
-/** What a canary has shown. */
 export interface CanaryResult {
   readonly verdict: Verdict;
   readonly scores: readonly Score[];

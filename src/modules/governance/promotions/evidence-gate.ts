@@ -5,11 +5,11 @@ import type { CanaryResult } from "./canary-scorer.ts";
 import type { GateReading } from "./domain/approval-validity.ts";
 import type { Candidate } from "./domain/candidate.ts";
 
-/** What promotions need of evidence packs. */
+/** Promotions' dependencies on evidence packs. */
 export interface EvidenceGate {
   /** Whether the evidence of a candidate is sufficient. Called before an approval and in the transaction of a promotion. */
   readGate(sql: Sql, tenantId: TenantId, candidate: Candidate): Promise<GateReading>;
-  /** Adds what a canary has shown to the pack of a candidate, if it has one. */
+  /** Adds a canary's result to the pack of a candidate, if it has one. */
   recordCanary(context: Context, candidate: Candidate, result: CanaryResult): Promise<void>;
   /** Attaches a pack to a new candidate, in its transaction. Throws if there is no such pack in its environment. */
   attachPack(context: Context, candidate: Candidate, packId: string): Promise<void>;

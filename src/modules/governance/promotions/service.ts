@@ -47,7 +47,7 @@ export interface PromotionParts {
   readonly hasApprover: (context: Context, except: readonly string[]) => Promise<boolean>;
 }
 
-/** What a step of a candidate leads to. */
+/** The effects of a candidate's step. */
 export interface Step {
   readonly call: CandidateCall | "create";
   readonly event: Parameters<EventRecorder["record"]>[1];

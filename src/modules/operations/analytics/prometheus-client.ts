@@ -16,7 +16,7 @@ export interface PrometheusClient {
   queryRange(query: string, range: TimeRange, signal: AbortSignal): Promise<readonly StoredSeries[]>;
 }
 
-/** What the store returns. */
+/** The store's response. */
 interface Answer {
   readonly status: "success" | "error";
   readonly errorType?: string;

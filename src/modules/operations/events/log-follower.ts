@@ -5,7 +5,6 @@ import type { Log } from "../../../platform/log/log.ts";
 import type { Position } from "./domain/event.ts";
 import type { EventReader } from "./reader.ts";
 
-/** What a consumer of event logs does. */
 export interface LogConsumer {
   /** Signal topic for changes to the set of followed tenants. */
   readonly topic: string;

@@ -23,7 +23,7 @@ import { createHealthPage, type HealthPage } from "./page/health-page.ts";
 import { createReportCache } from "./report-cache.ts";
 import { createHealthService, type HealthEnvironments } from "./service.ts";
 
-/** What the module gets from other areas. */
+/** The module's dependencies on other areas. */
 export interface HealthParts {
   readonly environments: HealthEnvironments;
   readonly sources: () => HealthSources;

@@ -1,7 +1,7 @@
 import type { Sql } from "../../../platform/db/index.ts";
 import type { NodeObservation } from "./domain/observation.ts";
 
-/** What a node stores about a source or a dependency. */
+/** A node's observation of a source or a dependency. */
 export interface NewObservation {
   readonly kind: NodeObservation["kind"];
   readonly name: string;

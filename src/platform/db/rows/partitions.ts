@@ -11,7 +11,7 @@ export interface DailyTable {
   readonly column: string;
 }
 
-/** What one run of the maintenance needs to know. */
+/** Inputs of one maintenance run. */
 export interface PartitionMaintenance {
   readonly nowMs: number;
   readonly retentionDays: number;

@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { EnforcementMode, Reason, Verdict } from "./evaluation.ts";
 
-/** What issued a snapshot: the subscription to a plan, an operator, or a system outside of the service. */
+/** Issuer of a snapshot: the subscription to a plan, an operator, or a system outside of the service. */
 export type SourceKind = "plan" | "operator" | "external";
 
 /** Entitlements, and the daily quotas that come with them. */
@@ -43,7 +43,7 @@ export function conflictOf({ allow, deny }: Pick<Grants, "allow" | "deny">): str
   return allow.find((item) => denied.has(item));
 }
 
-/** What a plan grants with the exceptions of one tenant. A denied entitlement is never allowed. */
+/** Applies a tenant's exceptions to the grants of a plan. A denied entitlement is never allowed. */
 export function planGrants(plan: Omit<Grants, "deny">, overrides: Grants): Grants {
   const denied = new Set(overrides.deny);
   const allow = [...new Set([...plan.allow, ...overrides.allow])].filter((item) => !denied.has(item));

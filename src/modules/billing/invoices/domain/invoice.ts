@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { InvoiceLine } from "./invoice-lines.ts";
 
-/** What a tenant owes for a billing period. */
+/** A tenant's charges for a billing period. */
 export interface Invoice {
   readonly tenantId: TenantId;
   readonly id: string;

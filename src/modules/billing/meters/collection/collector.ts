@@ -63,7 +63,7 @@ export function createCollector({ db, sources, findFirstStart, findChanges }: De
     }
     const store = serviceUsageStore(tx);
     const counted = usage.length === 0 ? [] : await divideWindow(tx, source, range, usage);
-    // What the first count has found may be gone, such as a held message that was cancelled.
+    // Usage of the first count may be gone, such as a held message that was cancelled.
     if (isRecount) await store.deleteOthers(source.meterKey, range, counted);
     if (counted.length > 0) await store.setMany(source.meterKey, counted);
   }

@@ -30,7 +30,7 @@ export interface Price {
 /** The length of a billing period. */
 export type Interval = "month" | "year";
 
-/** What a version of a plan costs and grants. */
+/** The prices and grants of a plan version. */
 export interface PlanTerms {
   readonly currency: string;
   readonly interval: Interval;

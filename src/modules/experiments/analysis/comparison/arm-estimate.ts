@@ -28,7 +28,7 @@ export function meanGate(treatmentShare: number): number {
   return Math.round(gate + (smallArmGate - gate) * (1 - 2 * treatmentShare) ** 2);
 }
 
-/** What an arm lacks. `treatmentShare` is the share of the treatment of the units of both arms, by their weights. */
+/** Returns the shortfall of an arm. `treatmentShare` is the treatment's share of the units of both arms, by weight. */
 export function needsOf(type: MetricType, moments: MetricMoments, treatmentShare: number): Needs {
   const lacking = (count: number, needed: number) => Math.max(0, needed - count);
   if (type === "proportion") {

@@ -1,4 +1,4 @@
-/** What a receipt proves: the first exposure of a unit. */
+/** Proof of the first exposure of a unit. */
 export interface Receipt {
   readonly tenantId: string;
   readonly environmentId: string;

@@ -8,7 +8,7 @@ export function changedDesign(current: Design, { design, removesLayer }: Experim
   return removesLayer || layer === undefined ? merged : { ...merged, layer };
 }
 
-/** What a started experiment allows to change, besides the weights, descriptions and values of variants. */
+/** Changeable fields of a started experiment. Of variants, only weights, descriptions and values can change. */
 const changeable = new Set(["variants", "allocationPct", "expectedUnitsPerDay"]);
 
 const fieldNames: Readonly<Record<string, string>> = {

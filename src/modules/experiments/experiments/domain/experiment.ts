@@ -36,7 +36,7 @@ export interface Layer {
   readonly pct: number;
 }
 
-/** What the author of an experiment designs. */
+/** An experiment as its author designs it. */
 export interface Design {
   readonly unit: string;
   readonly variants: readonly Variant[];
@@ -125,7 +125,7 @@ export const openExperimentsMax = 1000;
 /** Maximum number of phases of an experiment. */
 export const phasesMax = 200;
 
-/** What the analysis needs to know. */
+/** Returns the part that the analysis needs. */
 export function planOf({ alpha, plannedUnits, control, variants, metrics }: Design): AnalysisPlan {
   return {
     ...{ alpha, plannedUnits, control },

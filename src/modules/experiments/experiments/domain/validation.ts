@@ -8,7 +8,7 @@ export const targetingVariables: CelVariables = { unit: "string", attributes: "m
 /** The result of a check of a draft. */
 export interface DraftPlan {
   readonly violations: readonly Violation[];
-  /** What is allowed, but worth knowing. */
+  /** Hints that are not violations. */
   readonly notes: readonly string[];
   /** Units that find the minimum lifts; 0 if unknown. */
   readonly minimumUnits: number;
@@ -104,7 +104,7 @@ function checkMetric(metric: Metric, field: string): Violation[] {
   return violations;
 }
 
-/** What the success metrics need; undefined if a baseline or a minimum lift is unknown. */
+/** Estimates the success metrics' needs; undefined if a baseline or a minimum lift is unknown. */
 function estimateOf(design: Design): { readonly units: number; readonly days: number } | undefined {
   const { variants, control, alpha, metrics, scoreWindowS } = design;
   const measured = metrics.filter(({ role }) => role === "success");

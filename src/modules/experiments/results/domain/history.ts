@@ -19,7 +19,7 @@ export interface Point {
   readonly comparisons: readonly PointComparison[];
 }
 
-/** What the history keeps of an analysis. */
+/** Reduces an analysis to its history entry. */
 export function pointOf({ verdict, variants }: Analysis): Point {
   return {
     verdict,

@@ -45,9 +45,7 @@ export interface Score {
   readonly recordedAtMs: number;
 }
 
-/**
- * What a caller's clock may be behind ours: a score from shortly before the exposure is not early.
- */
+/** Tolerated lag of a caller's clock: a score from shortly before the exposure is not early. */
 export const skewMs = 60_000;
 
 /** Whether a score repeats a recorded one, rather than being another score with the same id. */

@@ -16,7 +16,7 @@ export type ReasonCode =
 /** A value that a check compares. */
 export type Fact = boolean | number | string;
 
-/** What a case checked. */
+/** One check of a case. */
 export interface Check {
   readonly name: string;
   readonly passed: boolean;

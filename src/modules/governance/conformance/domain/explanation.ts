@@ -3,7 +3,7 @@ import type { CaseResult, Check, ReasonCode } from "./case-result.ts";
 import { type ConformanceReport, coverageOf } from "./report.ts";
 import type { SuiteDescription } from "./suite.ts";
 
-/** What the result of a case means. */
+/** The meaning of a case's result. */
 export interface CaseExplanation {
   readonly caseId: string;
   readonly status: CaseResult["status"];

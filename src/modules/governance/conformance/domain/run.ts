@@ -30,7 +30,7 @@ export interface ConformanceRun extends Stamps {
   readonly endedAt: Date | null;
 }
 
-/** What happens to a run. `begin` is repeated when another node takes over. */
+/** Transitions of a run. `begin` is repeated when another node takes over. */
 export type RunStep = "begin" | "complete" | "cancel" | "expire" | "give_up";
 
 /** The next state for each step; a missing entry is a step that is not possible. */

@@ -4,7 +4,7 @@ import { type Check, checkFact, type Fact } from "../domain/case-result.ts";
 import type { CaseDescription, SuiteDescription } from "../domain/suite.ts";
 import type { SandboxClient } from "./client.ts";
 
-/** What a case works with. */
+/** Tools for a running case. */
 export interface CaseContext extends SandboxClient {
   readonly config: Config;
   readonly signal: AbortSignal;

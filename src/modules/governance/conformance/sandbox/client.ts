@@ -38,7 +38,7 @@ export interface Reply {
   header(name: string): string;
 }
 
-/** What a request has besides its method and path. */
+/** Options of a request besides its method and path. */
 export interface RequestOptions {
   readonly as?: CallerName;
   /** Sent as JSON; a string is sent as it is. */

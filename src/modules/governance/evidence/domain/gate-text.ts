@@ -1,7 +1,7 @@
 import { unreachable } from "../../../../errors/index.ts";
 import type { Finding, Gate } from "./gate.ts";
 
-/** What to do about a finding; empty if it is satisfied. */
+/** Returns the next step for a finding; empty if it is satisfied. */
 export function nextStepOf({ verdict, requirement, subject }: Finding): string {
   const receipt = `a ${requirement.receiptType} receipt for ${subject.kind} ${subject.name}`;
   switch (verdict) {
@@ -55,7 +55,7 @@ export function explain({ verdict, requirement, subject, decisive }: Finding): s
   }
 }
 
-/** What to do first about a closed gate; empty if it is open. */
+/** Returns the first step to open a closed gate; empty if it is open. */
 export function nextStepOfGate({ state, findings }: Gate): string {
   if (state === "open") return "";
   if (findings.length === 0) return "Add the artifacts that are to be promoted.";

@@ -14,7 +14,7 @@ export type GateReason =
   | "wrong_candidate"
   | "wrong_producer";
 
-/** What a receipt is worth for a requirement. */
+/** Result of a receipt for a requirement. */
 export type Verdict = GateReason | "satisfied";
 
 /** The verdict on one receipt. */
@@ -45,7 +45,7 @@ export interface Gate {
   readonly digest: string;
 }
 
-/** What a gate is evaluated on. */
+/** Inputs to a gate evaluation. */
 export interface GateInput {
   readonly packId: string;
   readonly environmentId: string;

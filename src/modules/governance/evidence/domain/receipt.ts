@@ -11,7 +11,7 @@ export interface CaseResult {
   readonly status: ReceiptResult | "not_applicable";
 }
 
-/** What a gate needs of a receipt. */
+/** The part of a receipt that a gate needs. */
 export interface ReceiptHead {
   readonly id: string;
   /** The revision of the pack that the receipt made: the order of receipts. */

@@ -16,7 +16,7 @@ export interface Requirement {
   readonly description: string;
 }
 
-/** What a pack demands in addition to the table. */
+/** A pack's demands in addition to the table. */
 export interface Demands {
   readonly requiredTypes: readonly ReceiptType[];
   /** The age at which receipts are stale, if it is less than the requirement's; 0 for no further limit. */
@@ -46,7 +46,7 @@ const table: Readonly<Record<EnvironmentKind, Readonly<Record<SubjectKind, reado
 
 const dayS = 86_400;
 
-/** What each type of check shows, and how long its result is worth something. */
+/** The meaning of each type of check, and how long its result is valid. */
 const types: Readonly<Record<ReceiptType, { readonly maxAgeS: number; readonly shows: string }>> = {
   scenario: { maxAgeS: 7 * dayS, shows: "Recorded scenarios give the expected results." },
   connector: { maxAgeS: 7 * dayS, shows: "The provider accepts the configuration and the actions." },

@@ -45,7 +45,7 @@ export function receiptStatement(facts: ReceiptFacts): JsonObject {
   };
 }
 
-/** What a manifest says about a pack. */
+/** A manifest's facts about a pack. */
 export interface ManifestFacts {
   readonly tenantId: string;
   readonly packId: string;

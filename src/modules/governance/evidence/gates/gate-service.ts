@@ -13,7 +13,7 @@ import type { EvidenceMetrics } from "../metrics.ts";
 import { packStore } from "../packs/pack-store.ts";
 import { receiptStore } from "../receipts/receipt-store.ts";
 
-/** What evidence needs of promotions. */
+/** Evidence's dependencies on promotions. */
 export interface Candidates {
   find(sql: Sql, tenantId: TenantId, candidateId: string): Promise<Candidate | undefined>;
   /** Stores the pack of a promotion, and locks the promotion. Throws if the caller's tenant has no such promotion. */

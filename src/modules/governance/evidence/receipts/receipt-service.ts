@@ -47,7 +47,7 @@ export interface NewReceipt {
   readonly reportId: string;
 }
 
-/** What a conformance report says about an environment. */
+/** A conformance report's finding about an environment. */
 export interface RuntimeFinding extends Pick<NewReceipt, "result" | "cases" | "tool"> {
   readonly observedAt: Date;
   /** Whether no later run of the suite in the environment has another report. */
@@ -111,7 +111,7 @@ export function createReceiptService({ changes, runs, signer, candidates, metric
     return run;
   }
 
-  /** What the report of a runtime receipt says. A receipt cannot say anything else. */
+  /** Reads the report of a runtime receipt. A receipt cannot state anything else. */
   async function readReport(context: Context, environmentId: string, input: NewReceipt): Promise<RuntimeFinding> {
     if (input.reportId === "") throw invalid("report_id", "required", "must be the id of a conformance report");
     const found = await findRuntimeFinding(context.sql, context.tenantId, environmentId, input.reportId);

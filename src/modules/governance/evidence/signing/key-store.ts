@@ -60,7 +60,7 @@ export function reencryptableSigningKeys(sql: Sql): Reencryptable {
   return sealedTable(sql, "evidence_signing_keys", bindingOf);
 }
 
-/** What the ciphertext of a private key is bound to. */
+/** Returns the binding of a private key's ciphertext. */
 export function bindingOf({ tenantId, id }: { readonly tenantId: string; readonly id: string }) {
   return { tenantId, recordId: id, field: "evidence_signing_key" };
 }

@@ -56,7 +56,7 @@ function limitVerdict({ result, p }: GuardrailTest, keys: number): Pick<Score, "
   return { verdict: "inconclusive", p: shown, reason };
 }
 
-/** What a canary must show. */
+/** Pass criteria of a canary. */
 export interface CanaryTerms {
   /** The share of the keys that the canary serves. */
   readonly canaryShare: number;

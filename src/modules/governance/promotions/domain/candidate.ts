@@ -14,7 +14,7 @@ export interface CandidateArtifact {
   readonly targetName: string;
   readonly version: number;
   readonly sha256: string;
-  /** What the target had at the last preflight. */
+  /** The target's version at the last preflight. */
   readonly baseVersion: number;
   readonly baseSha256: string;
 }
@@ -87,7 +87,7 @@ export interface Approval {
   readonly sha256: string;
 }
 
-/** What restores a target. */
+/** The version that a rollback restores. */
 export interface RollbackHandle {
   readonly kind: ArtifactKind;
   readonly targetId: string;

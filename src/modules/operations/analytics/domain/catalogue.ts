@@ -13,7 +13,7 @@ export interface CatalogueSeries {
   readonly labels: ReadonlySet<string>;
 }
 
-/** What can be queried. */
+/** Queryable metrics. */
 export interface Catalogue {
   readonly metrics: readonly CatalogueMetric[];
   readonly series: ReadonlyMap<string, CatalogueSeries>;

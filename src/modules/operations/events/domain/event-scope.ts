@@ -1,6 +1,6 @@
 import type { NewEvent } from "./event.ts";
 
-/** What determines an event's environment: the environment itself, or one of its pools. */
+/** The source of an event's environment: the environment itself, or one of its pools. */
 export interface EventScope {
   readonly environmentId?: string;
   readonly poolId?: string;

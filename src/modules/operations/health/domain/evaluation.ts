@@ -27,7 +27,7 @@ export interface Signal {
   readonly evidence: readonly Evidence[];
 }
 
-/** What the ruleset says about an observation. */
+/** The ruleset's result for an observation. */
 export interface Evaluation {
   readonly verdict: Verdict;
   readonly confidence: Confidence;
@@ -36,7 +36,7 @@ export interface Evaluation {
   readonly codes: readonly ReasonCode[];
 }
 
-/** What is measured of a signal: its value, or why there is none. */
+/** The measurement of a signal: its value, or why there is none. */
 type Measurement =
   | { readonly value: number; readonly evidence?: readonly Evidence[]; readonly sample?: number }
   | { readonly finding: string; readonly value?: number | undefined; readonly evidence?: readonly Evidence[] };

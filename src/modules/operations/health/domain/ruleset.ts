@@ -134,7 +134,7 @@ export const ruleset = {
     letter: { open: "unreplayed", replayed: "settled", quarantined: "set_aside", discarded: "settled" },
     dependency: { available: "usable", not_configured: "usable", unavailable: "unusable" },
   },
-  /** What to do about each code, the most important first. */
+  /** Next step for each code, the most important first. */
   steps: {
     TELEMETRY_MISSING: {
       action: "Start a node with the role worker or all. No background work of a source has reported.",

@@ -11,7 +11,6 @@ import type {
 import { type Html, html } from "../../../../platform/html/index.ts";
 import { formatDuration, formatQuantity } from "../../../../platform/text/index.ts";
 
-/** What the page shows. */
 export interface HealthPageContent {
   readonly report: OperationalHealthReport;
   /** The environments that the person can choose. */

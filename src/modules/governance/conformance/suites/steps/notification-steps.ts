@@ -4,9 +4,9 @@ import type { CaseContext, Json } from "../../sandbox/index.ts";
 /** The path of everything about notifications but triggers. */
 export const notificationPath = "/api/v2/notification";
 export const triggerPath = "/api/v2/notifications/trigger";
-/** What a case about notifications needs. */
+/** Requirements of cases about notifications. */
 export const notifications = { capabilities: ["notifications", "subscribers"], dryRun: false };
-/** What a case about steps needs: runs through steps wait in the queue. */
+/** Requirements of cases about steps: runs through steps wait in the queue. */
 export const stepped = {
   ...notifications,
   offBy: ({ "notification.dispatch.queue": queue }: Config) =>

@@ -29,7 +29,7 @@ function refuse(rule: string, message: string) {
   return invalid("query", `promql.${rule}`, message);
 }
 
-/** What the grammar knows and queries may not use, in words. */
+/** Constructs of the grammar that queries may not use, in words. */
 const unsupported: Readonly<Record<string, string>> = {
   OffsetExpr: "offset",
   StepInvariantExpr: "@",

@@ -1,4 +1,4 @@
-/** What an expression evaluates to at one time: a number, series, or series with a window of values. */
+/** Type of an expression's value at one time: a number, series, or series with a window of values. */
 export type ValueType = "scalar" | "vector" | "matrix";
 
 interface FunctionSignature {
@@ -53,5 +53,5 @@ export const operators: ReadonlyMap<string, { readonly symbol: string; readonly 
   ),
 );
 
-/** What an operator does: computes numbers, compares them, or combines sets of series. */
+/** Operators compute numbers, compare them, or combine sets of series. */
 export type OperatorFamily = "arithmetic" | "comparison" | "set";
