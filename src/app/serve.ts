@@ -36,7 +36,7 @@ export interface Service {
   readonly admin: AdminAccess | undefined;
   /** A link that signs a browser in as the operator, once, if the admin key may be shown. */
   readonly loginLink: string | undefined;
-  /** A link that signs a browser in as a second person, who can approve what the operator created. */
+  /** A link that signs a browser in as a second person, who can approve the operator's work. */
   readonly approverLink: string | undefined;
   /** Resolves with the reason when the node cannot continue. */
   readonly lost: Promise<string>;

@@ -145,7 +145,7 @@ export type PreparedHandler = {
   readonly run: (context: Context, request: any, prepared: any) => Promise<Message>;
 };
 
-/** Has an operation prepared again; `from` is what `prepare` is told, undefined at first. */
+/** Makes an operation prepare again; `from` is passed to `prepare`, undefined at first. */
 export class PrepareAgain extends Error {
   readonly from: unknown;
 

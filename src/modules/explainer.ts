@@ -57,11 +57,11 @@ export interface RecordExplanation {
 /** A question about a record. */
 export interface Question {
   readonly id: string;
-  /** Whom the question is about, such as a recipient; empty for nobody in particular. */
+  /** The subject of the question, such as a recipient; empty for none. */
   readonly about: string;
 }
 
-/** Explains the records of one kind. The area that owns them implements it, from what it has stored. */
+/** Explains the records of one kind. The area that owns them implements it, from its stored data. */
 export interface Explainer {
   readonly kind: ExplainedKind;
   /** The scope that reads records of this kind. Callers without it do not learn that a record exists. */

@@ -46,7 +46,7 @@ export interface InstalledContent {
 
 /**
  * The records of one kind, as packs contain them. The module that owns the records implements it, so that packs follow all
- * rules that callers follow, and nobody else writes its tables.
+ * rules that callers follow, and no other module writes its tables.
  *
  * content: a record as a request body of the API. normal form: the content with its defaults, in which equal records are
  * equal. image: the rows of a record as text, from which exactly the same rows can be restored.

@@ -76,7 +76,7 @@ export interface ReplayReport {
 
 /**
  * The artifacts of one kind. The module that owns the targets implements it, so that promotions follow all rules that callers
- * follow, and nobody else writes its tables.
+ * follow, and no other module writes its tables.
  */
 export interface PromotableArtifacts {
   readonly kind: ArtifactKind;

@@ -128,7 +128,7 @@ export interface PageRequest {
   readonly cursor?: string;
 }
 
-/** Reads a list page by page. A refresh reads what is loaded again, in one request. */
+/** Reads a list page by page. A refresh reloads all loaded rows in one request. */
 export function useList<Row>(
   key: string | undefined,
   read: (page: PageRequest) => List<Row>,

@@ -15,7 +15,7 @@ interface Incomplete {
   readonly searched: number;
 }
 
-/** Searches records by a part of their names. What was read for one text is used for the next ones. */
+/** Searches records by a part of their names. Records read for one text are reused for the next ones. */
 export interface NameSearch {
   /** Stops reading when the result is not wanted any more. */
   find(text: string, isWanted: () => boolean): Promise<Matches>;

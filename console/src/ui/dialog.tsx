@@ -70,7 +70,7 @@ interface Question {
 
 const question = signal<Question | undefined>(undefined);
 
-/** Asks before something that is hard to undo. */
+/** Asks for confirmation before an action that is hard to undo. */
 export function confirm(asked: Question): void {
   question.value = asked;
 }

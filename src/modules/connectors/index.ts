@@ -6,7 +6,7 @@
  * connections: the settings and sealed credentials of a tenant's accounts in other systems.
  * connect-sessions: the hosted page on which end users connect their accounts.
  * actions: the execution of actions, with records.
- * triggers: subscriptions to what happens in those accounts.
+ * triggers: subscriptions to events in those accounts.
  * messaging: notifications that are sent through actions.
  * marketplace: packs of manifests, workflows, notifications and rules, and their installations.
  */

@@ -1,4 +1,4 @@
-/** A kind of text: its pattern and what it says to people. */
+/** A text format: its pattern and a human-readable description. */
 export interface TextFormat {
   readonly source: string;
   readonly pattern: RegExp;

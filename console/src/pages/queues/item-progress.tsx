@@ -5,7 +5,7 @@ import { JsonView } from "../../ui/json-view";
 import { Ago, Id, type Tone } from "../../ui/text";
 import { useRecipientNames } from "../shared/recipient-names";
 
-/** How far the work on an item is, as its worker reported it last. */
+/** The progress of an item, as last reported by its worker. */
 export function Progress({ of: { percent, note, attempt, reported_at } }: { readonly of: ItemProgress }) {
   return (
     <section aria-label="Progress" class="field">
@@ -64,7 +64,7 @@ const offerTones: Readonly<Record<string, Tone>> = {
   withdrawn: "muted",
 };
 
-/** To whom the item was offered, and what they answered. */
+/** The recipients of offers of the item, and their answers. */
 export function OfferHistory({ item: { pool_id, offers } }: { readonly item: QueueItem }) {
   const names = useRecipientNames(offers.length > 0 ? pool_id : undefined);
   if (offers.length === 0) return null;

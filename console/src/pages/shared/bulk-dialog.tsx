@@ -5,7 +5,7 @@ import { type Field, FormDialog, type Values } from "../../ui/form";
 import { formatCount, messageOf, words } from "../../ui/format";
 import { Notice } from "../../ui/text";
 
-/** A change of many items that somebody is about to start. */
+/** A bulk change that a person is about to start. */
 export interface BulkChange {
   readonly title: string;
   readonly fields: readonly Field[];
@@ -59,7 +59,7 @@ export function BulkDialog({ change, onStarted, onClose }: Props) {
   );
 }
 
-/** The number of items that match what is entered. */
+/** The number of items that match the entered values. */
 function Matching({ preview, values }: { readonly preview: BulkChange["preview"]; readonly values: Values }) {
   const { data, error } = useTypedQuery(JSON.stringify(values), () => preview(values));
   if (error !== undefined) return <Notice tone="bad">{messageOf(error)}</Notice>;

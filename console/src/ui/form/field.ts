@@ -12,7 +12,7 @@ export interface Field {
   readonly placeholder?: string;
   /** Fields with the same row stand side by side. */
   readonly row?: string;
-  /** Whether the field applies to what is entered so far; always by default. */
+  /** Whether the field applies to the values entered so far; always by default. */
   readonly appliesTo?: (texts: Texts) => boolean;
   /** Another control in place of the usual one, such as an editor. */
   readonly control?: (props: { id: string; text: string; set: (text: string) => void }) => ComponentChildren;

@@ -76,7 +76,7 @@ export function createEntitlementService({ changes, events, operators, planSnaps
     },
 
     /**
-     * Issues what a subscription grants, unless an operator or another system controls the tenant's entitlements. They keep
+     * Issues the grants of a subscription, unless an operator or another system controls the tenant's entitlements. They keep
      * control, so that a renewal never removes a deny.
      */
     async issueFromPlan(context: EventContext, tenantId: TenantId, input: NewSnapshot): Promise<void> {

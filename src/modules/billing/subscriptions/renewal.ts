@@ -18,7 +18,7 @@ const dayMs = 86_400_000;
 /** How long entitlements stay fresh after the period in which they were issued. */
 const freshAfterPeriodMs = 7 * dayMs;
 
-/** Renews subscriptions and issues what they grant. */
+/** Renews subscriptions and issues their grants. */
 export type Renewals = ReturnType<typeof createRenewals>;
 
 export function createRenewals({ plans, events, issueFromPlan }: Dependencies) {
@@ -38,7 +38,7 @@ export function createRenewals({ plans, events, issueFromPlan }: Dependencies) {
   return {
     snapshotOf,
 
-    /** Issues what a subscription grants. */
+    /** Issues the grants of a subscription. */
     async issue(context: EventContext, subscription: Subscription): Promise<void> {
       await issueFromPlan(context, subscription.tenantId, await snapshotOf(context, subscription));
     },

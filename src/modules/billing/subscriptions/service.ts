@@ -70,7 +70,7 @@ export function createSubscriptionService({ plans, operators, events, renewals }
     await events.record(context, `billing.subscription.${type}`, id, data, tenantId);
   }
 
-  /** Starts a subscription, or a canceled one anew after its period has ended. */
+  /** Starts a subscription, or restarts a canceled one after its period has ended. */
   async function start(
     context: Context,
     tenantId: TenantId,

@@ -3,7 +3,7 @@
  *
  * Execution: one call of an action, with a record. Attempt: one request of an execution to the provider. Safety: how often a
  * request may be sent: reads and repeatable changes again, other changes once. Outcome unknown: the provider may have
- * performed the action, but did not confirm it. Limit: until when a provider wants no requests of a connection.
+ * performed the action, but did not confirm it. Limit: the time until which a provider accepts no requests of a connection.
  * Lease: how long a node has to store the outcome, before other nodes end the execution.
  */
 import { ConnectorActionService as Rpc } from "../../../../gen/service/api/connector_action_pb.ts";

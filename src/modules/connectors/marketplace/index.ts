@@ -5,7 +5,7 @@
  * publisher: the namespace of packs; its keys are pinned: `switchyard` by the service, all others by each tenant for itself.
  * entry: a record of a pack, as the body of the request that creates it. slot: a value that the installer provides.
  * placeholder: `[[slot.x]]` or `[[record.x]]` in an entry. yanked: a version that can no longer be installed.
- * installation: a pack in a tenant, with the records that belong to it. base: what the pack wrote into a record.
+ * installation: a pack in a tenant, with the records that belong to it. base: the content that the pack wrote into a record.
  * owner: the module that owns a kind of record. image: the rows of a record, from which a rollback restores them.
  */
 import type { MarketplaceService as Rpc } from "../../../../gen/service/api/marketplace_pb.ts";

@@ -97,7 +97,7 @@ function unavailable(cause: Error): Failure {
   return fail("UNAVAILABLE", { public: message, cause });
 }
 
-/** Undefined if it is no certificate, such as the page of a server under maintenance. */
+/** Undefined if it is not a certificate, such as the page of a server under maintenance. */
 function parseCertificate(pem: Buffer): X509Certificate | undefined {
   try {
     return new X509Certificate(pem);

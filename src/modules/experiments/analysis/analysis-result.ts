@@ -30,7 +30,7 @@ export type AnalysisNote =
   | "too_few_units"
   /** A rare event has not occurred in any arm. */
   | "no_events"
-  /** The values of an arm are all equal, so that there is no variance yet. */
+  /** The values of an arm are all equal, so there is no variance yet. */
   | "no_variance"
   /** The lift is withheld, because the mean of the control may be 0. */
   | "control_may_be_zero"

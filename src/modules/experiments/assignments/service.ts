@@ -209,7 +209,7 @@ export function createAssignmentService(dependencies: Dependencies) {
     if (all.length > assigned) assignments.inc(tenantId, { outcome: "none" }, all.length - assigned);
   }
 
-  /** Refuses before the database is asked, when the quota is known to be used up. */
+  /** Refuses without a database query if the quota is known to be exhausted. */
   function checkQuota(tenantId: TenantId, quota: number | undefined): void {
     const take = { tenantId, operation: assignQuota, limit: quota! };
     if (quota !== undefined && quotas().isUsedUp(take)) throw quotas().exceeded(take);

@@ -84,7 +84,7 @@ export async function markCounted(tx: Sql, units: readonly CountedUnit[]): Promi
       = (unit.tenant_id, unit.experiment_id, decode(unit.unit_hash, 'hex'))`;
 }
 
-/** Has a point of the history written for experiments whose results changed: the longer they run, the rarer. */
+/** Schedules a history point for experiments whose results changed: the longer they run, the less often. */
 export async function requestPoints(tx: Sql, experiments: readonly DueExperiment[], nowMs: number): Promise<void> {
   const now = new Date(nowMs);
   await tx`

@@ -57,7 +57,7 @@ export interface Step {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** A candidate as it is now, with what is computed when it is read. */
+/** The current state of a candidate, with fields computed on read. */
 export interface InspectedCandidate extends Candidate {
   /** Why the approval is void. */
   readonly voidReasons: readonly string[];
@@ -94,7 +94,7 @@ export function createCandidateService(dependencies: PromotionParts) {
     context.afterCommit(() => metrics.stepped(step.call, state));
   }
 
-  /** The versions that a new candidate names, with what their targets have now. */
+  /** Resolves the versions that a new candidate names, with the live versions of their targets. */
   async function resolveArtifacts(
     context: Context,
     environmentId: string,

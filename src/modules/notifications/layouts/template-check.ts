@@ -9,7 +9,7 @@ export interface LayoutReferences {
   readonly partials: ReadonlySet<string>;
 }
 
-/** Returns what a layout's templates refer to; throws when a template is invalid or lacks the placeholder. */
+/** Returns the references of a layout's templates; throws when a template is invalid or lacks the placeholder. */
 export function checkTemplates({
   engine,
   body,

@@ -29,7 +29,7 @@ export async function readObservations(sql: Sql): Promise<StoredObservations> {
   return row!;
 }
 
-/** Stores what a node sees now. */
+/** Stores a node's current observations. */
 export async function recordObservations(
   sql: Sql,
   nodeId: string,

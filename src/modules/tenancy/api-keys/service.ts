@@ -55,7 +55,7 @@ export type IssueContext = EventContext & { readonly principal: Pick<Principal, 
 /** The `createdBy` of bootstrap keys. */
 const bootstrapCreator = "bootstrap";
 
-/** Whom a new key belongs to. */
+/** The ownership of a new key. */
 type Ownership = Pick<ApiKey, "owner" | "tokenRoles">;
 
 /** The ownership of keys that come from outside of their tenant. */

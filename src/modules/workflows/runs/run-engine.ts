@@ -48,7 +48,7 @@ export interface AdvancedRun {
   readonly state: RunState;
   /** The events that no step has consumed. */
   readonly mail: readonly Mail[];
-  /** The task of the request, if somebody has leased it. */
+  /** The task of the request, if it is leased. */
   readonly task: LeasedTask | undefined;
   /** Whether the event of the request was sent to the run before. */
   readonly isKnown: boolean;
@@ -74,7 +74,7 @@ interface Dependencies {
   readonly plans: PlanCache;
   readonly dispatch: TaskDispatch;
   readonly currentShards: Shards["currentSql"];
-  /** Called after every commit, with what has to follow it. */
+  /** Called after every commit, with the committed advances. */
   readonly onCommitted: (committed: readonly CommittedAdvance[]) => void;
 }
 

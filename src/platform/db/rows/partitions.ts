@@ -71,7 +71,7 @@ async function createPartition(tx: Sql, table: DailyTable, day: Date): Promise<v
     for values from ('${from.toISOString()}') to ('${to.toISOString()}')`);
 }
 
-/** Drops the partitions whose rows are all older than a time, unless somebody reads them now. */
+/** Drops the partitions whose rows are all older than a time, unless they are being read. */
 async function dropExpiredPartitions(db: Database, table: DailyTable, beforeMs: number): Promise<void> {
   for (const { name, untilMs } of await readPartitions(db.sql, table)) {
     if (untilMs === null || untilMs > beforeMs) continue;

@@ -2,14 +2,14 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 import type { Clock } from "../../../../platform/clock/clock.ts";
 
-/** Until when providers want no more requests, as this node knows it. */
+/** The times until which providers accept no requests, as known to this node. */
 export interface RateLimits {
   /** 0 if requests are allowed. */
   blockedUntilMs(tenantId: TenantId, scope: string): number;
   block(tenantId: TenantId, scope: string, untilMs: number): void;
 }
 
-/** No hint of a provider blocks a connection for longer. */
+/** The longest time that a provider's hint can block a connection. */
 export const blockMsMax = 24 * 3_600_000;
 
 const entriesMax = 10_000;

@@ -31,7 +31,7 @@ export interface Beginning {
 
 /** The stored beginning of an execution. */
 interface StoredBeginning {
-  /** Until when the provider wants no requests. */
+  /** The time until which the provider accepts no requests. */
   readonly blockedUntilMs: number;
   /** Whether the connection is revoked; this node may not know yet. */
   readonly isRevoked: boolean;

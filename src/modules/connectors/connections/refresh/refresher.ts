@@ -172,7 +172,7 @@ export function createRefresher(dependencies: Dependencies): Refresher {
     return outcome;
   }
 
-  /** Stores what became of a token request. */
+  /** Stores the result of a token request. */
   async function settle(
     ref: ConnectionRef,
     lease: RefreshLease,
@@ -229,7 +229,7 @@ export function createRefresher(dependencies: Dependencies): Refresher {
       captured: { ...sealed.captured, ...grant.captured },
       scopes: grant.scopes ?? sealed.scopes,
     };
-    // The provider may accept the spent grant no more. Without these tokens, the end user would have to grant access again.
+    // The provider may no longer accept the spent grant. Without these tokens, the end user would have to grant access again.
     await writePersistently(
       () => storeTokens(ref, fence, sealed.credentialVersion, stored, new Date(nowMs)),
       (error) => log.warn({ err: error, connection: ref.id }, "storing refreshed credentials failed"),
@@ -246,7 +246,7 @@ export function createRefresher(dependencies: Dependencies): Refresher {
     now: Date,
   ): Promise<void> {
     if (await leases.storeGrant(ref, fence, spentVersion, grant, now)) return;
-    // The lease ended before the answer came. If nobody has stored newer credentials, these are the only good ones.
+    // The lease ended before the answer came. If no newer credentials are stored, these are the only valid ones.
     const again = await claims.claim(ref, true);
     if ("fence" in again && !(await leases.storeGrant(ref, again.fence, spentVersion, grant, now))) {
       await leases.release(ref, again.fence);

@@ -62,7 +62,7 @@ export function unusableAnswer(answer: Exclude<StandardAnswer, { readonly kind: 
   });
 }
 
-/** Returns what was rendered, or ends the token request. */
+/** Returns a rendered value, or throws TokenRequestError. */
 export function rendered<T>(value: T | RenderFailure): Exclude<T, RenderFailure> {
   if (!isFault(value)) return value as Exclude<T, RenderFailure>;
   throw new TokenRequestError({ kind: "refused", what: "request", code: value.fault });

@@ -68,7 +68,7 @@ export interface PaginationSpec {
   readonly maxPages: number;
 }
 
-/** Where to continue a list, with what was read so far. */
+/** Where to continue a list, with the items read so far. */
 export interface PageState {
   /** The number of pages that were read. */
   readonly pages: number;

@@ -36,7 +36,7 @@ export interface InstalledRecord {
 /** An installation without its document. */
 export type InstallationHead = Omit<Installation, "document">;
 
-/** A record without what the pack wrote. */
+/** A record without the pack's content. */
 export type RecordHead = Omit<InstalledRecord, "base">;
 
 /** Kind of a change to an installation. */

@@ -53,7 +53,7 @@ export function holds(condition: CelExpression | undefined, values: Readonly<Rec
   }
 }
 
-/** Names the status and the provider's code, which is no text for people. */
+/** Describes the status and the provider's code, which is not a human-readable text. */
 function detailOf({ httpStatus, code }: ActionRefusal): string {
   const shown = /^[A-Za-z0-9_.:-]{1,64}$/.test(code) && code !== `http_${httpStatus}` ? ` with code ${code}` : "";
   return httpStatus === 0 ? `There was no answer${shown}.` : `The provider returned ${httpStatus}${shown}.`;

@@ -52,7 +52,7 @@ export function registrationStore(sql: Sql) {
           ${row.createdAt})`;
     },
 
-    /** Has the registrations of a subscription removed at the provider. A call that is running keeps its claim until it ends. */
+    /** Schedules the removal of a subscription's registrations at the provider. A running call keeps its claim until it ends. */
     async removeAll(tenantId: TenantId, subscriptionId: string): Promise<void> {
       await sql`
         update connector_trigger_registrations set state = 'removing', failures = 0, last_error = '',

@@ -20,7 +20,7 @@ const valueBytesMax = 4096;
 const power = 0.8;
 const dayS = 86_400;
 
-/** Checks a design and estimates what it needs. */
+/** Checks a design and estimates its sample size and duration. */
 export function checkDesign(design: Design): DraftPlan {
   const violations = [
     ...checkVariants(design.variants),

@@ -37,11 +37,11 @@ export interface Finding {
 /** The state of a gate: open if every requirement of every artifact is satisfied. */
 export interface Gate {
   readonly state: "open" | "closed";
-  /** Until when an open gate stays open if nothing is added, and why it closes then. */
+  /** When an open gate closes if nothing is added, and why. */
   readonly end: { readonly at: Date; readonly reason: GateReason } | undefined;
   /** Ordered by requirement and artifact. */
   readonly findings: readonly Finding[];
-  /** Identifies what was decided and on which receipts. It does not depend on the time while the verdicts are the same. */
+  /** Identifies the decision and its receipts. It does not depend on the time while the verdicts are the same. */
   readonly digest: string;
 }
 
@@ -60,7 +60,7 @@ export interface GateInput {
   readonly nowMs: number;
 }
 
-/** Evaluates a gate. Without artifacts it is closed: no evidence is no reason to promote. */
+/** Evaluates a gate. Without artifacts it is closed: a promotion needs evidence. */
 export function evaluateGate(input: GateInput): Gate {
   const newestFirst = input.receipts.toSorted((one, other) => other.revision - one.revision);
   const findings = input.requirements.flatMap((requirement) =>
@@ -122,7 +122,7 @@ function isForCandidate(receipt: ReceiptHead, candidateId: string, perCandidate:
   return receipt.candidateId === "" && !perCandidate;
 }
 
-/** Whether the artifact and what it replaces are still what was checked. */
+/** Whether the artifact and its base are unchanged since the check. */
 function isCurrent(checked: Subject, subject: Subject): boolean {
   if (checked.sha256 !== subject.sha256) return false;
   return checked.baseSha256 === "" || subject.baseSha256 === "" || checked.baseSha256 === subject.baseSha256;

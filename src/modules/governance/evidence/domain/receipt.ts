@@ -18,7 +18,7 @@ export interface ReceiptHead {
   readonly revision: number;
   readonly type: ReceiptType;
   readonly result: ReceiptResult;
-  /** Who made the check: `service` for what the service observed itself, else the subject of the caller. */
+  /** Who made the check: `service` for the service's own observations, else the subject of the caller. */
   readonly producer: string;
   /** Where the check was made. */
   readonly environmentId: string;

@@ -20,7 +20,7 @@ export interface Candidates {
   setPack(context: Context, candidateId: string, packId: string): Promise<Candidate>;
 }
 
-/** A pack with what its gate is evaluated on, as of one revision. */
+/** A pack with the inputs of its gate, as of one revision. */
 export interface PackContent {
   readonly pack: Pack;
   readonly artifacts: readonly Artifact[];
@@ -41,7 +41,7 @@ export interface PromotionGate {
   readonly digest: string;
   /** The pack, with all its receipts. */
   readonly packDigest: string;
-  /** Until when it stays open if nothing is added. */
+  /** When it closes if nothing is added. */
   readonly validUntil: Date | undefined;
 }
 

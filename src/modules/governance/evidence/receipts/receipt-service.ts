@@ -62,7 +62,7 @@ export type FindRuntimeFinding = (
   reportId: string,
 ) => Promise<RuntimeFinding | undefined>;
 
-/** The producer of receipts about what the service observed itself. */
+/** The producer of receipts about the service's own observations. */
 const serviceProducer = "service";
 
 interface Dependencies {
@@ -179,7 +179,7 @@ export function createReceiptService({ changes, runs, signer, candidates, metric
     /** Whether a pack can have another receipt. */
     hasRoom,
 
-    /** Adds the receipt of a caller. Only the service itself reports canaries, and what a conformance run found. */
+    /** Adds the receipt of a caller. Only the service itself reports canaries and the results of conformance runs. */
     async addReceipt(context: Context, environmentId: string, packId: string, input: NewReceipt): Promise<Receipt> {
       if (input.type === "runtime") {
         const observed = await requireEnvironment(context, input.observedEnvironmentId || environmentId);
@@ -191,14 +191,14 @@ export function createReceiptService({ changes, runs, signer, candidates, metric
       return add(context, environmentId, packId, input, { producer: context.principal.subject });
     },
 
-    /** Adds a receipt about what the service observed itself, in the caller's transaction. */
+    /** Adds a receipt about the service's own observation, in the caller's transaction. */
     async addObservation(context: Context, environmentId: string, packId: string, input: NewReceipt): Promise<Receipt> {
       return add(context, environmentId, packId, input, { producer: serviceProducer });
     },
   };
 }
 
-/** Throws INVALID_ARGUMENT if a receipt contradicts itself, or would export what it must not. */
+/** Throws INVALID_ARGUMENT if a receipt contradicts itself, or would export data that it must not. */
 function checkInput({ result, cases, tool, details }: NewReceipt): void {
   const contradiction = contradictionOf(result, cases);
   if (contradiction !== undefined) throw invalid("result", "contradiction", contradiction);

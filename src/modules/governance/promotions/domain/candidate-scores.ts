@@ -9,7 +9,7 @@ export interface Evidence {
   readonly gauges: Readonly<Record<string, number>>;
 }
 
-/** Scores guardrails on what is known about the targets. A guardrail without data is inconclusive. */
+/** Scores guardrails on the known data about the targets. A guardrail without data is inconclusive. */
 export function scoreGuardrails(
   guardrails: readonly Guardrail[],
   evidence: readonly Evidence[],

@@ -79,7 +79,7 @@ export interface CanaryRecord {
   readonly stoppedAt?: string | undefined;
 }
 
-/** An approval, with what it is bound to. */
+/** An approval, with the digest that it is bound to. */
 export interface Approval {
   readonly approvedBy: string;
   readonly approvedAt: string;

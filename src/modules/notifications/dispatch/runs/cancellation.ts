@@ -22,7 +22,7 @@ interface Dependencies {
   readonly wakeRuns: () => void;
 }
 
-/** Creates the use case that cancels what a trigger has not sent yet. */
+/** Creates the use case that cancels a trigger's unsent messages. */
 export function createCancellation({ events, reporter, wakeRuns }: Dependencies) {
   return async (context: Context, transactionId: string): Promise<Cancellation> => {
     const { sql, tenantId, nowMs, afterCommit } = context;

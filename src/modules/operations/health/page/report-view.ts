@@ -106,7 +106,7 @@ function dependencyRow({ name, state, ageS }: OperationalHealthDependency): Html
   return html`<tr><th scope="row">${words(name)}</th><td>${levelTag(level, state)}</td><td class="number">${age(ageS)}</td></tr>`;
 }
 
-/** The text says what the colour says, for people who do not see it. */
+/** The text repeats the meaning of the colour, for people who do not see it. */
 function levelTag(level: string, text = level): Html {
   return html`<span class="level ${level}">${words(text)}</span>`;
 }

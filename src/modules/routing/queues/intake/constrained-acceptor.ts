@@ -217,7 +217,7 @@ function countOf({ decision: { tenantId, poolId }, item }: AcceptedBatch["rows"]
   return [{ tenantId, poolId, accepted: 1, depth: item.state === "leased" ? 0 : 1 }];
 }
 
-/** The stored item and what it waits for, if it waits. */
+/** The stored item and its dependencies, if it waits. */
 function waitingItemOf({ decision: { tenantId, id }, item }: AcceptedBatch["rows"][number]): WaitingItem[] {
   return item?.dependencies === undefined ? [] : [{ tenantId, id, dependencies: item.dependencies }];
 }

@@ -30,7 +30,7 @@ export interface AheadBuffer {
   end(claim: AheadClaim, unused: readonly BufferedLease[]): void;
   /** Whether the next leases should be claimed before the buffer is empty. */
   isLow(): boolean;
-  /** Records what a worker received. */
+  /** Records the leases that a worker received. */
   record(rows: readonly LeasedRow[]): void;
   close(): void;
 }

@@ -34,7 +34,7 @@ export interface WaitLimits {
 }
 
 interface Dependencies<Target> {
-  /** Names what is awaited in signal topics. */
+  /** Names the awaited target in signal topics. */
   readonly name: string;
   readonly signals: Signals;
   readonly log: Pick<Log, "warn">;

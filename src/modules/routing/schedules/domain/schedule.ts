@@ -8,7 +8,7 @@ export type Overlap = "skip" | "allow" | "cancel_running" | "queue_one";
 /** Which of several missed times fire. */
 export type CatchUp = "latest" | "all";
 
-/** The times of a schedule, and what happens at them. */
+/** The times of a schedule, with its overlap and catch-up policies. */
 export interface Timing extends ScheduleTimes {
   readonly overlap: Overlap;
   readonly catchUp: CatchUp;

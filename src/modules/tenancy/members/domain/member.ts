@@ -78,7 +78,7 @@ export function toMemberRoles(member: Member, sources: readonly RoleSource[] = [
   return { id, subject, roles: given.map(({ role }) => role), status, environmentMode, expiresAt, signedOutAt };
 }
 
-/** Returns what a change grants to a member; undefined if it grants nothing new. */
+/** Returns the grants of a change to a member; undefined if it grants nothing new. */
 export function grantOf(member: Member, change: MemberChange) {
   const { roles = member.roles, environmentMode = member.environmentMode } = change;
   const expiresAt = change.expiresAt ?? member.expiresAt ?? undefined;

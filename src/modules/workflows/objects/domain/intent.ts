@@ -1,7 +1,7 @@
 import { type Failure, fail } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 
-/** How far the delivery of an object is. */
+/** The progress of an object's delivery. */
 export type IntentStatus = "prepared" | "uploaded" | "committed" | "aborted" | "expired";
 
 export type IntentAction = "upload" | "commit" | "abort" | "expire";

@@ -3,7 +3,7 @@ import type { IdempotencyRecord } from "../../../../platform/idempotency/index.t
 import type { Ceilings } from "../domain/pins.ts";
 import type { AckedPosition, NewRecord, StreamHead, StreamKey } from "../domain/stream.ts";
 
-/** A record to append, with what the stream's pins allow. */
+/** A record to append, with the limits of the stream's pins. */
 export interface Append {
   readonly key: StreamKey;
   readonly record: NewRecord;

@@ -31,7 +31,7 @@ export interface Hold {
   readonly since: string;
 }
 
-/** How far a stream is. */
+/** The current extent of a stream. */
 export interface StreamHead {
   /** The sequence of the earliest record that is kept; lastSequence + 1 if none is. */
   readonly firstSequence: number;

@@ -14,7 +14,7 @@ export interface FiringFailure {
   readonly kind: "failed";
   readonly code: string;
   readonly message: string;
-  /** Whether a repeat cannot succeed before somebody changes something. */
+  /** Whether a retry cannot succeed without a change. */
   readonly permanent: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface Redactor {
 /** Names of values that are not secret although no field declares them. */
 const publicNames = ["token_type", "scope", "expires_at", "client_id"];
 
-/** The secret values of a connection: credentials and provider config, without what the manifest declares as not secret. */
+/** The secret values of a connection: credentials and provider config, without values that the manifest declares public. */
 export function secretsOf(provider: Provider, { mode, credentials, config }: AccountValues): readonly string[] {
   const auth = provider.auth(mode);
   const secrets = new Set([

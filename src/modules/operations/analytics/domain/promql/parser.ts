@@ -7,7 +7,7 @@ import { aggregations, functions, operators } from "./vocabulary.ts";
 
 type Node = ReturnType<typeof parser.parse>["topNode"];
 
-/** Stops at the first error. By default the parser recovers, and would return a tree of what it guessed. */
+/** Stops at the first error. By default the parser recovers, and would return a guessed tree. */
 const parser = grammar.configure({ strict: true });
 
 /** Parses a query into the part of PromQL that is supported; throws INVALID_ARGUMENT for everything else. */

@@ -15,7 +15,7 @@ const defaultBudget: AdvanceBudget = { starts: 1000, expressionSteps: 50_000, by
 const never = Number.POSITIVE_INFINITY;
 
 /**
- * Advances one run. `apply` takes an event and executes what follows from it, as far as one advance may go. Pure apart from
+ * Advances one run. `apply` takes an event and executes its consequences within the budget of one advance. Pure apart from
  * changing `state`: time, ids and mail come in as arguments.
  */
 export class Advance extends Execution {
@@ -125,7 +125,7 @@ export class Advance extends Execution {
     if (this.stack.length === 0) completeRoot(this);
   }
 
-  /** Does what is due, in the order of the times, each with what follows from it. */
+  /** Processes due activities in the order of their times, each with its consequences. */
   #tick(): void {
     const { state } = this;
     const { nowMs } = this.context;

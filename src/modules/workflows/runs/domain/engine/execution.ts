@@ -49,7 +49,7 @@ export class Execution {
   readonly consumed: ConsumedMail[] = [];
   /** The approvals that have changed, and whether they opened in this advance. Those not in progress have closed. */
   readonly approvals = new Map<StepKey, "opened" | "changed">();
-  /** Whether tasks that nobody has leased are held back, or no longer held back; undefined changes nothing. */
+  /** Whether to hold tasks without a lease, or to release them; undefined changes nothing. */
   hold: boolean | undefined;
   ended: RunEnd | undefined;
   /** The events that no step has consumed, in order of arrival. */

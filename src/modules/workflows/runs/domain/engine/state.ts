@@ -38,7 +38,7 @@ export interface RunState {
   historyBytes?: number;
 }
 
-/** Where a replay starts, and what it has kept of the run that it replays. */
+/** Where a replay starts, and the state it keeps from the replayed run. */
 export interface ReplayStart {
   readonly of: string;
   /** The step that it was told to continue at; empty if it continues where the other run stopped. */

@@ -118,7 +118,7 @@ function readFailure(plan: Plan, facts: RunFacts, key: StepKey, { code, message,
   else facts.caught.set(key, error);
 }
 
-/** Adds what a replay started with. */
+/** Adds the state that a replay started with. */
 function readKept(plan: Plan, facts: RunFacts, { values, active, undo, arms }: ReplayStart["kept"]): void {
   for (const [key, output] of Object.entries(values)) {
     touch(plan, facts, key);
@@ -172,7 +172,7 @@ function settle(facts: RunFacts, name: string, value: Json, isCollected: boolean
   facts.sealed.add(name);
 }
 
-/** The positions of something that is about to start, complete or continue. */
+/** The positions of pending work: a start, completion or continuation. */
 function positionsOf(pending: Pending): Positions {
   if ("id" in pending) return pending.at;
   return parseStepKey("map" in pending ? pending.map : pending.done).positions;
