@@ -46,7 +46,7 @@ test("the dead letters of one singleton group are retried one at a time", async 
   const pool = await own.pool({ config: { admission: { singleton: { key: "item.key" } } } });
   const ids = [await deadLetter(pool, { key: "k" }), await deadLetter(pool, { key: "k" })];
   assert.deepEqual((await retry(pool, ...ids)).skipped, [{ queue_item_id: ids[1], reason: "deduplicated" }]);
-  const leased = await own.lease(pool, { max_items: 9 });
+  const leased = await own.leaseMany(pool, 1, { max_items: 9 });
   assert.deepEqual(
     leased.map(({ queue_item_id }) => queue_item_id),
     [ids[0]],
@@ -117,10 +117,13 @@ test("retried dead letters never exceed their concurrency limit", async () => {
   const ids: string[] = [];
   for (let n = 0; n < 4; n++) ids.push(await deadLetter(pool));
   assert.equal((await retry(pool, ...ids)).retried_count, 4);
-  const first = await own.lease(pool, { max_items: 9 });
-  assert.equal(first.length, 2);
-  for (const item of first) await own.complete(item);
-  assert.equal((await own.lease(pool, { max_items: 9 })).length, 2);
+  for (let round = 0; round < 2; round++) {
+    // A lease call skips an item that the search for recipients has locked.
+    const leased = await own.leaseMany(pool, 2, { max_items: 9 });
+    assert.equal(leased.length, 2);
+    assert.deepEqual(await own.lease(pool, { max_items: 9 }), []);
+    for (const item of leased) await own.complete(item);
+  }
 });
 
 test("retry-all of a pool with constraints requeues 500 letters per call, and reports how many remain", async () => {

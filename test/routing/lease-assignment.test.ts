@@ -187,7 +187,11 @@ test("an item with precedence goes first even when it arrives while others are l
   }
   // A retried item keeps its age.
   await own.fail(first);
-  await own.itemIn(pool, first.queue_item_id, "ready");
+  // The search for recipients, which locks the waiting items, is over.
+  await until(
+    () => own.item(pool, first.queue_item_id),
+    ({ state, assignment }) => state === "ready" && assignment !== undefined,
+  );
   assert.deepEqual(ids(await own.lease(pool)), [first.queue_item_id]);
   const others = await own.lease(pool, { max_items: 100 });
   assert.equal(others.length, 8);

@@ -253,7 +253,7 @@ test("a worker that gives an item back uses up no attempt, and holds no lease af
     const events = await own.ok("GET", `/api/events?subject=${leased.queue_item_id}&types=queue.item.released`);
     assert.ok(events.data.length > 0);
   }
-  const [first] = await own.lease(pool);
+  const first = await own.leaseOne(pool);
   const body = { released: [ref(first)], max_items: 1, wait_s: 5 };
   const { items } = (await own.ok("POST", `/api/queues/${pool}/lease`, body)).data;
   assert.deepEqual(
