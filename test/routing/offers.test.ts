@@ -344,7 +344,8 @@ test("an assignment without an offer withdraws the open one, and the item can be
 test("an item that must wait is offered when it is due", async () => {
   const pool = await offeringPool();
   const [ada] = await recipientsOf(pool, 1);
-  const not_before = new Date(Date.now() + 1200).toISOString();
+  // Long enough to look for an offer before that time, even on a busy machine.
+  const not_before = new Date(Date.now() + 4000).toISOString();
   const { queue_item_id: id } = await own.route(pool, { not_before });
   assert.deepEqual(await listOffers(pool), []);
   const offer = await offerOf(pool, id, ada);
