@@ -46,7 +46,7 @@ export async function openWork(
     return readerOf(next, source.close);
   }
   const leave = new AbortController();
-  const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(30_000)]);
+  const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(60_000)]);
   const messages = rpcMessages(createClient(WorkService, transportOf(protocol, baseUrl)), poolId, fields, {
     headers,
     signal,

@@ -22,7 +22,7 @@ export interface EventSource {
 export async function openEvents(url: string, headers: Record<string, string>, body?: object): Promise<EventSource> {
   const leave = new AbortController();
   // A stream without events would block a failing test forever.
-  const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(15_000)]);
+  const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(60_000)]);
   const posted = body && { method: "POST", body: JSON.stringify(body) };
   const response = await fetch(url, { headers: { "content-type": "application/json", ...headers }, signal, ...posted });
   assert.equal(response.status, 200);
