@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type Server, type ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { post, type RunningNode } from "../chaos/supervised-node.ts";
@@ -10,7 +10,7 @@ import { freshDatabase } from "../harness/postgres.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 
-/** A receiver that can be stopped and restarted at the same address. */
+/** A receiver that can be stopped and restarted. It keeps its port, which another program might take. */
 class RestartableReceiver {
   /** How often each message arrived, by its webhook-id. */
   readonly arrivals = new Map<string, number>();
@@ -18,39 +18,46 @@ class RestartableReceiver {
   readonly events = new Map<string, string>();
   /** Handles a request whose body has arrived. */
   onMessage: (response: ServerResponse) => void = (response) => response.end();
-  #server: Server | undefined;
-  #port = 0;
+  #isDead = false;
+  readonly #server = createServer(async (request, response) => {
+    const body = await request.toArray().catch(() => undefined);
+    if (body === undefined) return;
+    const id = String(request.headers["webhook-id"]);
+    this.arrivals.set(id, (this.arrivals.get(id) ?? 0) + 1);
+    this.events.set(id, JSON.parse(Buffer.concat(body).toString()).id);
+    this.onMessage(response);
+  }).on("connection", (socket) => {
+    if (this.#isDead) socket.resetAndDestroy();
+  });
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}/`;
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
   }
 
-  async start(): Promise<void> {
-    this.#server = createServer(async (request, response) => {
-      const body = await request.toArray().catch(() => undefined);
-      if (body === undefined) return;
-      const id = String(request.headers["webhook-id"]);
-      this.arrivals.set(id, (this.arrivals.get(id) ?? 0) + 1);
-      this.events.set(id, JSON.parse(Buffer.concat(body).toString()).id);
-      this.onMessage(response);
-    });
-    this.#server.listen(this.#port, "127.0.0.1");
+  async listen(): Promise<void> {
+    this.#server.listen(0, "127.0.0.1");
     await once(this.#server, "listening");
-    this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  async kill(): Promise<void> {
-    const closed = once(this.#server!, "close");
-    this.#server!.close();
-    this.#server!.closeAllConnections();
-    await closed;
+  kill(): void {
+    this.#isDead = true;
+    this.#server.closeAllConnections();
+  }
+
+  restart(): void {
+    this.#isDead = false;
+  }
+
+  close(): void {
+    this.#server.close();
+    this.kill();
   }
 }
 
 async function startFixture(t: TestContext) {
   const database = await freshDatabase();
   const receiver = new RestartableReceiver();
-  await receiver.start();
+  await receiver.listen();
   const settings = {
     "database.url": database.url,
     "auth.bootstrap_api_key": "sk_test_webhooks_0123456789abcdef",
@@ -61,7 +68,7 @@ async function startFixture(t: TestContext) {
   const stops: (() => Promise<void>)[] = [];
   t.after(async () => {
     await Promise.all(stops.map((stop) => stop()));
-    await receiver.kill();
+    receiver.close();
     await database.drop();
   });
   return {
@@ -145,22 +152,24 @@ test("a receiver that dies during deliveries and restarts loses nothing", async 
   const node = await start();
   await post(node, "/api/v2/webhooks/endpoints", { url: receiver.url, event_types: ["order.*"] });
   let received = 0;
-  let dying: Promise<void> | undefined;
+  let isDead = false;
   receiver.onMessage = (response) => {
     // Requests that it holds when it dies were received but got no response.
-    if (++received > 20) dying ??= receiver.kill();
-    else response.end();
+    if (++received <= 20) response.end();
+    else if (!isDead) {
+      isDead = true;
+      receiver.kill();
+    }
   };
   const acknowledged = await publish(node, 60, () => {});
-  await until(() => dying !== undefined);
-  await dying;
+  await until(() => isDead);
   await until(async () => {
     const [row] = await sql`
       select count(*)::int as n from webhook_deliveries where status = 'pending' and attempt_count > 0`;
     return row!.n > 0;
   });
   receiver.onMessage = (response) => response.end();
-  await receiver.start();
+  receiver.restart();
   await until(async () => {
     // Second attempts would start about five seconds after the first.
     await sql`update webhook_deliveries set next_attempt_at = now() where lease_token is null and next_attempt_at > now()`;

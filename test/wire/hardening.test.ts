@@ -204,7 +204,7 @@ test("a node without its database is live but not ready, rejects calls as retrya
   const open = restClient(node.baseUrl, node.adminKey);
   assert.equal((await open.call("GET", "/ready")).status, 200);
   assert.equal((await open.call("GET", "/api/v2/environments")).status, 200);
-  await gate.shut();
+  gate.shut();
   await until(async () => (await open.call("GET", "/ready")).status === 503);
   const { body } = await open.call("GET", "/ready");
   assert.equal(body.status, "not_ready");
@@ -215,7 +215,7 @@ test("a node without its database is live but not ready, rejects calls as retrya
   assert.equal(refused.status, 503);
   assert.equal(refused.body.errorCode, "UNAVAILABLE");
   assert.equal(refused.body.retryable, true);
-  await gate.open();
+  gate.open();
   await until(async () => (await open.call("GET", "/ready")).status === 200);
   await until(async () => (await open.call("GET", "/api/v2/environments")).status === 200);
 });
@@ -275,11 +275,13 @@ test("a silent connection does not delay a stopping node", async () => {
   assert.ok(performance.now() - startedAtMs < 10_000);
 });
 
-/** A proxy to a database that can be closed. */
+/** A proxy to a database that can be closed. It keeps its port, which another program might take. */
 async function openGate(databaseUrl: string) {
   const sockets = new Set<Socket>();
+  let isShut = false;
   const path = `${socketHost(databaseUrl)}/.s.PGSQL.5432`;
   const server = createServer((inner) => {
+    if (isShut) return inner.resetAndDestroy();
     const outer = connectTcp(path);
     for (const socket of [inner, outer]) {
       sockets.add(socket);
@@ -297,17 +299,19 @@ async function openGate(databaseUrl: string) {
   const url = new URL(databaseUrl);
   url.host = `127.0.0.1:${port}`;
   url.search = "";
-  const shut = async () => {
-    const closed = new Promise((resolve) => server.close(resolve));
+  const shut = () => {
+    isShut = true;
     for (const socket of sockets) socket.destroy();
-    await closed;
   };
   return {
     url: url.href,
     shut,
-    open: () => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve)),
-    close: async () => {
-      if (server.listening) await shut();
+    open: () => {
+      isShut = false;
+    },
+    close: () => {
+      server.close();
+      shut();
     },
   };
 }
