@@ -32,10 +32,11 @@ test("nodes with one Redis share a tenant's limit, and without Redis follow thei
   const responses = await Promise.all(
     Array.from({ length: 60 }, (_, i) => nodes[i % 2]!.call("GET", "/api/events/01J00000000000000000000000")),
   );
-  // When Redis was too slow, the first node admitted the call without a limit header.
+  // When Redis was too slow, a node answered without a limit header, and Redis may have taken the token all the same.
   const judged = responses.filter(({ headers }) => headers.has("x-ratelimit-limit"));
   const passed = judged.filter(({ status }) => status === 404).length;
-  assert.ok(passed >= 20 && passed <= 26, `${passed} of ${judged.length} passed a bucket of 20`);
+  const unjudged = responses.length - judged.length;
+  assert.ok(passed + unjudged >= 20 && passed <= 26, `${passed} of ${judged.length} passed a bucket of 20`);
   assert.ok(judged.every(({ status }) => status === 404 || status === 429));
 
   await redis.stop();
