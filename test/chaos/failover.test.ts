@@ -13,15 +13,18 @@ import { until } from "../harness/until.ts";
 
 const maxConnections = 4;
 
-/** A database behind a proxy, opened like a node opens it but with short timeouts. */
-async function behindProxy(t: TestContext, url: string) {
+/** A database behind a proxy, opened like a node opens it, by default with timeouts that a frozen network soon exceeds. */
+async function behindProxy(t: TestContext, url: string, timeoutMs = 500) {
   const proxy = await startTcpProxy(addressOf(url));
   const { pathname } = new URL(url);
-  const db = openDatabase(`postgres://switchyard@127.0.0.1:${proxy.port}${pathname}?connect_timeout=1`, {
-    maxConnections,
-    statementMs: 500,
-    silenceGraceMs: 500,
-  });
+  const db = openDatabase(
+    `postgres://switchyard@127.0.0.1:${proxy.port}${pathname}?connect_timeout=${Math.ceil(timeoutMs / 1000)}`,
+    {
+      maxConnections,
+      statementMs: timeoutMs,
+      silenceGraceMs: timeoutMs,
+    },
+  );
   t.after(async () => {
     await db.close();
     await proxy.close();
@@ -174,7 +177,7 @@ test("a server that becomes read-only is abandoned for the writable one", async 
   t.after(() => other.end());
   // New connections reach a standby now.
   await other.unsafe(`alter database ${name} set default_transaction_read_only = on`);
-  const { db } = await behindProxy(t, url);
+  const { db } = await behindProxy(t, url, 30_000);
   const write = () => db.transaction((tx) => tx`insert into written values (1)`);
   const refused = await Promise.allSettled(Array.from({ length: maxConnections }, write));
   assertRetryable(refused.map((outcome) => (outcome.status === "rejected" ? outcome.reason : undefined)));
