@@ -113,7 +113,8 @@ test("a node stopped under load responds to every call that took effect, exits w
 });
 
 test("during a stop, a call in flight gets its response, readiness fails, and later new connections are refused", async (t) => {
-  const { node, sql } = await scratch(t);
+  // Long enough to see readiness fail, even on a busy machine.
+  const { node, sql } = await scratch(t, { "server.drain_s": "4" });
   const held = await hold(sql);
   const agent = new http.Agent({ keepAlive: true });
   t.after(() => agent.destroy());
