@@ -3,6 +3,7 @@ import { before, test } from "node:test";
 import { readRows } from "../harness/rows.ts";
 import { callOperation } from "../harness/wire.ts";
 import {
+  atRest,
   callerFor,
   createMatrixFixture,
   isPatch,
@@ -29,6 +30,7 @@ for (const operation of updates) {
   test(`${operation.id} without a field changes no version, records no event, and returns the record`, async () => {
     for (const protocol of protocols) {
       const request = await leastRequestFor(operation, fixture.platform);
+      await atRest(fixture.sql);
       const untouched = await readRows(fixture.sql);
       const outcome = await call(protocol, request);
       assert.equal(outcome.code, "OK", `${protocol}: ${outcome.text}`);

@@ -13,7 +13,7 @@ import {
 } from "../../gen/grpc/reflection/v1/reflection_pb.ts";
 import { readRows } from "../harness/rows.ts";
 import { type Caller, callOperation, restRequest, send } from "../harness/wire.ts";
-import { createMatrixFixture, type MatrixFixture, operations, protocols, requestFor } from "./fixture.ts";
+import { atRest, createMatrixFixture, type MatrixFixture, operations, protocols, requestFor } from "./fixture.ts";
 
 let fixture: MatrixFixture;
 before(async () => {
@@ -41,6 +41,7 @@ for (const operation of hidden) {
   test(`${id} does not exist for REST on the external plane, for any caller and verb`, async () => {
     const { own, sql } = fixture;
     const request = restRequest(operation, await requestFor(operation, own));
+    await atRest(sql);
     const held = await readRows(sql);
     for (const headers of [own.admin.headers, own.service.headers, {}]) {
       const outcome = await send("REST", own.admin.baseUrl + request.path, {

@@ -7,6 +7,7 @@ import { readRows } from "../harness/rows.ts";
 import { callOperation, type Outcome, type Protocol } from "../harness/wire.ts";
 import {
   alternatives,
+  atRest,
   callerFor,
   createMatrixFixture,
   itemsOnly,
@@ -71,6 +72,7 @@ for (const operation of operations) {
         alternative === undefined
           ? ((await requestOf(operation, "foreign"))[name] as string)
           : await recordFor(operation, alternative, foreign);
+      await atRest(sql);
       const held = await readRows(sql);
       for (const protocol of protocols) {
         const ask = (value: string) =>
@@ -93,6 +95,7 @@ for (const operation of operations) {
       const { own, sql } = fixture;
       const request = await requestOf(operation, "own");
       const foreignId = read(await requestOf(operation, "foreign"));
+      await atRest(sql);
       const held = await readRows(sql);
       for (const protocol of protocols) {
         const ask = async (value: string) => {
