@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import http from "node:http";
+import type { TestSql } from "../harness/postgres-server.ts";
 import type { ResponseData } from "./tenant-fixture.ts";
 
 /** Posts over its own keep-alive connection; rejects when the connection breaks before the response arrives. */
@@ -79,6 +80,13 @@ export function checkWindows(passedAtMs: readonly number[], limit: number, perio
     const tookMs = times[at]! - times[at - limit]!;
     assert.ok(tookMs >= periodMs, `${limit + 1} items in ${tookMs} ms`);
   }
+}
+
+/** The number of completions that a pool has counted, on all days: a test may run at midnight. */
+export async function countCompleted(sql: TestSql, poolId: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select sum(completed)::int as count from queue_daily_counts where pool_id = ${poolId}`;
+  return row!.count;
 }
 
 /** The time of a call. */

@@ -30,7 +30,7 @@ test("pushed items follow each other without a poll, and never exceed the recipi
   await tenant.routeAll(itemsOf(pool, 40));
   await until(
     () => tenant.status(pool),
-    ({ throughput_today }) => throughput_today === 40,
+    ({ depth, in_flight }) => depth === 0 && in_flight === 0,
   );
   assert.equal(receiver.received.length, 40);
   assert.ok(receiver.openMax <= 4, `${receiver.openMax} concurrent requests`);

@@ -233,8 +233,8 @@ test("several streams and lease calls of one pool share its items, each of them 
   };
   const workers = streamProtocols.map(worker);
   await until(
-    async () => (await own.status(pool)).throughput_today,
-    (count) => count === all.size,
+    () => own.status(pool),
+    ({ depth, in_flight }) => depth === 0 && in_flight === 0,
   );
   assert.deepEqual(seen.toSorted(), [...all].sort());
   assert.equal(workers.length, 4);
