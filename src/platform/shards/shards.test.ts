@@ -178,7 +178,8 @@ test("the shards of a stopped node move at once", async (t) => {
 });
 
 test("the shards of a killed node move when its lease has expired, and not before", async (t) => {
-  const { kind, start, balanced } = await cluster(t, { leaseMs: 400 });
+  // Long enough to read the lease before it expires, even on a busy machine.
+  const { kind, start, balanced } = await cluster(t, { leaseMs: 2000 });
   const [first, second] = [start(), start()];
   await balanced();
   const [shard] = first.shards.owned().keys();
@@ -249,7 +250,7 @@ test("an expired epoch is refused even if no other node has claimed its shard, a
 });
 
 test("a shard cannot be claimed while a statement writes under its epoch", async (t) => {
-  const { start, stop, balanced } = await cluster(t, { count: 4, leaseMs: 900 });
+  const { start, stop, balanced } = await cluster(t, { count: 4, leaseMs: 3000 });
   const first = start();
   await balanced();
   const claims = first.shards.owned();

@@ -105,7 +105,7 @@ test("a cancelled statement fails alone; its connection and later statements con
 });
 
 test("a statement that exceeds the timeout is cancelled by the server; its connection stays usable", async (t) => {
-  const { sql } = await opened(t, { session: { statement_timeout: 100 } });
+  const { sql } = await opened(t, { session: { statement_timeout: 1000 } });
   const pid = await backendPid(sql);
   await assert.rejects(async () => await sql`select pg_sleep(60)`, { code: "57014" });
   assert.equal(await backendPid(sql), pid);
