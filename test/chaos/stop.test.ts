@@ -231,7 +231,7 @@ test("streams end when the node stops, in every protocol and with any number of 
   });
   const { code, tookMs } = await stopped.promise;
   assert.equal(code, 0, node.output());
-  assert.ok(tookMs < 5_000, `it took ${tookMs} ms`);
+  assert.ok(tookMs < 15_000, `it took ${tookMs} ms`);
   // Every event is complete, followed by a clean end of the stream.
   const blocks = (await text).split("\n\n");
   assert.equal(blocks.pop(), "");
@@ -262,7 +262,7 @@ test("work streams end when the node stops, and say that the worker should conne
   );
   const { code, tookMs } = await terminate(node);
   assert.equal(code, 0, node.output());
-  assert.ok(tookMs < 5_000, `it took ${tookMs} ms`);
+  assert.ok(tookMs < 15_000, `it took ${tookMs} ms`);
   for (const end of await Promise.all(ends)) {
     if (end instanceof ConnectError) assert.equal(end.code, Code.Unavailable, String(end));
     else assert.equal((end as { problem?: { errorCode?: string } }).problem?.errorCode, "UNAVAILABLE", String(end));
@@ -288,7 +288,7 @@ test("idle or incomplete connections do not keep a node from stopping within its
   await once(response.resume(), "end");
   const { code, tookMs } = await terminate(node);
   assert.equal(code, 0, node.output());
-  assert.ok(tookMs < 4_000, `it took ${tookMs} ms`);
+  assert.ok(tookMs < 10_000, `it took ${tookMs} ms`);
 });
 
 test("a call that takes longer than the grace period is aborted and leaves no partial write", async (t) => {
