@@ -50,6 +50,16 @@ test("runWithin brings the next run forward and never delays it", async () => {
   await task.stop();
 });
 
+test("a time that has passed runs the task at once, without a warning of the process", async (t) => {
+  const { mock } = t.mock.method(process, "emitWarning");
+  const { task, nth } = counted([60_000]);
+  await task.start();
+  task.runWithin(-Date.now());
+  await nth(2);
+  await task.stop();
+  assert.equal(mock.callCount(), 0);
+});
+
 test("a request during a run is not lost", async () => {
   const { task, nth } = counted([]);
   task.start();

@@ -2,7 +2,7 @@
 export interface RepeatedTask {
   /** Runs the task now, or once more after the current run. Does nothing before `start` and after `stop`. */
   run(): void;
-  /** Runs the task after this time, unless it runs earlier. */
+  /** Runs the task after this time, unless it runs earlier; at once if the time has passed. */
   runWithin(ms: number): void;
   /** Enables the task and runs it, unless it is enabled; resolves after that run. */
   start(): Promise<void>;
@@ -52,7 +52,7 @@ export function createRepeatedTask(options: Options): RepeatedTask {
   }
 
   function runWithin(ms: number): void {
-    const waitMs = Math.min(ms, maxWaitMs);
+    const waitMs = Math.max(0, Math.min(ms, maxWaitMs));
     const atMs = performance.now() + waitMs;
     if (isStopped || atMs >= timerAtMs) return;
     clearTimeout(timer);

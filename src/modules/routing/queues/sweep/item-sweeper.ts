@@ -177,7 +177,7 @@ export function createItemSweeper(dependencies: Dependencies): ItemSweeper {
   });
 
   return {
-    sweepBy: (atMs) => task.runWithin(Math.max(0, atMs - clock.now())),
+    sweepBy: (atMs) => task.runWithin(atMs - clock.now()),
     sweep,
     lastPassMs: () => passedAtMs,
     start: task.start,

@@ -309,7 +309,7 @@ export function createAssigner(dependencies: Dependencies): Assigner {
     subscribe: ({ runWithin }) => [
       signals.onDue(
         (sql) => sql`select now() from queue_items where state = 'ready' limit 1`,
-        () => runWithin(Math.max(0, pollAtMs - performance.now())),
+        () => runWithin(pollAtMs - performance.now()),
       ),
     ],
   });
