@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import http from "node:http";
 import { after, before, test } from "node:test";
+import { untilBlocked } from "../harness/blocked-statements.ts";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
-import { until } from "../harness/until.ts";
 import {
   activeContent,
   base,
@@ -67,11 +67,7 @@ test("a node that is killed during a promotion has promoted all artifacts or non
     });
     const broken = once(request, "error");
     request.end("{}");
-    await until(
-      async () =>
-        (await sql<{ count: number }[]>`select count(*)::int as count from pg_locks where not granted`)[0]!.count,
-      (count) => count > 0,
-    );
+    await untilBlocked(sql);
     await victim.kill();
     await broken;
     released.resolve();

@@ -8,6 +8,7 @@ import {
   createCandidate,
   easyGuardrails,
   type GovernedNode,
+  harmedKeys,
   keysOf,
   type Person,
   recipientsOf,
@@ -153,7 +154,7 @@ test("a canary with too few keys or with more failures cannot be approved", asyn
   assert.deepEqual([inconclusive.status, inconclusive.body.reason], [412, "canary_inconclusive"]);
   await tenant.refused("INVALID_ARGUMENT", "POST", `${base}/${id}/canary/start`, { percent: 20 });
   await step(tenant, id, "canary/start", "canary_running");
-  await work(tenant, pool.id, keysOf("now", 60), (recipient) => (recipient === pool.after ? "failure" : "success"));
+  await work(tenant, pool.id, harmedKeys, (recipient) => (recipient === pool.after ? "failure" : "success"));
   const { canary: scored } = (await tenant.ok("GET", `${base}/${id}`)).data;
   assert.equal(scored.verdict, "failed");
   // The service may have stopped it before.

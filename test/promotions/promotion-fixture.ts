@@ -90,6 +90,9 @@ export function keysOf(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
 }
 
+/** Keys that show a canary whose items all fail: that takes 15 of its keys, and it has half of these by chance. */
+export const harmedKeys = keysOf("now", 120);
+
 /** The recipients that keys get, without storing anything. */
 export async function recipientsOf(tenant: TenantFixture, poolId: string, keys: readonly string[]): Promise<string[]> {
   const items = keys.map((key) => ({ pool_id: poolId, type: "task", key }));

@@ -5,6 +5,7 @@ import {
   base,
   createCandidate,
   type GovernedNode,
+  harmedKeys,
   keysOf,
   type Person,
   routingArtifact,
@@ -88,7 +89,7 @@ async function candidateIn(state: string): Promise<string> {
     }
     if (state.startsWith("canary")) await step(tenant, id, "canary/start", "canary_running", { percent: 50 });
     if (state === "canary_failed") {
-      await work(tenant, pool.id, keysOf("now", 60), (recipient) => (recipient === pool.after ? "failure" : "success"));
+      await work(tenant, pool.id, harmedKeys, (recipient) => (recipient === pool.after ? "failure" : "success"));
       // The service may have stopped it before.
       await perform(id, "stop_canary");
     }
