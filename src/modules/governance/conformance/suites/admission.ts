@@ -102,11 +102,10 @@ export const admissionSuite: ConformanceSuite = {
         const limit = 2;
         const poolId = await createPool(context, { admission: { concurrency: { key: "item.key", limit } } });
         await routeItems(context, poolId, 6);
-        const workers = await Promise.all([1, 2, 3].map(() => leaseAll(context, poolId, 6, 1)));
-        const leased = workers.flat();
+        const leased = await leaseAll(context, poolId, limit, 3);
         context.expect("items leased at once", leased.length, limit);
         await completeItem(context, leased[0]);
-        const next = await leaseAll(context, poolId, 6, 1);
+        const next = await leaseAll(context, poolId, 1);
         context.expect("items leased after one has ended", next.length, 1);
       },
     },

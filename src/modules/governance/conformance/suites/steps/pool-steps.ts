@@ -21,14 +21,18 @@ export function routeItem(context: CaseContext, poolId: string): Promise<Json> {
   return context.data("POST", "/api/route", { pool_id: poolId, type: "task", key: "k" });
 }
 
-/** Leases items until there are this many, or none within the wait. */
-export async function leaseAll(context: CaseContext, poolId: string, count: number, waitS: number): Promise<Json[]> {
+/** Has workers lease until there are as many items as expected, and then none within a second. */
+export async function leaseAll(context: CaseContext, poolId: string, expected: number, workers = 1): Promise<Json[]> {
   const leased: Json[] = [];
-  for (;;) {
-    const { items } = await context.data("POST", `/api/queues/${poolId}/lease`, { max_items: count, wait_s: waitS });
+  const request = { max_items: expected + 1, wait_s: 1 };
+  const lease = async () => (await context.data("POST", `/api/queues/${poolId}/lease`, request)).items;
+  const leaseRound = async () => {
+    const items = (await Promise.all(Array.from({ length: workers }, lease))).flat();
     leased.push(...items);
-    if (items.length === 0 || leased.length >= count) return leased;
-  }
+    return items.length;
+  };
+  await context.until(leaseRound, (count) => count === 0 && leased.length >= expected);
+  return leased;
 }
 
 /** Leases one item. It waits for an item that is about to be ready. */
