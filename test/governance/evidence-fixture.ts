@@ -42,6 +42,12 @@ export async function storeReport(
   return { report_id: sha256(runId), result: status };
 }
 
+/** Ends the validity of a receipt, as if its time had passed. */
+export async function expireReceipt({ databaseUrl }: TestService, { id }: ResponseData): Promise<void> {
+  const sql = connect(databaseUrl, 1);
+  await sql`update evidence_receipts set expires_at = now() where id = ${id}`.finally(() => sql.end());
+}
+
 /** A pack with helpers. */
 export interface TestPack {
   readonly id: string;

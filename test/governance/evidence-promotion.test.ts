@@ -15,7 +15,15 @@ import {
   step,
 } from "../promotions/promotion-fixture.ts";
 import { newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
-import { artifactOf, createPack, environmentId, reasonsOf, storeReport, type TestPack } from "./evidence-fixture.ts";
+import {
+  artifactOf,
+  createPack,
+  environmentId,
+  expireReceipt,
+  reasonsOf,
+  storeReport,
+  type TestPack,
+} from "./evidence-fixture.ts";
 
 let node: GovernedNode;
 let tenant: TenantFixture;
@@ -83,13 +91,14 @@ test("a promotion is approved and promoted only while its gate is open, on the e
   assert.equal(await activeContent(tenant, pool.id), content);
 
   // The gate is open again, but on other evidence than was approved.
-  await pack.receipt("scenario", [subject], { ttl_s: 6 });
+  const renewed = await pack.receipt("scenario", [subject]);
   assert.equal((await pack.gate()).state, "open");
   assert.equal((await promote()).body.errorCode, "FAILED_PRECONDITION");
   assert.equal(await activeContent(tenant, pool.id), content);
   assert.equal((await approve()).status, 200);
 
   // An expiry after the approval.
+  await expireReceipt(node.service, renewed);
   await until(pack.gate, ({ state }) => state === "closed");
   assert.equal((await promote()).body.reason, "gate_closed");
   assert.equal(await activeContent(tenant, pool.id), content);

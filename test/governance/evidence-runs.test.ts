@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { afterFile } from "../harness/after-file.ts";
+import { connect } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 import { newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
@@ -14,14 +16,15 @@ let pack: TestPack;
 /** Runs for every status and call, and the token that each had. */
 const runs = new Map<string, ResponseData>();
 
-/** What brings a new run into each status. Time does the rest. */
+/** What brings a new run into each status. Calls, the end of its lease and time do the rest. */
 const starts: Readonly<Record<Status, object>> = {
   pending: { claim: false },
-  running: {},
+  running: { lease_s: 600 },
   succeeded: {},
   failed: {},
   cancelled: {},
-  lease_expired: { lease_s: 1 },
+  // Whoever claims it again has it as long.
+  lease_expired: { lease_s: 600 },
   deadline_exceeded: { deadline_s: 1 },
 };
 
@@ -61,6 +64,8 @@ async function read(run: ResponseData): Promise<ResponseData> {
 
 before(async () => {
   service = await startService();
+  const sql = connect(service.databaseUrl, 1);
+  afterFile(() => sql.end({ timeout: 1 }));
   tenant = await newTenant(service);
   for (const call of Object.keys(calls)) {
     pack = await newPack();
@@ -73,6 +78,8 @@ before(async () => {
       runs.set(`${status} ${call}`, run);
     }
   }
+  const expired = [...runs].flatMap(([name, { id }]) => (name.startsWith("lease_expired") ? [id] : []));
+  await sql`update evidence_runs set lease_until = now(), due_at = now() where id = any(${expired})`;
   for (const [name, run] of runs) {
     // The end of a lease or a deadline is also stored, some time after it is visible.
     const version = name.startsWith("lease_expired") || name.startsWith("deadline_exceeded") ? 3 : 1;
