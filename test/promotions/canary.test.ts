@@ -61,7 +61,8 @@ test("a key is on the same side on every node and after a restart, and the share
   // Six standard deviations of a binomial share.
   const bound = 6 * Math.sqrt((0.2 * 0.8) / keys.length);
   assert.ok(Math.abs(share - 0.2) < bound, `${share}`);
-  assert.deepEqual(await seesCanary(second, pool), sides);
+  await seesCanary(second, pool);
+  assert.deepEqual(await recipientsOf(second, pool.id, keys), sides);
   const restarted = await startService(first.settings, database.url);
   others.push(restarted);
   assert.deepEqual(await recipientsOf(tenantAt(restarted, tenant), pool.id, keys), sides);
@@ -137,11 +138,10 @@ test("waiting items are assigned by the side of their key", async () => {
   await step(tenant, id, "guardrails/evaluate", "guardrails_passed");
   await step(tenant, id, "canary/start", "canary_running", { percent: 50 });
   await tenant.ok("DELETE", `/api/recipients/${teacher}`);
-  const waiting = await tenant.routeAll(keysOf("now", 20).map((key) => ({ pool_id: pool, type: "task", key })));
+  const waiting = await Promise.all(keysOf("now", 20).map((key) => tenant.route(pool, { key })));
   const old = await tenant.recipient(pool, { name: "old" });
   const fresh = await tenant.recipient(pool, { name: "new" });
-  for (const result of waiting) {
-    const { queue_item_id, decision_id } = result.decision ?? result;
+  for (const { queue_item_id, decision_id } of waiting) {
     const { data: decision } = await tenant.ok("GET", `/api/decisions/${decision_id}`);
     const { result: side } = decision.trace.find(({ step: name }: ResponseData) => name === "canary");
     const item = await until(

@@ -3,6 +3,7 @@ import { audience, type Issuer, startIssuer } from "../access/issuer.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { type RestResponse, restClient } from "../harness/rest.ts";
 import { startService, type TestService, type TestSettings } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
 
 export const base = "/api/promotions/candidates";
@@ -75,15 +76,15 @@ export async function work(
   keys: readonly string[],
   statusOf: (recipientId: string) => string = () => "success",
 ): Promise<ResponseData[]> {
-  const items = keys.map((key) => ({ pool_id: poolId, type: "task", key }));
-  const results = await tenant.routeAll(items);
-  const decisions = results.map((result) => result.decision ?? result);
-  await Promise.all(
-    decisions.map(({ decision_id, recipient_id }) =>
-      tenant.ok("POST", "/api/outcomes", { decision_id, status: statusOf(recipient_id), latency_ms: 10 }),
-    ),
+  return Promise.all(
+    keys.map(async (key) => {
+      // One call each: a busy node decides a part of a large batch later.
+      const decision = await tenant.route(poolId, { key });
+      const { decision_id, recipient_id } = decision;
+      await tenant.ok("POST", "/api/outcomes", { decision_id, status: statusOf(recipient_id), latency_ms: 10 });
+      return decision;
+    }),
   );
-  return decisions;
 }
 
 export function keysOf(prefix: string, count: number): string[] {
@@ -93,11 +94,20 @@ export function keysOf(prefix: string, count: number): string[] {
 /** Keys that show a canary whose items all fail: that takes 15 of its keys, and it has half of these by chance. */
 export const harmedKeys = keysOf("now", 120);
 
-/** The recipients that keys get, without storing anything. */
+/** The recipients that keys get, without storing anything. A busy node decides a part of a batch; the rest is sent again. */
 export async function recipientsOf(tenant: TenantFixture, poolId: string, keys: readonly string[]): Promise<string[]> {
-  const items = keys.map((key) => ({ pool_id: poolId, type: "task", key }));
-  const { data } = await tenant.ok("POST", "/api/route:batch", { items, dry_run: true });
-  return data.results.map((result: ResponseData) => (result.decision ?? result).recipient_id);
+  const recipients = keys.map(() => "");
+  await until(async () => {
+    const open = [...keys.keys()].filter((at) => recipients[at] === "");
+    const items = open.map((at) => ({ pool_id: poolId, type: "task", key: keys[at]! }));
+    const { data } = await tenant.ok("POST", "/api/route:batch", { items, dry_run: true });
+    for (const [nth, at] of open.entries()) {
+      const { decision, ...result } = data.results[nth];
+      recipients[at] = (decision ?? result).recipient_id;
+    }
+    return !recipients.includes("");
+  });
+  return recipients;
 }
 
 /** A guardrail that 16 successes fulfil. */
