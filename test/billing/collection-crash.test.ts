@@ -63,7 +63,7 @@ test("the service's own usage counts once when nodes are killed while they count
   await until(async () => (await progress())!.counted > begin);
   await second.kill();
   const { counted: countedUntil } = (await progress())!;
-  assert.ok(countedUntil > begin && countedUntil.getTime() <= endMs);
+  assert.ok(countedUntil > begin && countedUntil.getTime() <= Date.now());
 
   // A node that lost its lease still counts while another one does.
   const others = await Promise.all([start(), start()]);
