@@ -127,9 +127,9 @@ test("a redrive after a definite rejection has a new idempotency key, and one in
   // The message id stays the same, so that callbacks find it.
   assert.equal(new Set(receiver.received.map(({ body }) => JSON.parse(body).id)).size, 1);
   // In doubt: the gateway returned a status to all attempts after which it may have accepted the message.
+  statuses[2] = 500;
   await sql`update notification_deliveries set execution_attempt = 7, status = 'queued', next_attempt_at = now()
     where tenant_id = ${sender.id}`;
-  statuses[2] = 500;
   const failed = await until(
     () => sender.delivery(outcomes[0].delivery_id),
     ({ status }) => status === "failed",
@@ -255,17 +255,18 @@ test("without an integration a channel fails clearly, and a revoked connection i
 test("a mail server that disconnects after receiving a mail leaves an unknown outcome and no second mail", async () => {
   let mails = 0;
   const server = createServer((socket) => {
-    let inData = false;
+    let content: string | undefined;
     socket.write("220 ready\r\n");
     socket.on("error", () => {});
     socket.on("data", (data) => {
       const text = data.toString();
-      if (inData) {
-        if (!text.includes("\r\n.\r\n")) return;
+      if (content !== undefined) {
+        content += text;
+        if (!content.endsWith("\r\n.\r\n")) return;
         mails++;
         socket.destroy();
       } else if (/^DATA/im.test(text)) {
-        inData = true;
+        content = "";
         socket.write("354 go on\r\n");
       } else socket.write("250 fine\r\n");
     });

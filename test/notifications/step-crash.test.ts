@@ -27,7 +27,7 @@ test("waiting runs survive the death of their node, and two other nodes send eac
     channels: { sms: { body: "{{ payload.nth }}" }, in_app: { body: "B" } },
     steps: [
       { key: "inbox", send: { channels: ["in_app"] } },
-      { key: "wait", delay: { for_s: 3 } },
+      { key: "wait", delay: { for_s: 3600 } },
       { key: "limit", throttle: { limit: 1, window_s: 3600, key: "payload.nth" } },
       { key: "text", send: { channels: ["sms"] } },
     ],
@@ -44,7 +44,10 @@ test("waiting runs survive the death of their node, and two other nodes send eac
   await sql`update notification_deliveries set lease_until = now() - interval '1 second' where status = 'running'`;
   const [first] = await Promise.all([startService(settings, database.url), startService(settings, database.url)]);
   const there = senderAt(first, sender);
-  await until(async () => (await sql`select from notification_runs where status <> 'completed'`).length === 0);
+  await until(async () => {
+    await sql`update notification_runs set wake_at = now() where status = 'waiting' and wake_at > now()`;
+    return (await sql`select from notification_runs where status <> 'completed'`).length === 0;
+  });
   const ended = await Promise.all(started.map(({ run_id }) => steppedFixture(there, sql).run(run_id)));
   for (const run of ended) {
     assert.deepEqual(outcomesOf(run), ["inbox sent", "wait waited", "limit passed", "text sent"]);

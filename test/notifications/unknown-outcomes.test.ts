@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import http from "node:http";
-import { createServer } from "node:net";
 import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -38,15 +37,8 @@ async function cuttingGateway(status: number) {
   return { url: `http://127.0.0.1:${(server.address() as { port: number }).port}`, count: () => count };
 }
 
-/** Reserves a port without a listener; a listener can be started later. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
+/** A status of a first attempt. Further ones follow when the test makes them due. */
+const untilDue = (status: number) => ({ status, headers: { "retry-after": "900" } });
 
 async function textable(owner: Sender): Promise<{ workflow_key: string; subscriber_id: string }> {
   const workflow_key = await owner.workflow({ channels: { sms: { body: "B" } } });
@@ -66,32 +58,27 @@ function deliveryIn(owner: Sender, id: string, holds: (delivery: ResponseData) =
 
 test("a message that a provider may have accepted goes to no other provider, and ends with that provider", async () => {
   const sender = await newSender(node);
-  const port = await freePort();
-  await serveChannel(sender, "sms", "http_sms", connectionTo(`http://127.0.0.1:${port}`), { priority: 1 });
+  const first = await serveChannel(sender, "sms", "http_sms", connectionTo("http://127.0.0.1:9"), { priority: 1 });
   const gateway = await cuttingGateway(200);
   const second = await serveChannel(sender, "sms", "http_sms", connectionTo(gateway.url), { priority: 2 });
   const { outcomes } = await sender.trigger(await textable(sender));
   const [{ outcome, retryable, reconciliation_required, delivery_id }] = outcomes;
   assert.deepEqual([outcome, retryable, reconciliation_required], ["failed", true, true]);
   // The first choice is available again but is not called.
-  let asked = 0;
-  const first = http.createServer((_, response) => {
-    asked++;
-    response.writeHead(200).end();
-  });
-  first.listen(port, "127.0.0.1");
-  await once(first, "listening");
+  const available = await startReceiver(() => ({ status: 200 }));
+  const { settings } = connectionTo(available.url);
+  await sender.ok("PATCH", `/api/v2/connector/connections/${first.connection_id}`, { settings });
   const sent = await deliveryIn(sender, delivery_id, ({ status }) => status === "sent");
-  first.close();
   assert.deepEqual(
-    [sent.integration_id, sent.reconciliation_required, asked, gateway.count()],
+    [sent.integration_id, sent.reconciliation_required, available.received.length, gateway.count()],
     [second.id, false, 0, 2],
   );
 });
 
 test("an internal failure does not lose which provider may have a message", async () => {
   const sender = await newSender(node);
-  const gateway = await cuttingGateway(200);
+  // A gateway that returns 500 may have accepted the message.
+  const gateway = await startReceiver((_, nth) => (nth === 0 ? untilDue(500) : { status: 200 }));
   const first = await serveChannel(sender, "sms", "http_sms", connectionTo(gateway.url), { priority: 1 });
   const { outcomes } = await sender.trigger(await textable(sender));
   const other = await startReceiver(() => ({ status: 200 }));
@@ -102,7 +89,7 @@ test("an internal failure does not lose which provider may have a message", asyn
   assert.deepEqual([within.integration_id, within.reconciliation_required], [first.id, true]);
   await sql`alter table elsewhere rename to notification_preferences`;
   const sent = await deliveryIn(sender, delivery_id, ({ status }) => status === "sent");
-  assert.deepEqual([sent.integration_id, other.received.length, gateway.count()], [first.id, 0, 2]);
+  assert.deepEqual([sent.integration_id, other.received.length, gateway.received.length], [first.id, 0, 2]);
 });
 
 test("the doubt whether a message arrived outlasts a later rejection", async () => {
@@ -119,7 +106,7 @@ test("the doubt whether a message arrived outlasts a later rejection", async () 
 
 test("an internal failure before anything is sent is retried without doubt", async () => {
   const sender = await newSender(node);
-  const receiver = await startReceiver((_, nth) => ({ status: nth === 0 ? 503 : 200 }));
+  const receiver = await startReceiver((_, nth) => (nth === 0 ? untilDue(503) : { status: 200 }));
   await serveChannel(sender, "sms", "http_sms", connectionTo(receiver.url));
   await sql`alter table notification_preferences rename to elsewhere`;
   const target = await textable(sender);
@@ -152,7 +139,7 @@ test("a name that a template splits inside a surrogate pair harms neither its ow
 
 test("a suspended tenant sends nothing until it is active again", async () => {
   const sender = await newSender(node);
-  const receiver = await startReceiver((_, nth) => ({ status: nth === 0 ? 503 : 200 }));
+  const receiver = await startReceiver((_, nth) => (nth === 0 ? untilDue(503) : { status: 200 }));
   await serveChannel(sender, "sms", "http_sms", connectionTo(receiver.url));
   const { outcomes } = await sender.trigger(await textable(sender));
   await sql`update tenants set status = 'suspended' where id = ${sender.id}`;
