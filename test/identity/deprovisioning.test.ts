@@ -177,7 +177,7 @@ describe("the access of a person", () => {
       const authorization = `Bearer ${await issuer.token("fay", claims)}`;
       return restClient(first.baseUrl).call("GET", probe, undefined, { authorization });
     };
-    await until(call, ({ status }) => status === 200, 5_000);
+    await until(call, ({ status }) => status === 200);
   });
 
   test("the link of a suspended member opens no session, not even one that lives after the reinstatement", async () => {
