@@ -18,8 +18,9 @@ export interface Issuer {
   publicKey(): JWK;
   /** Rotates the signing key; the previous one stays published. */
   rotate(): Promise<void>;
+  /** Drops all connections until it is reachable again. Its port stays its own. */
+  setReachable(reachable: boolean): void;
   goDown(): Promise<void>;
-  comeBack(): Promise<void>;
 }
 
 /** The default audience of tokens. */
@@ -29,7 +30,11 @@ const clientSecret = "only for tests";
 
 /** Starts an issuer on a free port, with one client per subject. */
 export async function startIssuer(subjects: readonly string[]): Promise<Issuer> {
+  let isReachable = true;
   const server = http.createServer((request, response) => handle(request, response));
+  server.on("connection", (socket) => {
+    if (!isReachable) socket.destroy();
+  });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
@@ -99,13 +104,14 @@ export async function startIssuer(subjects: readonly string[]): Promise<Issuer> 
       keys = [await newKey(`k${keys.length + 1}`), ...keys];
       handle = provider();
     },
+    setReachable(reachable) {
+      isReachable = reachable;
+      if (!reachable) server.closeAllConnections();
+    },
     async goDown() {
       server.close();
       server.closeAllConnections();
       await once(server, "close");
-    },
-    async comeBack() {
-      await once(server.listen(port, "127.0.0.1"), "listening");
     },
   };
 }

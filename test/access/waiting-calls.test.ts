@@ -203,7 +203,7 @@ test("a worker that loses access while its items are leased receives none of the
 
 test("a waiting lease ends when its key expires", async () => {
   const pool = await own.pool();
-  const key = await newKey(own, { expires_at: new Date(Date.now() + 5000).toISOString() });
+  const key = await newKey(own, { expires_at: new Date(Date.now() + 10_000).toISOString() });
   const { answer } = await waitingLease(pool, { "x-api-key": key.secret });
   assert.deepEqual(refusal(await answer), [401, "UNAUTHENTICATED"]);
 });
@@ -230,7 +230,7 @@ test("a waiting lease gets nothing once its member is suspended or loses the rol
   await own.ok("PATCH", path, { role_set: { roles: ["viewer"] } });
   const { queue_item_id } = await own.route(pool);
   assert.deepEqual(refusal(await demoted.answer), [403, "PERMISSION_DENIED"]);
-  assert.equal((await own.item(pool, queue_item_id)).state, "ready");
+  await own.itemIn(pool, queue_item_id, "ready");
   await own.leaseOne(pool);
 
   await own.ok("PATCH", path, { role_set: { roles: ["operator"] } });
