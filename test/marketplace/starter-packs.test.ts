@@ -54,7 +54,7 @@ function endOf(tenant: Tenant, id: string): Promise<Json> {
 /** Leases one task of a queue. */
 async function leaseTask(tenant: Tenant, queue: string, types: readonly string[]): Promise<Json> {
   const capabilities = types.map((type) => ({ type, versions: ["1.0.0"] }));
-  const poll = { queue, worker_id: "worker", capabilities, slots: 1, wait_s: 5 };
+  const poll = { queue, worker_id: "worker", capabilities, slots: 1, wait_s: 20 };
   const { tasks } = await tenant.ok("POST", "/api/workflow-tasks:poll", poll);
   assert.equal(tasks.length, 1, `a task of the queue ${queue}`);
   return tasks[0];
@@ -210,18 +210,20 @@ test("account messages render, and a password reset ignores preferences", async 
 });
 
 test("onboarding welcomes a user and asks a person to help one who never starts", async () => {
-  const tenant = await market.newTenant();
-  const pool = await newPool(tenant, "Helpers");
-  await install(tenant, "switchyard/account-messages", { product: "Rocket" });
-  await install(tenant, "switchyard/onboarding-sequence", { pool: "Helpers", patience: "1s" });
-  await subscriber(tenant, "ada");
-  await subscriber(tenant, "bob");
-  const active = await startRun(tenant, "user.onboard", { user: "ada" });
-  await tenant.ok("POST", `/api/workflow-runs/${active}/signal`, { event: "user.activated", scope: "ada" });
-  assert.deepEqual((await endOf(tenant, active)).output, { activated: true });
-  const idle = await startRun(tenant, "user.onboard", { user: "bob" });
-  assert.deepEqual((await endOf(tenant, idle)).output, { activated: false });
-  const items = await tenant.ok("GET", `/api/queues/${pool}/items`);
+  const onboarding = async (user: string, patience: string) => {
+    const tenant = await market.newTenant();
+    const pool = await newPool(tenant, "Helpers");
+    await install(tenant, "switchyard/account-messages", { product: "Rocket" });
+    await install(tenant, "switchyard/onboarding-sequence", { pool: "Helpers", patience });
+    await subscriber(tenant, user);
+    return { tenant, pool, run: await startRun(tenant, "user.onboard", { user }) };
+  };
+  const active = await onboarding("ada", "1h");
+  await active.tenant.ok("POST", `/api/workflow-runs/${active.run}/signal`, { event: "user.activated", scope: "ada" });
+  assert.deepEqual((await endOf(active.tenant, active.run)).output, { activated: true });
+  const idle = await onboarding("bob", "1s");
+  assert.deepEqual((await endOf(idle.tenant, idle.run)).output, { activated: false });
+  const items = await idle.tenant.ok("GET", `/api/queues/${idle.pool}/items`);
   assert.deepEqual(
     items.map(({ type, key }: Json) => [type, key]),
     [["onboarding.help", "bob"]],
@@ -229,21 +231,22 @@ test("onboarding welcomes a user and asks a person to help one who never starts"
 });
 
 test("dunning stops as soon as an invoice is paid, and ends with accounting otherwise", async () => {
-  const tenant = await market.newTenant();
-  await newPool(tenant, "Accounting");
-  await install(tenant, "switchyard/dunning-messages", { company: "Acme" });
-  await install(tenant, "switchyard/dunning-reminders", { pool: "Accounting", interval: "1s" });
-  await subscriber(tenant, "customer");
-  const invoice = { customer: "customer", amount: 12.5, currency: "EUR", due: "2026-01-02" };
-  const paid = await startRun(tenant, "invoice.dun", { ...invoice, invoice: "n1" });
-  await tenant.ok("POST", `/api/workflow-runs/${paid}/signal`, { event: "invoice.paid", scope: "n1" });
-  assert.deepEqual((await endOf(tenant, paid)).output, { paid: true });
-  const unpaid = await startRun(tenant, "invoice.dun", { ...invoice, invoice: "n2" });
-  assert.deepEqual((await endOf(tenant, unpaid)).output, { paid: false });
-  const subjects = (await tenant.ok("GET", "/api/v2/notification/outbox?channel=email"))
-    .map(({ subject }: Json) => subject)
-    .filter((subject: string) => subject.includes("n2"));
-  assert.deepEqual(subjects.toSorted(), [
+  const dunning = async (invoice: string, interval: string) => {
+    const tenant = await market.newTenant();
+    await newPool(tenant, "Accounting");
+    await install(tenant, "switchyard/dunning-messages", { company: "Acme" });
+    await install(tenant, "switchyard/dunning-reminders", { pool: "Accounting", interval });
+    await subscriber(tenant, "customer");
+    const input = { invoice, customer: "customer", amount: 12.5, currency: "EUR", due: "2026-01-02" };
+    return { tenant, run: await startRun(tenant, "invoice.dun", input) };
+  };
+  const paid = await dunning("n1", "1h");
+  await paid.tenant.ok("POST", `/api/workflow-runs/${paid.run}/signal`, { event: "invoice.paid", scope: "n1" });
+  assert.deepEqual((await endOf(paid.tenant, paid.run)).output, { paid: true });
+  const unpaid = await dunning("n2", "1s");
+  assert.deepEqual((await endOf(unpaid.tenant, unpaid.run)).output, { paid: false });
+  const mails = await unpaid.tenant.ok("GET", "/api/v2/notification/outbox?channel=email");
+  assert.deepEqual(mails.map(({ subject }: Json) => subject).toSorted(), [
     "Final notice: invoice n2",
     "Invoice n2 is due",
     "Second reminder: invoice n2",
