@@ -27,7 +27,7 @@ test("a node of another region refuses every access, and neither sends nor logs 
     for (const call of [
       () => client.get(runId, id),
       () => client.read(runId, id, 0),
-      () => take(client.subscribe(runId, id, 0, AbortSignal.timeout(15_000)), 1),
+      () => take(client.subscribe(runId, id, 0, AbortSignal.timeout(60_000)), 1),
       () => client.append(runId, id, { text: `${marker}-2` }),
       () => client.append(runId, id, { text: `${marker}-3` }, { direction: "input", key: `k${refused}` }),
       () => client.ack(runId, id, "c", 1),

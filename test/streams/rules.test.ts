@@ -45,7 +45,7 @@ async function openStream(client: StreamClient, pins: object = {}) {
       for (let n = 1; n <= count; n++) await client.append(runId, id, { n });
     },
     read: (cursor: number, limit = 0) => client.read(runId, id, cursor, limit),
-    subscribe: (cursor: number) => client.subscribe(runId, id, cursor, AbortSignal.timeout(15_000)),
+    subscribe: (cursor: number) => client.subscribe(runId, id, cursor, AbortSignal.timeout(60_000)),
     ack: (consumer: string, sequence: number) => client.ack(runId, id, consumer, sequence),
     close: () => client.close(runId, id),
     hold: (held: boolean | undefined) => client.hold(runId, id, held, held ? "case 4711" : ""),
@@ -263,7 +263,7 @@ for (const protocol of ["REST", "gRPC", "Connect"]) {
     const calls = [
       () => away.get(runId, id),
       () => away.read(runId, id, 0),
-      () => take(away.subscribe(runId, id, 0, AbortSignal.timeout(15_000)), 1),
+      () => take(away.subscribe(runId, id, 0, AbortSignal.timeout(60_000)), 1),
       () => away.append(runId, id, "there"),
       () => away.ack(runId, id, "c", 1),
       () => away.close(runId, id),
