@@ -25,13 +25,9 @@ export function routeItem(context: CaseContext, poolId: string): Promise<Json> {
 export async function leaseAll(context: CaseContext, poolId: string, expected: number, workers = 1): Promise<Json[]> {
   const leased: Json[] = [];
   const request = { max_items: expected + 1, wait_s: 1 };
-  const lease = async () => (await context.data("POST", `/api/queues/${poolId}/lease`, request)).items;
-  const leaseRound = async () => {
-    const items = (await Promise.all(Array.from({ length: workers }, lease))).flat();
-    leased.push(...items);
-    return items.length;
-  };
-  await context.until(leaseRound, (count) => count === 0 && leased.length >= expected);
+  const lease = () => context.data("POST", `/api/queues/${poolId}/lease`, request);
+  const poll = async () => (await Promise.all(Array.from({ length: workers }, lease))).flatMap(({ items }) => items);
+  await context.until(poll, (items) => leased.push(...items) >= expected && items.length === 0);
   return leased;
 }
 
