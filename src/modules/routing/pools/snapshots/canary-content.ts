@@ -7,12 +7,12 @@ type Content = Omit<PoolSnapshot, "digest" | "canary" | "candidateId">;
 
 /** The pool of a snapshot with the content of a version. Recipients are the same objects, so that their state is shared. */
 export function contentSnapshot(snapshot: Content, content: PoolContent): Content {
-  const { pool, environmentKey, environmentMode, recipients } = snapshot;
+  const { pool, environmentKey, environmentMode, recipients, revision } = snapshot;
   const { tenantId, id: poolId } = pool;
   const rules = content.rules
     .filter(({ enabled }) => enabled)
     .map((rule) => ({ ...rule, tenantId, poolId, updatedAt: rule.createdAt, recordVersion: 1 }));
-  return { pool: withContent(pool, content), environmentKey, environmentMode, recipients, rules };
+  return { pool: withContent(pool, content), environmentKey, environmentMode, recipients, rules, revision };
 }
 
 /** The pool as a canary sees it. */

@@ -40,7 +40,7 @@ async function filledPool() {
 test("a snapshot survives encoding and decoding with the same digest", async () => {
   const { snapshot } = await filledPool();
   const restored = decode(JSON.parse(JSON.stringify(bodyOf(snapshot))));
-  assert.deepEqual(restored, snapshot);
+  assert.deepEqual(restored, { ...snapshot, revision: 0 });
   assert.ok(restored.pool.createdAt instanceof Date && restored.recipients[0]!.availableSince instanceof Date);
 });
 

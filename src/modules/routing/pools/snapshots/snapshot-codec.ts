@@ -16,7 +16,7 @@ type Content = Omit<PoolSnapshot, "digest" | "canary" | "candidateId">;
 type Dated<T> = { readonly [K in keyof T]: T[K] extends Date ? string : T[K] };
 
 /** A complete snapshot as JSON. */
-export interface SnapshotBody extends Omit<Content, "pool" | "recipients" | "rules"> {
+export interface SnapshotBody extends Omit<Content, "pool" | "recipients" | "rules" | "revision"> {
   readonly pool: Dated<Pool>;
   readonly recipients: readonly Dated<Recipient>[];
   readonly rules: readonly Dated<Rule>[];
@@ -29,8 +29,8 @@ export interface SnapshotHead extends Omit<SnapshotBody, "recipients"> {
 
 /** Creates the snapshot of a loaded pool. It yields to the event loop because digesting a large pool takes long. */
 export async function createSnapshot({ pool: stored, recipients, rules, canary }: LoadedPool): Promise<PoolSnapshot> {
-  const { environmentKey, environmentMode } = stored;
-  const content = { pool: poolOf(stored), environmentKey, environmentMode, recipients, rules };
+  const { environmentKey, environmentMode, revision } = stored;
+  const content = { pool: poolOf(stored), environmentKey, environmentMode, recipients, rules, revision };
   const snapshot = await withDigest(content);
   if (canary === undefined) return snapshot;
   const { candidateId, salt, sharePpm } = canary;
@@ -53,6 +53,7 @@ export function encodeSnapshotHead({
   digest: _d,
   canary: _c,
   candidateId: _i,
+  revision: _r,
   recipients,
   ...content
 }: PoolSnapshot): SnapshotHead {
@@ -79,7 +80,7 @@ export function encodeChunk({ recipients }: RecipientChunk): SnapshotBody["recip
 /** Decodes a snapshot and recomputes its digest. Config fields that are newer than the snapshot have their defaults. */
 export function decodeSnapshot(body: SnapshotBody): PoolSnapshot {
   const content: Content = {
-    ...body,
+    ...{ ...body, revision: 0 },
     pool: { ...body.pool, ...decodeStamps(body.pool) },
     recipients: body.recipients.map((recipient) => ({
       ...recipient,

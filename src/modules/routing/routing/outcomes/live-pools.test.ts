@@ -5,7 +5,8 @@ import { until } from "../../../../../test/harness/until.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { PoolId } from "../../pools/index.ts";
-import { poolOf } from "../domain/testing/fixtures.ts";
+import { SlicedDecision } from "../domain/decision-engine.ts";
+import { at, itemOf, poolOf } from "../domain/testing/fixtures.ts";
 import { createLivePools } from "./live-pools.ts";
 
 const db = await testDatabase();
@@ -108,4 +109,25 @@ test("a node whose clock is set back still reads the state of its pools again", 
   node.clock.aheadMs = -3_600_000;
   const { live } = await node.view();
   await until(() => live.deprioritizedUntilMs[0]! > 0);
+});
+
+test("a decision that waits for its slice does not choose a recipient that was paused before it, whoever still has the pool as it was", async () => {
+  const tenantId = freshTenant();
+  const id = ulid(Date.now()) as PoolId;
+  const snapshotWith = (status: "active" | "paused", revision: number) => {
+    const recipients = [
+      { id: "first", priority: 1, status },
+      { id: "second", priority: 2 },
+    ];
+    const { snapshot } = poolOf({ strategy: "priority", recipients });
+    return { ...snapshot, pool: { ...snapshot.pool, tenantId, id }, digest: status, revision };
+  };
+  const [before, after] = [snapshotWith("active", 1), snapshotWith("paused", 2)];
+  const pools = createLivePools({ db, clock: { now: Date.now }, log: {} as never, events: recordedEvents() as never });
+  await pools.view(before);
+  const { pool, live } = await pools.view(after);
+  const waiting = new SlicedDecision(pool, live, itemOf(), at(1));
+  // A scan of the queue that began before the pause continues.
+  await pools.view(before);
+  assert.equal(waiting.proceed(() => false)!.recipientId, "second");
 });

@@ -173,10 +173,10 @@ export function createLivePools({
   function viewOf(entry: Entry, snapshot: PoolSnapshot): LiveView {
     const { live, pool: before } = entry.view;
     if (snapshot.candidateId !== undefined) {
-      if (entry.canary?.snapshot.digest !== snapshot.digest) entry.canary = compilePool(snapshot, before);
+      if (isReplaced(entry.canary?.snapshot, snapshot)) entry.canary = compilePool(snapshot, before);
       return { pool: entry.canary!, live };
     }
-    if (before.snapshot.digest !== snapshot.digest) {
+    if (isReplaced(before.snapshot, snapshot)) {
       const pool = compilePool(snapshot, before);
       live.follow(pool);
       entry.view = { pool, live };
@@ -295,4 +295,9 @@ export function createLivePools({
       await Promise.allSettled([...entries].map(([, { refreshing }]) => refreshing));
     },
   };
+}
+
+/** Whether a snapshot is replaced by another one. A caller may have got its own before a change that decisions use already. */
+function isReplaced(known: PoolSnapshot | undefined, { digest, revision }: PoolSnapshot): boolean {
+  return known === undefined || (known.digest !== digest && known.revision <= revision);
 }

@@ -57,6 +57,7 @@ function snapshotOf({
     recipients: recipients.map(recipientOf),
     rules: rules.map(ruleOf),
     digest: "",
+    revision: 0,
   };
 }
 
