@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { untilBlocked } from "../../../../test/harness/blocked-statements.ts";
 import { freshTenant, testDatabase } from "../../../../test/harness/context.ts";
 import { ulid } from "../../ids/ulid.ts";
 import { type DailyTable, maintainPartitions } from "../index.ts";
@@ -86,4 +87,28 @@ test("two nodes can maintain a table at the same time", async () => {
   await Promise.all([maintain(history, nowMs), maintain(history, nowMs)]);
   const id = await addHistory(nowMs);
   assert.equal(await partitionOf(history, id), `workflow_history_${dayOf(nowMs)}`);
+});
+
+test("a row that arrives while the partition of its day is created is stored in that partition", async () => {
+  const nowMs = noonMs + 170 * dayMs;
+  // The move of rows from the default partition ends when the test releases the lock.
+  await db.sql`
+    create function wait_for_test() returns trigger language plpgsql set lock_timeout = 0 as $$
+    begin
+      perform pg_advisory_xact_lock(7);
+      return null;
+    end $$`;
+  await db.sql`
+    create trigger wait_for_test after delete on workflow_history_default
+    for each statement execute function wait_for_test()`;
+  const { maintaining, adding } = await db.transaction(async (tx) => {
+    await tx`select pg_advisory_xact_lock(7)`;
+    const maintaining = maintain(history, nowMs);
+    await untilBlocked(db.sql, "with moved as");
+    const adding = addHistory(nowMs);
+    await Promise.race([adding, untilBlocked(db.sql, "insert into workflow_history")]);
+    return { maintaining, adding };
+  });
+  await maintaining;
+  assert.equal(await partitionOf(history, await adding), `workflow_history_${dayOf(nowMs)}`);
 });

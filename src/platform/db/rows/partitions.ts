@@ -60,6 +60,8 @@ async function createPartition(tx: Sql, table: DailyTable, day: Date): Promise<v
   const [from, to] = [day, new Date(day.getTime() + dayMs)];
   // Another node may have created it in the meantime.
   if ((await readPartitions(tx, table)).some((partition) => partition.name === name)) return;
+  // Writers wait. A row that reached the default partition after the move would prevent the attachment.
+  await tx`lock table only ${tx(table.name)} in share row exclusive mode`;
   await tx`create table ${tx(name)} (like ${tx(table.name)} including defaults including constraints)`;
   await tx`
     with moved as (
