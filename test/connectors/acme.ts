@@ -44,7 +44,6 @@ const acmeManifest: JsonObject = {
       title: "Add a note",
       mutation: { effect: "create", idempotency: "none" },
       retry: { max_attempts: 3, on: ["rate_limited"] },
-      timeout_ms: 5000,
       input: noteInput,
       request: { method: "POST", path: "/notes", json: { text: "{input.text}" } },
       output: { id: "/id", text: "/text" },
@@ -54,7 +53,6 @@ const acmeManifest: JsonObject = {
     "charge.create": {
       title: "Charge",
       mutation: { effect: "create", idempotency: "key", key_in: { header: "Idempotency-Key" } },
-      timeout_ms: 2000,
       input: noteInput,
       request: { method: "POST", path: "/charges", json: { text: "{input.text}" } },
       output: { id: "/id", text: "/text" },
@@ -64,7 +62,6 @@ const acmeManifest: JsonObject = {
     "note.put": {
       title: "Replace a note",
       mutation: { effect: "update", idempotency: "natural" },
-      timeout_ms: 2000,
       input: { ...noteInput, required: ["id", "text"] },
       request: { method: "PUT", path: "/notes/{input.id}", json: { text: "{input.text}" } },
       output: { id: "/id", text: "/text" },
@@ -73,7 +70,6 @@ const acmeManifest: JsonObject = {
     "note.get": {
       title: "Get a note",
       mutation: { effect: "read" },
-      timeout_ms: 2000,
       response_bytes_max: 300_000,
       input: { type: "object", required: ["id"], properties: { id: { type: "string" } }, additionalProperties: false },
       request: { method: "GET", path: "/notes/{input.id}" },
@@ -82,7 +78,6 @@ const acmeManifest: JsonObject = {
     "note.list": {
       title: "List notes",
       mutation: { effect: "search" },
-      timeout_ms: 2000,
       request: { method: "GET", path: "/notes" },
       paginate: { kind: "cursor", items: "/items", cursor: "/next", param: "cursor", in: "query", max_pages: 3 },
       output: { notes: { $list: "/items", $each: { id: "/id" } } },
@@ -91,7 +86,6 @@ const acmeManifest: JsonObject = {
     "note.links": {
       title: "List notes by links",
       mutation: { effect: "search" },
-      timeout_ms: 2000,
       request: { method: "GET", path: "/notes" },
       paginate: { kind: "link", items: "", max_pages: 10 },
       output: { notes: { $list: "", $each: { id: "/id" } } },

@@ -89,11 +89,9 @@ test("refused calls and dry runs write nothing", async () => {
 
 test("nothing is open in the database while the provider answers", async () => {
   const reached = mock.requests.length;
-  mock.fail("note.add", { kind: "slow", ms: 1500 });
-  let isAnswered = false;
-  const call = own.execute("note.add", { text: "a" }).finally(() => {
-    isAnswered = true;
-  });
+  const answered = Promise.withResolvers<void>();
+  mock.fail("note.add", { kind: "held", until: answered.promise });
+  const call = own.execute("note.add", { text: "a" });
   await until(() => mock.requests.length > reached);
   // Background work has transactions of its own, but only for moments.
   await until(
@@ -104,7 +102,7 @@ test("nothing is open in the database while the provider answers", async () => {
       ).count,
     (open) => open === 0,
   );
-  assert.equal(isAnswered, false);
+  answered.resolve();
   assert.equal((await call).status, 200);
 });
 

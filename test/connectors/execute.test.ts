@@ -183,7 +183,8 @@ for (const { name, fault, times, expected } of faults) {
       t.after(() => faulty.close().catch(() => {}));
       const connection_id = await own.connect({ settings: { base_url: `http://127.0.0.1:${faulty.port}` } });
       faulty.fail(action, fault, times);
-      const timeout_ms = fault.kind === "slow" ? 300 : 0;
+      // Long enough for the request to arrive on a busy machine.
+      const timeout_ms = fault.kind === "slow" ? 2000 : 0;
       const input = action === "note.get" ? { id: "1" } : action === "note.put" ? { id: "1", ...note } : note;
       const { body } = await own.execute(action, input, { connection_id, timeout_ms });
       assert.equal(body.errorCode, error, JSON.stringify(body));

@@ -14,8 +14,14 @@ const provider = await startListProvider(10);
 const fixture = await startTriggerFixture({
   providers: [triggerProvider(provider.port, { "item.changed": itemChanged })],
 });
-fixture.start();
 const { db } = fixture;
+const { handler: maintain } = maintainTriggersJob({
+  ...{ db, clock: fixture.clock, retentionDays: 30, platformTenantId: () => "" },
+});
+const prune = () => maintain({ tenantId: "", id: "", payload: {}, attempt: 1, signal: new AbortController().signal });
+// It creates partitions, which needs a lock that background work may hold for too long.
+await prune();
+fixture.start();
 
 const item = (id: string, ageS = 0): ListedItem & { note: string } => ({
   id,
@@ -215,9 +221,6 @@ test("keys are deleted only when no scan can find their items again", async () =
   const id = await readySubscription(tenantId);
   provider.state.items = [item("kept"), item("gone")];
   await poll(id);
-  const job = maintainTriggersJob({ db, clock: fixture.clock, retentionDays: 30, platformTenantId: () => "" });
-  const prune = () =>
-    job.handler({ tenantId: "", id: "", payload: {}, attempt: 1, signal: new AbortController().signal });
   const keys = async () =>
     (await db.sql`select from connector_trigger_dedup_keys where subscription_id = ${id}`).length;
   // A subscription that was not polled for 20 days looks back over all that time.

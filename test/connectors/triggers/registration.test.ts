@@ -224,10 +224,13 @@ test("a new input is registered, and the previous registration removed", async (
   const ref = await subscription("acme.item.changed", { folder: "one" });
   await ready(ref);
   const from = requestsOf("register:item.changed").length;
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  mock.fail("register:item.changed", { kind: "held", until: answered });
   const { updateTriggerSubscription } = triggers.handlers;
   const request = { subscriptionId: ref.id, input: { folder: "two" } };
   await fixture.call(updateTriggerSubscription, UpdateTriggerSubscriptionRequestSchema, request, ref);
   assert.equal((await fixture.get(ref.tenantId, ref.id)).readyAt, undefined);
+  answer();
   await ready(ref);
   assert.deepEqual(bodyOf(requestsOf("register:item.changed")[from]!).folder, "two");
   await until(async () => (await registrations(ref.id)) === 1);
@@ -235,26 +238,30 @@ test("a new input is registered, and the previous registration removed", async (
 
 test("a webhook whose subscription is deleted while it is being registered is removed as soon as its id is known", async () => {
   const removed = requestsOf("unregister:item.changed").length;
-  mock.fail("register:item.changed", { kind: "slow", ms: 400 });
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  mock.fail("register:item.changed", { kind: "held", until: answered });
   const from = requestsOf("register:item.changed").length;
   const ref = await subscription();
   await until(() => requestsOf("register:item.changed").length === from + 1);
   const request = { subscriptionId: ref.id };
   await fixture.call(triggers.handlers.deleteTriggerSubscription, DeleteTriggerSubscriptionRequestSchema, request, ref);
   assert.equal(requestsOf("unregister:item.changed").length, removed);
+  answer();
   await until(async () => (await registrations(ref.id)) === 0);
   assert.equal(requestsOf("unregister:item.changed").length, removed + 1);
 });
 
 test("a node that lost its claim removes the webhook that it has just registered", async () => {
   const removed = requestsOf("unregister:item.changed").length;
-  mock.fail("register:item.changed", { kind: "slow", ms: 400 });
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  mock.fail("register:item.changed", { kind: "held", until: answered });
   const from = requestsOf("register:item.changed").length;
   const ref = await subscription();
   await until(() => requestsOf("register:item.changed").length === from + 1);
   await db.sql`
     update connector_trigger_registrations set claim = 'another node', due_at = now() + interval '1 hour'
     where subscription_id = ${ref.id}`;
+  answer();
   await until(() => requestsOf("unregister:item.changed").length === removed + 1);
   assert.equal((await fixture.get(ref.tenantId, ref.id)).registration!.state, "pending");
 });

@@ -19,7 +19,9 @@ export type MockFailure =
   /** Closes the connection after the request has arrived: before the answer, or in the middle of it. */
   | { readonly kind: "cut"; readonly when?: "before_answer" | "in_answer" }
   /** Answers after a time; without one it never answers. */
-  | { readonly kind: "slow"; readonly ms?: number };
+  | { readonly kind: "slow"; readonly ms?: number }
+  /** Answers when a promise resolves. */
+  | { readonly kind: "held"; readonly until: Promise<unknown> };
 
 export function sendAnswer(response: ServerResponse, { status, headers = {}, body }: MockAnswer): void {
   const type = typeof body === "string" ? "text/plain" : "application/json";
@@ -50,6 +52,9 @@ export function performFault(response: ServerResponse, fault: MockFailure, usual
       break;
     case "slow":
       if (fault.ms !== undefined) setTimeout(sendAnswer, fault.ms, response, usual);
+      break;
+    case "held":
+      void fault.until.then(() => sendAnswer(response, usual));
       break;
   }
 }
