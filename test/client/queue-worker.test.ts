@@ -58,10 +58,14 @@ describe("the queue worker of the client", () => {
     });
     const poolId = await newPool("batches", 60);
     const seen: number[] = [];
+    const full = Promise.withResolvers<void>();
     let running = 0;
     let most = 0;
     const handle: QueueWorkerOptions["handle"] = async ({ payload }, { rate }) => {
       most = Math.max(most, ++running);
+      // The first items wait until as many run as may, however many calls it takes to lease them.
+      if (running === 20) full.resolve();
+      await full.promise;
       await new Promise((resolve) => setImmediate(resolve));
       seen.push(Number(payload!.number));
       running--;
@@ -127,7 +131,7 @@ describe("the queue worker of the client", () => {
     const reasons: unknown[] = [];
     await work(
       {
-        ...{ poolId, leaseSeconds: 3 },
+        ...{ poolId, leaseSeconds: 5 },
         async handle({ key, queue_item_id, attempt, lease_expires_at }, { signal }) {
           assert.equal(attempt, 1);
           if (key === "0") {

@@ -8,8 +8,8 @@ import { toRunWrite } from "../../src/modules/workflows/runs/run-write-builder.t
 import { type LiveRun, loadRuns } from "../../src/modules/workflows/runs/storage/run-loader.ts";
 import { updateRuns } from "../../src/modules/workflows/runs/storage/run-writer.ts";
 import { newTenant } from "../../src/modules/workflows/tasks/testing/task-fixture.ts";
+import { untilBlocked } from "../harness/blocked-statements.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
-import { until } from "../harness/until.ts";
 import { startWorkflowNode, type WorkflowNode } from "./workflow-node.ts";
 
 let database: TestDatabase;
@@ -55,7 +55,7 @@ test("a batch locks its runs in the order of their ids, whatever it does with th
     await tx`select from workflow_runs where id = ${low.id} for update`;
     // Live runs are updated before ended ones are deleted, so the run with the higher id would come first.
     written = updateRuns(node.db.sql, [writeOf(high, pause), writeOf(low, cancel)], () => assert.fail());
-    await until(async () => (await database.sql`select from pg_locks where not granted`).length > 0);
+    await untilBlocked(node.db.sql);
     assert.equal((await database.sql`select from workflow_runs where id = ${high.id} for update nowait`).length, 1);
   });
   assert.deepEqual([...(await written!)].toSorted(), [0, 1]);

@@ -26,7 +26,7 @@ test("a child run that is about to start when its parent is cancelled is cancell
   const wait = { id: "wait", wait_event: { event: "never", timeout: "1h" } };
   await publish(node, { dsl: "1", key: "late.child", timeout: "1h", steps: [wait] });
   const steps = [
-    { id: "pause", wait_timer: { for: "200ms" } },
+    { id: "go", wait_event: { event: "go", timeout: "1h" } },
     { id: "sub", subworkflow: { key: "late.child" } },
   ];
   await publish(node, { dsl: "1", key: "late.parent", timeout: "1h", steps });
@@ -41,6 +41,7 @@ test("a child run that is about to start when its parent is cancelled is cancell
   await sql.begin(async (tx) => {
     // The child cannot start before the lock is released.
     await tx`lock table idempotency_records in exclusive mode`;
+    await call(node, "POST", `/api/workflow-runs/${id}/signal`, { event: "go" });
     await until(async () => {
       const [row] =
         await sql`select state -> 'active' -> 'sub' ->> 'childId' as child from workflow_runs where id = ${id}`;
