@@ -12,7 +12,7 @@ test("refusals within the rate are immediate, later ones are delayed, and other 
 });
 
 test("the number of delayed refusals is limited", async () => {
-  const throttle = createRefusalThrottle({ perSecond: 10, delayMsMax: 50, delayedMax: 5 });
+  const throttle = createRefusalThrottle({ perSecond: 0.1, delayMsMax: 50, delayedMax: 5 });
   const delayed = Array.from({ length: 100 }, () => throttle("hostile")).filter((each) => each !== undefined);
   assert.equal(delayed.length, 5);
   await Promise.all(delayed);

@@ -32,7 +32,9 @@ import { createTenants } from "./index.ts";
 import { createQuotas, type Quotas } from "./quotas.ts";
 
 const db = await testDatabase(20);
-const clock = { now: () => Date.now() };
+const startedAtMs = Date.now();
+// It stands still, because quotas start again at midnight.
+const clock = { now: () => startedAtMs };
 const events = recordedEvents();
 const cursors = createCursors(randomBytes(32));
 const { changes } = announcedChanges();

@@ -35,7 +35,8 @@ const providers = [
   providerOn(1, { key: "closed" }),
   providerOn(server.port, { key: "keeper", auth: { oauth2: withoutRevocation } }),
 ];
-const { connections, db } = await startNode({ url, providers });
+const poolSize = 8;
+const { connections, db } = await startNode({ url, providers, poolSize });
 
 beforeEach(() => {
   Object.assign(server, { script: undefined });
@@ -128,8 +129,14 @@ test("one rejected request does not disable a connection whose account the provi
     return accept(...exchange);
   };
   const rejections = Promise.all([1, 2, 3].map(() => connections.markRejected(tenantId, key, 1)));
-  // Every connection is busy with a later query, so all three have read what they need.
-  await Promise.all(Array.from({ length: 8 }, () => db.sql`select pg_sleep(0.05)`));
+  // Every connection of the pool is busy with a later transaction at the same time, so all three have read what they need.
+  const { promise: full, resolve: fill } = Promise.withResolvers<void>();
+  let busy = 0;
+  const occupy = () => {
+    if (++busy === poolSize) fill();
+    return full;
+  };
+  await Promise.all(Array.from({ length: poolSize }, () => db.transaction(occupy)));
   proceed();
   assert.deepEqual([new Set(await rejections), server.requests.length], [new Set(["accepted"]), 1]);
   server.script = (_request, response) => {
