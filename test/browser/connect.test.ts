@@ -202,7 +202,8 @@ describe("connecting an account in a browser", { skip: program === undefined && 
     const scripted = await profile();
     const first = await scripted.newPage();
     await first.goto(session.connect_url);
-    await first.getByRole("heading", { name: "Connect an account" }).waitFor();
+    // The page that opens the link has the same heading, and no cookie yet.
+    await first.getByRole("link", { name: "Acme acme" }).waitFor();
     const plain = await profile({ javaScriptEnabled: false });
     const page = await plain.newPage();
     const locked = await tenant.createSession({ allowed_provider_keys: ["acme"] });
@@ -231,7 +232,8 @@ describe("connecting an account in a browser", { skip: program === undefined && 
           end_user: { id: "u1", display_name: "Ada Lovelace" },
         });
         await page.goto(session.connect_url);
-        await page.getByRole("heading", { name: "Connect an account" }).waitFor();
+        // The page that opens the link has the same heading.
+        await page.getByRole("link", { name: "Acme acme" }).waitFor();
         await shot("choice");
         await page.keyboard.press("Tab");
         await page.keyboard.press("Enter");
