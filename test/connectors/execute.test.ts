@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import type { MockFailure, MockProvider } from "../../src/modules/connectors/manifests/testing/mock-provider.ts";
 import { startReceiver } from "../../src/platform/egress/testing/receivers.ts";
+import { avoidMidnight } from "../harness/midnight.ts";
 import { connect } from "../harness/postgres-server.ts";
 import { fc } from "../harness/random.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -421,6 +422,7 @@ test("a repeat is answered although the connection is revoked by now", async () 
 });
 
 test("executions count towards the quota connector.execute, and dry runs do not", async () => {
+  await avoidMidnight();
   const tenant = await newAcmeTenant(service, mock);
   const platform = { "x-api-key": service.adminKey, "content-type": "application/json" };
   const changed = await fetch(`${service.baseUrl}/api/tenants/${tenant.id}`, {

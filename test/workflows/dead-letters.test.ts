@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { avoidMidnight } from "../harness/midnight.ts";
 import { createReplayFixture, type Decide, type ReplayTenant, task } from "./replay-fixture.ts";
 
 const nodeCount = 3;
@@ -227,6 +228,7 @@ test("a letter whose run cannot be stored is not counted", async () => {
 });
 
 test("the quota ends a replay of many letters, and the rest can be replayed later", async () => {
+  await avoidMidnight();
   const tenant = await fixture.newTenant({ quotas: { "workflow.run": { limit_per_day: 8 } } });
   await tenant.publish("two", { steps: failingSteps });
   for (let nth = 0; nth < 6; nth++) await tenant.start("two", nth);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { afterFile } from "../harness/after-file.ts";
+import { avoidMidnight } from "../harness/midnight.ts";
 import { connect } from "../harness/postgres-server.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
@@ -85,6 +86,7 @@ test("a cancelled child run that compensates is not due until something happens"
 });
 
 test("child runs count towards the quota of runs, so that a tree of runs ends at it", async () => {
+  await avoidMidnight();
   const tenant = await call(node, "POST", "/api/tenants", {
     name: "Bounded",
     issue_admin_key: true,
