@@ -106,9 +106,15 @@ test("nothing is open in the database while the provider answers", async () => {
   assert.equal((await call).status, 200);
 });
 
-test("executions that start together share commits", async () => {
-  const writes = await writesOf(() =>
-    Promise.all(Array.from({ length: 40 }, () => own.execute("note.add", { text: "a" }))),
-  );
+test("executions that run together share commits", async () => {
+  const reached = mock.requests.length;
+  const answered = Promise.withResolvers<void>();
+  mock.fail("note.add", { kind: "held", until: answered.promise }, 40);
+  const writes = await writesOf(async () => {
+    const calls = Array.from({ length: 40 }, () => own.execute("note.add", { text: "a" }));
+    await until(() => mock.requests.length === reached + calls.length);
+    answered.resolve();
+    await Promise.all(calls);
+  });
   assert.ok(writes.length < 60, `${writes.length} commits`);
 });
