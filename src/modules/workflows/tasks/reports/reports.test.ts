@@ -256,14 +256,14 @@ test("a task never goes back to a build that refused it, and remembers several",
 test("a heartbeat extends the lease, never beyond the attempt, and its details reach the next attempt", async () => {
   const tenant = await newTenant(db);
   const lease = await leaseOne(tenant, { heartbeatMs: 30_000, attemptMs: 60_000 });
-  await db.sql`update workflow_tasks set lease_until = now() + interval '1 second' where id = ${lease.taskId}`;
+  await db.sql`update workflow_tasks set lease_until = now() + interval '10 seconds' where id = ${lease.taskId}`;
   const before = (await storedTask(db, lease.taskId))!;
   const first = await beat(tenant, lease, { page: 3 });
   assert.equal(first.status, "ok");
   const after = (await storedTask(db, lease.taskId))!;
   assert.ok(after.leaseUntil! > before.leaseUntil!);
   assert.equal(Number(first.leaseUntil!.seconds), Math.floor(after.leaseUntil!.getTime() / 1000));
-  await db.sql`update workflow_tasks set attempt_until = now() + interval '2 seconds' where id = ${lease.taskId}`;
+  await db.sql`update workflow_tasks set attempt_until = now() + interval '20 seconds' where id = ${lease.taskId}`;
   assert.equal((await beat(tenant, lease)).status, "ok");
   const last = (await storedTask(db, lease.taskId))!;
   assert.deepEqual(last.leaseUntil, last.attemptUntil);
