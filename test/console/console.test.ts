@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import type { Page } from "playwright-core";
 import { createClient } from "../../clients/typescript/src/client.ts";
 import { readOperations } from "../../src/definitions/index.ts";
 import { browserTest, waitUntil } from "../browser/browser-test.ts";
@@ -257,6 +258,18 @@ describe("in a browser", { skip: program === undefined && none }, () => {
   browserTest("on a narrow screen the menu gets the keyboard, and Escape gives it back", async () => {
     const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
     await page.setViewportSize({ width: 390, height: 844 });
+    await useMenu(page, root);
+  });
+
+  browserTest("the menu also gets the keyboard of somebody who wants no motion", async () => {
+    const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await useMenu(page, root);
+  });
+
+  /** Opens and closes the menu of a narrow screen with the keyboard. */
+  async function useMenu(page: Page, root: string): Promise<void> {
     await page.goto(`${root}/pools`);
     const menu = page.getByRole("button", { name: "Menu" });
     const openMenu = async () => {
@@ -272,7 +285,7 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     await openMenu();
     await page.mouse.click(370, 600);
     await waitUntil(page, `document.querySelector("[data-menu]").dataset.menu === "closed"`);
-  });
+  }
 
   browserTest("a viewer sees no control that would be refused", async () => {
     const { body } = await rest.call("POST", "/api/v2/api-keys", { name: "viewer", roles: ["viewer"] });
