@@ -109,7 +109,8 @@ export async function install(tenant: Tenant, pack: string, slots: object = {}, 
 
 /**
  * All rows of a tenant as text, by table. Left out are logs (audit, events, idempotency, evidence of entitlements, the log of
- * installations, the versions that pools had), and the counters that only tell nodes to reload (tenant_versions, the revision of a pool).
+ * installations, the versions that pools had), usage that background work counts at any time, and the counters that only tell
+ * nodes to reload (tenant_versions, the revision of a pool).
  */
 export async function dumpTenant({ sql }: Database, tenantId: string): Promise<Record<string, string[]>> {
   const tables = await sql<{ name: string }[]>`
@@ -131,4 +132,5 @@ const logs = [
   "pool_versions",
   ...["events", "idempotency_records", "tenant_versions", "jobs", "workflow_trigger_cursors"],
   ...["marketplace_installation_changes", "workflow_withdrawn_versions", "entitlement_evidence"],
+  "billing_service_usage",
 ];
