@@ -9,7 +9,7 @@ import { runUsage } from "../../src/modules/workflows/runs/index.ts";
 import type { TenantId } from "../../src/platform/access/index.ts";
 import { type Database, openDatabase } from "../../src/platform/db/index.ts";
 import { afterFile } from "../harness/after-file.ts";
-import { stayWithinDay } from "../harness/quota-day.ts";
+import { avoidMidnight } from "../harness/midnight.ts";
 import { callOperation } from "../harness/wire.ts";
 import { must, operationNamed } from "../matrix/calls.ts";
 import { atRest, callerFor, createMatrixFixture, type MatrixFixture, requestFor } from "../matrix/fixture.ts";
@@ -80,7 +80,7 @@ test("service.storage divides the size of the tables among the tenants", async (
 });
 
 test("the limits of a plan are quotas, and a quota of the tenant itself takes precedence", async () => {
-  await stayWithinDay();
+  await avoidMidnight();
   const { platform, own } = fixture;
   const key = `limited-${Date.now()}`;
   const terms = { currency: "EUR", interval: "INTERVAL_MONTH", limits: { "notification.trigger": "1" } };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { avoidMidnight } from "../harness/midnight.ts";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { connect } from "../harness/postgres-server.ts";
-import { stayWithinDay } from "../harness/quota-day.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { freshName, newTenant, type ResponseData, type TenantFixture, tenantAt } from "../routing/tenant-fixture.ts";
@@ -253,7 +253,7 @@ test("anybody can verify a receipt, and a changed one is not valid", async () =>
 });
 
 test("first exposures count towards the quota experiment.assign, and repeats do not", async () => {
-  await stayWithinDay();
+  await avoidMidnight();
   const own = await newTenant(service, { quotas: { "experiment.assign": { limit_per_day: 2 } } });
   const { id } = await startExperiment(own);
   const first = await assign(own, id, "a");

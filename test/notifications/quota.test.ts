@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { stayWithinDay } from "../harness/quota-day.ts";
+import { avoidMidnight } from "../harness/midnight.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
@@ -17,7 +17,7 @@ const path = "/api/v2/notifications/trigger";
 async function limitedSender(
   limit: number,
 ): Promise<{ sender: Sender; to: { workflow_key: string; subscriber_id: string } }> {
-  await stayWithinDay();
+  await avoidMidnight();
   const sender = await newSender(node);
   const workflow_key = await sender.workflow({ channels: { in_app: { body: "B" } } });
   const { id: subscriber_id } = await sender.subscriber();

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Sql } from "../../src/platform/db/index.ts";
+import { avoidMidnight } from "../harness/midnight.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
-import { stayWithinDay } from "../harness/quota-day.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
@@ -38,7 +38,7 @@ async function lockWaiters(words: string, count: number): Promise<void> {
 }
 
 async function limitTriggers({ id }: Sender, limit: number): Promise<void> {
-  await stayWithinDay();
+  await avoidMidnight();
   const quotas = { "notification.trigger": { limit_per_day: limit } };
   const changed = await restClient(node.baseUrl, node.adminKey).call("PATCH", `/api/tenants/${id}`, { quotas });
   assert.equal(changed.status, 200, changed.text);
