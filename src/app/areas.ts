@@ -2,7 +2,7 @@ import type { Plane } from "../chain/call.ts";
 import type { OperationCaller } from "../chain/operation-caller.ts";
 import { currentVersion } from "../chain/steps/api-version.ts";
 import type { Operation } from "../definitions/index.ts";
-import type { Area, AreaParts } from "../modules/area.ts";
+import type { Area, PlatformServices } from "../modules/area.ts";
 import { createBilling } from "../modules/billing/index.ts";
 import { createConnectors } from "../modules/connectors/index.ts";
 import { createExperiments } from "../modules/experiments/index.ts";
@@ -20,7 +20,7 @@ import type { OwnRequests } from "./listener/own-requests.ts";
 import { readInstanceSecret } from "./storage.ts";
 import { version } from "./version.ts";
 
-interface Dependencies extends Foundation, AreaParts {
+interface Dependencies extends Foundation, PlatformServices {
   readonly definitions: readonly Operation[];
   /** The operations that a plane serves. */
   readonly operationsOf: (plane: Plane) => readonly Operation[];

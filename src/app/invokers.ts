@@ -7,7 +7,7 @@ import { createAccessRecheck, createChain } from "../chain/order.ts";
 import { currentVersion } from "../chain/steps/api-version.ts";
 import type { Operation } from "../definitions/index.ts";
 import { accessHandlers, accessOperation } from "../gateway/mcp/index.ts";
-import type { AreaParts } from "../modules/area.ts";
+import type { PlatformServices } from "../modules/area.ts";
 import { type SessionAuthenticator, scimOperations } from "../modules/identity/index.ts";
 import type { SubscriberTokens } from "../modules/notifications/index.ts";
 import type { Tenancy } from "../modules/tenancy/index.ts";
@@ -15,7 +15,7 @@ import { createAuthenticators } from "./authenticators.ts";
 import type { Foundation } from "./foundation.ts";
 import { readInstanceSecret } from "./storage.ts";
 
-interface Dependencies extends Foundation, AreaParts {
+interface Dependencies extends Foundation, PlatformServices {
   readonly tenancy: Tenancy;
   /** Identifies callers by their browser session. */
   readonly sessions: SessionAuthenticator;

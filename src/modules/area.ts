@@ -12,7 +12,7 @@ import type { Log } from "../platform/log/log.ts";
 import type { Metrics } from "../platform/telemetry/index.ts";
 
 /** The platform services that every area is built on. */
-export interface AreaParts {
+export interface PlatformServices {
   readonly config: Config;
   readonly db: Database;
   /** A small connection pool for reads into memory during calls. */

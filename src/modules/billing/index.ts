@@ -5,7 +5,7 @@
  * Meters: what is counted. Invoices: what a tenant owes; nothing is collected.
  */
 import type { TenantStateReader } from "../../chain/tenant-state.ts";
-import type { Area, AreaParts } from "../area.ts";
+import type { Area, PlatformServices } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { UsageSource } from "../usage-source.ts";
 import { createEntitlements } from "./entitlements/index.ts";
@@ -15,7 +15,7 @@ import { createOperators } from "./operators.ts";
 import { createPlans } from "./plans/index.ts";
 import { createSubscriptions, type Subscriptions } from "./subscriptions/index.ts";
 
-interface Dependencies extends AreaParts {
+interface Dependencies extends PlatformServices {
   readonly events: EventRecorder;
   readonly readTenantState: TenantStateReader;
   /** The metered work that areas do for tenants. */

@@ -11,7 +11,7 @@
  * marketplace: packs of manifests, workflows, notifications and rules, and their installations.
  */
 import type { OperationCaller } from "../../chain/operation-caller.ts";
-import type { Area, AreaParts } from "../area.ts";
+import type { Area, PlatformServices } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { Quotas } from "../tenancy/index.ts";
 import { createActions, executionUsage } from "./actions/index.ts";
@@ -28,7 +28,7 @@ export type { Connection, ConnectionFailure, Connections, OpenConnection } from 
 export { packName, readPackFile, readSignedPack, signPack, writeSignedPack } from "./marketplace/index.ts";
 export type { MessageEvent, MessageOutcome, MessageProvider, Messaging } from "./messaging/index.ts";
 
-interface Dependencies extends AreaParts {
+interface Dependencies extends PlatformServices {
   readonly events: EventRecorder;
   /** Validates connections of providers that are not in the catalogue. */
   readonly check: ConnectionCheck;

@@ -8,7 +8,7 @@ import { Failure } from "../../errors/index.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
 import { isJsonObject } from "../../platform/document/index.ts";
-import type { Area, AreaParts } from "../area.ts";
+import type { Area, PlatformServices } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { Quotas } from "../tenancy/index.ts";
 import {
@@ -63,7 +63,7 @@ interface OutcomeScore {
   readonly observedAtMs: number;
 }
 
-interface Dependencies extends AreaParts {
+interface Dependencies extends PlatformServices {
   readonly events: EventRecorder;
   readonly quotas: () => Quotas;
   /** The secret that receipts are signed with. */

@@ -7,7 +7,7 @@
 import type { OperationCaller } from "../../chain/operation-caller.ts";
 import type { Reencryptable } from "../../platform/crypto/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
-import type { Area, AreaParts } from "../area.ts";
+import type { Area, PlatformServices } from "../area.ts";
 import type { GuardrailTests } from "../experiments/index.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { PromotableArtifacts } from "../promotable-artifacts.ts";
@@ -18,7 +18,7 @@ import { createPromotions, type FindIdentities, type Promotions } from "./promot
 
 export { waiverScope } from "./promotions/index.ts";
 
-interface Dependencies extends AreaParts, ConformanceParts {
+interface Dependencies extends PlatformServices, ConformanceParts {
   /** Calls an operation in process. */
   readonly call: OperationCaller;
   readonly events: EventRecorder;

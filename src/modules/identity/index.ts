@@ -8,7 +8,7 @@ import type { TenantId } from "../../platform/access/index.ts";
 import type { Audit } from "../../platform/audit/index.ts";
 import type { Reencryptable } from "../../platform/crypto/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
-import type { Area, AreaParts } from "../area.ts";
+import type { Area, PlatformServices } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { ApiKeys, MemberAccounts } from "../tenancy/index.ts";
 import {
@@ -28,7 +28,7 @@ export type { SessionAuthenticator } from "./sessions/index.ts";
 /** Scopes that keys can have and that no operation requires. */
 export const identityScopes: readonly string[] = [scimScope];
 
-interface Dependencies extends AreaParts {
+interface Dependencies extends PlatformServices {
   readonly events: EventRecorder;
   readonly audit: Audit | undefined;
   readonly members: MemberAccounts;

@@ -7,7 +7,7 @@
  * integrations: which provider serves which channel. providers: the systems that send messages. dispatch: triggers,
  * broadcasts, deliveries, inbox and outbox.
  */
-import type { Area, AreaParts } from "../area.ts";
+import type { Area, PlatformServices } from "../area.ts";
 import type { Connections, Messaging } from "../connectors/index.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { Quotas } from "../tenancy/index.ts";
@@ -22,7 +22,7 @@ import { createTopics } from "./topics/index.ts";
 
 export type { SubscriberTokens } from "./subscribers/index.ts";
 
-interface Dependencies extends AreaParts {
+interface Dependencies extends PlatformServices {
   readonly events: EventRecorder;
   readonly connections: Connections;
   /** Sends notifications through providers of the connector catalogue. */

@@ -5,7 +5,7 @@
  * Discovery: the capabilities of this instance. Health: whether environments work as they should. Analytics: the metrics of tenants
  * over time. Explain: what happened to a record.
  */
-import type { Area, AreaParts } from "../area.ts";
+import type { Area, PlatformServices } from "../area.ts";
 import type { Explainer } from "../explainer.ts";
 import { createAnalytics } from "./analytics/index.ts";
 import { createDiscovery, type DiscoveryParts } from "./discovery/index.ts";
@@ -33,7 +33,7 @@ export interface EventLogs {
 
 export type { LogFollower };
 
-interface Dependencies extends AreaParts {
+interface Dependencies extends PlatformServices {
   readonly discovery: Omit<DiscoveryParts, "cursors">;
   readonly health: HealthParts;
   /** Explains the records of other areas, which are composed later. */

@@ -9,7 +9,7 @@
 import type { OperationCaller } from "../../chain/operation-caller.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
-import type { Area, AreaParts } from "../area.ts";
+import type { Area, PlatformServices } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import { createAdmission, createAdmissionKeys } from "./admission/index.ts";
 import { createAnomalies } from "./anomaly/index.ts";
@@ -30,7 +30,7 @@ import {
 } from "./routing/index.ts";
 import { createSchedules } from "./schedules/index.ts";
 
-interface Dependencies extends AreaParts {
+interface Dependencies extends PlatformServices {
   readonly events: EventRecorder;
   /** The key of the admission group digests. */
   readonly admissionSecret: Buffer;

@@ -7,7 +7,7 @@
  */
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Reencryptable } from "../../platform/crypto/index.ts";
-import type { Area, AreaParts } from "../area.ts";
+import type { Area, PlatformServices } from "../area.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import { createApiKeys } from "./api-keys/index.ts";
 import { createDynamicConfig } from "./dynamic-config/index.ts";
@@ -22,7 +22,7 @@ export type { Member, MemberAccounts, Members } from "./members/index.ts";
 export { createSecrets } from "./secrets/index.ts";
 export type { QuotaRequest, Quotas, ScratchTenants, Tenant } from "./tenants/index.ts";
 
-interface Dependencies extends AreaParts {
+interface Dependencies extends PlatformServices {
   readonly events: EventRecorder;
   /** The scopes that a key can be granted. */
   readonly scopes: ReadonlySet<string>;

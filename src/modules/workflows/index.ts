@@ -7,7 +7,7 @@
  */
 import type { OperationCaller } from "../../chain/operation-caller.ts";
 import { openObjectStore } from "../../platform/objects/index.ts";
-import type { Area, AreaParts } from "../area.ts";
+import type { Area, PlatformServices } from "../area.ts";
 import type { EventLogs, EventRecorder } from "../operations/index.ts";
 import { createDefinitions, type ReferenceSources } from "./definitions/index.ts";
 import { createEnvironments } from "./environments/index.ts";
@@ -25,7 +25,7 @@ import { createStreams } from "./streams/index.ts";
 import { createTasks } from "./tasks/index.ts";
 import { createTriggers, findTriggersOf } from "./triggers/index.ts";
 
-interface Dependencies extends AreaParts, ReferenceSources {
+interface Dependencies extends PlatformServices, ReferenceSources {
   readonly events: EventRecorder;
   readonly eventLogs: EventLogs;
   readonly takeQuota: TakeQuota;

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Database } from "../../../platform/db/index.ts";
 import { ulidFrom } from "../../../platform/ids/ulid.ts";
 import { createRepeatedTask } from "../../../platform/jobs/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { Evidence } from "./domain/snapshot.ts";
 import { entitlementStore } from "./store.ts";
 
@@ -15,9 +14,7 @@ export interface EvidenceLog {
   stop(): Promise<void>;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "db" | "log"> {
   /** Called for every call that is not recorded because too much is waiting to be stored. */
   readonly onDropped: () => void;
   readonly flushMs?: number;

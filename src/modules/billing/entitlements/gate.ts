@@ -2,9 +2,8 @@ import type { EntitlementCheck } from "../../../chain/entitlement.ts";
 import type { Operation } from "../../../definitions/index.ts";
 import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import { createTenantCache, type Database, type TenantChanges } from "../../../platform/db/index.ts";
-import type { Metrics } from "../../../platform/telemetry/index.ts";
+import { createTenantCache } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import {
   type Enforcement,
   type EntitlementState,
@@ -24,11 +23,7 @@ export interface EntitlementGate {
   evaluate(tenantId: TenantId, item: string, nowMs: number): Promise<Evaluation>;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly changes: TenantChanges;
-  readonly clock: Clock;
-  readonly metrics: Metrics;
+interface Dependencies extends Pick<PlatformServices, "db" | "changes" | "clock" | "metrics"> {
   readonly enforcement: Enforcement;
   readonly evidence: EvidenceLog;
 }

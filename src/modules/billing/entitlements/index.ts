@@ -5,12 +5,9 @@
  * recently enough. Gate: evaluates a call's entitlement from memory. Evidence: counts of calls that were admitted without
  * an entitlement (grace), or denied.
  */
+
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, TenantChanges } from "../../../platform/db/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
-import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import type { Operators } from "../operators.ts";
 import type { Enforcement } from "./domain/evaluation.ts";
@@ -24,13 +21,7 @@ import { entitlementStore } from "./store.ts";
 export { type Grants, planGrants } from "./domain/snapshot.ts";
 export type { NewSnapshot };
 
-interface Dependencies {
-  readonly db: Database;
-  readonly changes: TenantChanges;
-  readonly clock: Clock;
-  readonly cursors: Cursors;
-  readonly log: Log;
-  readonly metrics: Metrics;
+interface Dependencies extends Pick<PlatformServices, "db" | "changes" | "clock" | "cursors" | "log" | "metrics"> {
   readonly events: EventRecorder;
   readonly operators: Operators;
   readonly enforcement: Enforcement;

@@ -5,13 +5,11 @@
  * segment has. Rating: the calculation of lines. Preview: a stored calculation before the end of the period. Invoices are
  * records; nothing is collected.
  */
+
 import type { Context } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Meters } from "../meters/index.ts";
 import type { Operators } from "../operators.ts";
@@ -22,12 +20,8 @@ import { fromDraft, invoiceHandlers } from "./handler.ts";
 import { invoiceJobs } from "./jobs.ts";
 import { createInvoiceService } from "./service.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors" | "metrics"> {
   readonly log: Pick<Log, "error">;
-  readonly cursors: Cursors;
-  readonly metrics: Metrics;
   readonly events: EventRecorder;
   readonly operators: Operators;
   readonly plans: Plans;

@@ -1,9 +1,9 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
-import { type Database, notFound } from "../../../platform/db/index.ts";
+import { notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import type { Meters } from "../meters/index.ts";
 import type { Operators } from "../operators.ts";
@@ -12,12 +12,10 @@ import type { Calculate } from "./calculation.ts";
 import type { Draft, Invoice } from "./domain/invoice.ts";
 import { invoiceStore } from "./store.ts";
 
-interface Dependencies {
-  readonly db: Database;
+interface Dependencies extends Pick<PlatformServices, "db" | "metrics"> {
   readonly log: Pick<Log, "error">;
   readonly operators: Operators;
   readonly events: EventRecorder;
-  readonly metrics: Metrics;
   readonly subscriptions: () => Subscriptions;
   readonly meters: Pick<Meters, "isSettled">;
   readonly calculate: Calculate;

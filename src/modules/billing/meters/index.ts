@@ -5,11 +5,10 @@
  * its transaction id. Window: a range of time that the service counts as one record. Watermark: the time up to which the
  * service has counted its own meters.
  */
+
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Sql } from "../../../platform/db/index.ts";
-import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { UsageSource, UsageWindow } from "../../usage-source.ts";
 import type { Operators } from "../operators.ts";
@@ -24,14 +23,9 @@ import { createUsageService } from "./usage-service.ts";
 
 export { storageUsage };
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly cursors: Cursors;
-  readonly metrics: Metrics;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors" | "metrics" | "platformTenantId"> {
   readonly events: EventRecorder;
   readonly operators: Operators;
-  readonly platformTenantId: () => TenantId;
   readonly sources: readonly UsageSource[];
   /** Prevents the invoicing of a tenant until the transaction ends; returns the end of its last invoiced period. */
   readonly holdInvoices: (tx: Sql, tenantId: TenantId) => Promise<Date | undefined>;

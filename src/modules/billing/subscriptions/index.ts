@@ -5,9 +5,10 @@
  * several if the plan was changed. Overrides: exceptions from the plan for one tenant. Renewal: the start of the next
  * period.
  */
+
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database, Sql } from "../../../platform/db/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import type { NewSnapshot } from "../entitlements/index.ts";
 import type { Operators } from "../operators.ts";
@@ -21,9 +22,7 @@ import { subscriptionStore } from "./store.ts";
 
 export type { Period, PlanChange, Segment } from "./domain/subscription.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly plans: Plans;
   readonly operators: Operators;
   readonly events: EventRecorder;

@@ -1,12 +1,9 @@
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database } from "../../../platform/db/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { Renewals } from "./renewal.ts";
 import { subscriptionStore } from "./store.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly renewals: Renewals;
   readonly platformTenantId: () => string;
 }

@@ -3,12 +3,12 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Context } from "../../../chain/call.ts";
 import { Failure, fail, invalid } from "../../../errors/index.ts";
 import { requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import { type Database, notFound } from "../../../platform/db/index.ts";
+import { notFound } from "../../../platform/db/index.ts";
 import type { Json, JsonObject } from "../../../platform/document/index.ts";
 import { inProgressFailure, type KeyedCall, keyName } from "../../../platform/idempotency/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { Connection, Connections, OpenConnection } from "../connections/index.ts";
 import {
   type Action,
@@ -65,9 +65,7 @@ export interface RenderedRequest {
 /** The result of a call: an ended execution, or the request of a dry run. */
 export type ActionResult = { readonly execution: Execution } | { readonly request: RenderedRequest };
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly catalogue: Pick<Catalogue, "action">;
   readonly connections: Pick<Connections, "open" | "find" | "actionVersion">;
   readonly executor: ActionExecutor;

@@ -10,19 +10,16 @@ import {
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { productionOf } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { JsonObject } from "../../../platform/document/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { ActionCall, ActionResult, ActionService } from "./action-service.ts";
 import { executionFailure } from "./domain/action-failure.ts";
 import type { Execution, ExecutionOrigin, ExecutionStatus } from "./domain/execution.ts";
 import { fromExecution, fromExplanation, fromResult } from "./execution-message.ts";
 
-interface Dependencies {
+interface Dependencies extends Pick<PlatformServices, "cursors" | "clock"> {
   readonly service: ActionService;
-  readonly cursors: Cursors;
-  readonly clock: Clock;
 }
 
 /** The operations of ConnectorActionService. */

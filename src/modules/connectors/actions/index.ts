@@ -6,16 +6,14 @@
  * performed the action, but did not confirm it. Limit: the time until which a provider accepts no requests of a connection.
  * Lease: how long a node has to store the outcome, before other nodes end the execution.
  */
+
 import { ConnectorActionService as Rpc } from "../../../../gen/service/api/connector_action_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Signals } from "../../../platform/db/index.ts";
+import type { Signals } from "../../../platform/db/index.ts";
 import type { JsonObject } from "../../../platform/document/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
-import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { Explainer } from "../../explainer.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Quotas } from "../../tenancy/index.ts";
@@ -64,13 +62,8 @@ export interface Actions {
   idle(): Promise<void>;
 }
 
-interface Dependencies {
-  readonly db: Database;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors" | "log" | "metrics"> {
   readonly signals: Pick<Signals, "onDue">;
-  readonly clock: Clock;
-  readonly cursors: Cursors;
-  readonly log: Log;
-  readonly metrics: Metrics;
   readonly events: EventRecorder;
   readonly quotas: () => Pick<Quotas, "takeIn" | "isUsedUp" | "exceeded">;
   readonly catalogue: Pick<Catalogue, "action">;

@@ -6,15 +6,11 @@
  * visit to the provider's own page. State: identifies an authorization, once and only in the same browser. Callback: the return
  * from the provider. Hold: to wait until the tenant's backend confirms the end user. Offer: a provider with its usable modes.
  */
+
 import type { ConnectSessionService as Rpc } from "../../../../gen/service/api/connect_session_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Keyring } from "../../../platform/crypto/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
-import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Connections } from "../connections/index.ts";
 import type { Catalogue } from "../manifests/index.ts";
@@ -39,14 +35,8 @@ export interface ConnectSessions {
   readonly pages: ConnectPages;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly cursors: Cursors;
-  readonly keyring: Keyring | undefined;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors" | "keyring" | "log" | "metrics"> {
   readonly events: EventRecorder;
-  readonly log: Log;
-  readonly metrics: Metrics;
   readonly catalogue: Pick<Catalogue, "provider" | "providerByDigest">;
   readonly configs: ProviderConfigs;
   readonly connections: Connections;

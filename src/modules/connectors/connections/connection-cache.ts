@@ -1,13 +1,12 @@
-import { createSignalCache, type Database, type SignalCache, type Signals } from "../../../platform/db/index.ts";
+import { createSignalCache, type SignalCache } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { SealedConnection } from "./domain/connection.ts";
 import { type ConnectionRef, connectionStore } from "./store.ts";
 
 /** Caches sealed connections on this node. A change of one connection invalidates only that one, on every node. */
 export type ConnectionCache = SignalCache<ConnectionRef, SealedConnection>;
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals"> {
   /** A monotonic clock. */
   readonly nowMs?: () => number;
 }

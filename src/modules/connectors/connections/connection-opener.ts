@@ -1,6 +1,5 @@
 import { type Principal, requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Keyring } from "../../../platform/crypto/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { AccountValues, AuthMode } from "../manifests/index.ts";
 import type { ProviderConfig, ProviderConfigs } from "../provider-configs/index.ts";
 import type { ConnectionCache } from "./connection-cache.ts";
@@ -50,10 +49,8 @@ export type OpenConnections = (
   options?: OpenOptions,
 ) => Promise<OpenConnection | ConnectionFailure>;
 
-interface Dependencies {
+interface Dependencies extends Pick<PlatformServices, "clock" | "keyring"> {
   readonly cache: ConnectionCache;
-  readonly clock: Clock;
-  readonly keyring: Keyring | undefined;
   readonly configs: Pick<ProviderConfigs, "readFor">;
   readonly refresher: Refresher;
 }

@@ -8,16 +8,14 @@
  * needs_account: unusable until one of the accounts that its grant reaches is chosen. needs_reauth: unusable until the end user
  * grants access again. Revoked: permanently unusable, with its credentials erased.
  */
+
 import type { ConnectionService as Rpc } from "../../../../gen/service/api/connection_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import { type Keyring, type Reencryptable, sealedTable } from "../../../platform/crypto/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
+import { type Reencryptable, sealedTable } from "../../../platform/crypto/index.ts";
+import type { Database, Sql } from "../../../platform/db/index.ts";
 import type { JobKind, JobRunner } from "../../../platform/jobs/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
-import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import type { Catalogue, GuardedHttp } from "../manifests/index.ts";
 import type { ProviderConfigs } from "../provider-configs/index.ts";
@@ -87,18 +85,12 @@ export interface Connections {
   stop(): Promise<void>;
 }
 
-interface Dependencies {
+interface Dependencies
+  extends Pick<PlatformServices, "db" | "signals" | "clock" | "cursors" | "keyring" | "log" | "metrics"> {
   readonly check: ConnectionCheck;
-  readonly db: Database;
   /** A separate connection pool for cache reads during calls. */
   readonly cacheLoadDb: Database;
-  readonly signals: Signals;
-  readonly clock: Clock;
-  readonly cursors: Cursors;
-  readonly keyring: Keyring | undefined;
   readonly events: EventRecorder;
-  readonly log: Log;
-  readonly metrics: Metrics;
   readonly jobs: Pick<JobRunner, "wake">;
   readonly catalogue: Pick<Catalogue, "provider">;
   readonly configs: ProviderConfigs;

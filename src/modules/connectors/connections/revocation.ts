@@ -1,8 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database } from "../../../platform/db/index.ts";
 import type { Job, JobKind } from "../../../platform/jobs/index.ts";
-import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { ConnectionCache } from "./connection-cache.ts";
 import type { SealedConnection } from "./domain/connection.ts";
 import type { OpenForTokens } from "./refresh/refresh-preparation.ts";
@@ -16,10 +14,7 @@ export const revokeGrantKind = "connector.revoke_grant";
 /** After this many attempts the grant stays at the provider, and the credentials are erased. */
 export const revocationAttemptsMax = 6;
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly metrics: Metrics;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "metrics"> {
   readonly openForTokens: OpenForTokens;
   readonly tokens: Pick<TokenClient, "revoke">;
   readonly refresher: Pick<Refresher, "withLease">;

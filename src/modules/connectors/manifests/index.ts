@@ -14,10 +14,9 @@ import type {
   ConnectorManifestService,
 } from "../../../../gen/service/api/connector_catalog_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import { createTextReader } from "../../../platform/document-text/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { PackRecords } from "../../pack-records.ts";
 import { type BuiltinProviders, createBuiltinProviders } from "./catalogue/builtin-catalogue.ts";
 import { type Catalogue, createCatalogue } from "./catalogue/catalogue.ts";
@@ -112,11 +111,9 @@ export interface Manifests {
   readonly packRecords: PackRecords;
 }
 
-interface Dependencies extends Omit<ManifestParts, "texts" | "catalogue"> {
+interface Dependencies extends Pick<PlatformServices, "cursors" | "log">, Omit<ManifestParts, "texts" | "catalogue"> {
   /** A separate connection pool for cache reads during calls. */
   readonly cacheLoadDb: Database;
-  readonly cursors: Cursors;
-  readonly log: Log;
   readonly configStates: ReadConfigStates;
   /** The providers that every tenant has; by default those of `connectors/providers`. */
   readonly builtin?: BuiltinProviders;

@@ -1,12 +1,12 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, type Violation } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { notFound, type Sql, type TenantChanges } from "../../../platform/db/index.ts";
+import { notFound, type Sql } from "../../../platform/db/index.ts";
 import type { DocumentViolation, JsonObject } from "../../../platform/document/index.ts";
 import type { TextReader } from "../../../platform/document-text/index.ts";
-import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { toViolationFailure } from "../../../platform/protojson/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Catalogue, PackSource } from "./catalogue/catalogue.ts";
 import { compileInSlices } from "./compile-in-slices.ts";
@@ -26,11 +26,9 @@ export type FindProviderUse = (sql: Sql, tenantId: TenantId, providerKey: string
 export type IsManifestPinned = (sql: Sql, tenantId: TenantId, providerKey: string, version: string) => Promise<boolean>;
 
 /** The dependencies of the service. */
-export interface ManifestParts {
+export interface ManifestParts extends Pick<PlatformServices, "changes" | "shares"> {
   readonly events: EventRecorder;
-  readonly changes: TenantChanges;
   readonly texts: TextReader;
-  readonly shares: EventLoopScheduler;
   readonly catalogue: Pick<Catalogue, "isBuiltin">;
   readonly findUse: FindProviderUse;
   readonly isPinned: IsManifestPinned;

@@ -8,11 +8,10 @@
  * installation: a pack in a tenant, with the records that belong to it. base: the content that the pack wrote into a record.
  * owner: the module that owns a kind of record. image: the rows of a record, from which a rollback restores them.
  */
+
 import type { MarketplaceService as Rpc } from "../../../../gen/service/api/marketplace_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { Database } from "../../../platform/db/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
-import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { FindUses, PackRecords } from "../../pack-records.ts";
 import { builtinFolder, createBuiltinPacks } from "./builtin-packs.ts";
@@ -38,10 +37,7 @@ export interface MarketplaceSources extends SlotSources {
   readonly findUses: () => readonly FindUses[];
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly log: Log;
-  readonly metrics: Metrics;
+interface Dependencies extends Pick<PlatformServices, "db" | "log" | "metrics"> {
   readonly events: EventRecorder;
   readonly sources: MarketplaceSources;
   /** The folder of built-in packs; that of the service by default. */

@@ -7,13 +7,14 @@
  * with its secrets erased. Redirect URI: the address at which the provider returns the end user; every config has its own, so
  * that a callback can never be meant for another app.
  */
+
 import type { ProviderConfigService as Rpc } from "../../../../gen/service/api/provider_config_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { findEnvironment, productionKey, type TenantId } from "../../../platform/access/index.ts";
 import { type Canary, canaryStore, isOnCanarySide } from "../../../platform/canary/index.ts";
 import type { Reencryptable } from "../../../platform/crypto/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
 import { createTenantCache, type Database, type Sql } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { PromotableArtifacts } from "../../promotable-artifacts.ts";
 import { decodeConfigContent } from "./domain/config-content.ts";
 import type { ProviderConfig, ProviderSecrets, SealedProviderConfig } from "./domain/provider-config.ts";
@@ -75,11 +76,9 @@ interface CachedConfig {
   readonly canary: (Canary & { readonly config: ProviderConfig }) | undefined;
 }
 
-interface Dependencies extends ProviderConfigParts {
-  readonly db: Database;
+interface Dependencies extends Pick<PlatformServices, "db" | "cursors">, ProviderConfigParts {
   /** A separate connection pool for cache reads during calls. */
   readonly cacheLoadDb: Database;
-  readonly cursors: Cursors;
   /** The URL at which callers reach the service. */
   readonly publicUrl: () => string;
 }

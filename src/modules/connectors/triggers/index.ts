@@ -8,24 +8,22 @@
  * commit with its delivery. Delivery: the work to pass an event to its target. Claim: a node's right to a piece of work for a time.
  * Dead: an event that could not be delivered. Replay: delivering an ended event again, as a new effect.
  */
+
 import type { TriggerSubscriptionService as Rpc } from "../../../../gen/service/api/trigger_subscription_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Keyring, Reencryptable } from "../../../platform/crypto/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
-import { createTenantConcurrencyLimiter, type EventLoopScheduler } from "../../../platform/event-loop/index.ts";
+import type { Reencryptable } from "../../../platform/crypto/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import { createTenantConcurrencyLimiter } from "../../../platform/event-loop/index.ts";
 import {
   createLeasedWorkLoop,
   type JobKind,
   type LeasedWorkLoop,
   type LeaseRequest,
 } from "../../../platform/jobs/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
 import { createShards } from "../../../platform/shards/index.ts";
-import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { FindUses } from "../../pack-records.ts";
 import type { Catalogue, GuardedHttp } from "../manifests/index.ts";
@@ -60,15 +58,8 @@ export type { CompileTemplate, EnvironmentLookup, FindPoolId };
 /** The module's dependencies on connections. */
 export type TriggerConnections = ConnectionAccess & SubscriptionParts["connections"];
 
-export interface TriggerParts {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly shares: EventLoopScheduler;
-  readonly cursors: Cursors;
-  readonly keyring: Keyring | undefined;
-  readonly metrics: Metrics;
+export interface TriggerParts
+  extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "shares" | "cursors" | "keyring" | "metrics"> {
   readonly events: EventRecorder;
   readonly catalogue: Pick<Catalogue, "trigger">;
   readonly connections: TriggerConnections;

@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database, Sql } from "../../../platform/db/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { SubscriptionStatus } from "./domain/subscription.ts";
 
@@ -19,9 +19,7 @@ export type StoreStatus = (
   change: StatusChange,
 ) => Promise<void>;
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly events: EventRecorder;
 }
 

@@ -3,13 +3,13 @@ import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { productionKey, requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
 import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
-import type { Database } from "../../../platform/db/index.ts";
 import type { Json } from "../../../platform/document/index.ts";
-import { type EventLoopScheduler, runAtOnce, runInSlices } from "../../../platform/event-loop/index.ts";
+import { runAtOnce, runInSlices } from "../../../platform/event-loop/index.ts";
 import { type KeyedCall, withIdempotency } from "../../../platform/idempotency/index.ts";
 import { isUlid } from "../../../platform/ids/ulid.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import { nearestName } from "../../../platform/text/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { Quotas } from "../../tenancy/index.ts";
 import { isSummable, summableRange } from "../analysis/index.ts";
 import { nextStatus } from "../experiments/index.ts";
@@ -47,12 +47,10 @@ export interface Assignment {
   readonly receipt: SignedReceipt | undefined;
 }
 
-interface Dependencies {
-  readonly db: Database;
+interface Dependencies extends Pick<PlatformServices, "db" | "shares"> {
   readonly snapshots: Snapshots;
   readonly receipts: Receipts;
   readonly writer: ExposureWriter;
-  readonly shares: EventLoopScheduler;
   readonly quotas: () => Pick<Quotas, "isUsedUp" | "exceeded">;
   readonly metrics: Pick<Metrics, "tenantCounter">;
   /** How long after its window a unit is counted, so that scores which are being written are not missed. */

@@ -1,5 +1,6 @@
 import { environmentIdOf, type TenantId } from "../../../platform/access/index.ts";
-import { createTenantCache, type Database, type TenantChanges } from "../../../platform/db/index.ts";
+import { createTenantCache } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import { experimentStore } from "../experiments/index.ts";
 import { type CompiledExperiment, compileExperiment } from "./eligibility.ts";
 
@@ -15,10 +16,7 @@ export interface Snapshots {
   ): CompiledExperiment | undefined | Promise<CompiledExperiment | undefined>;
 }
 
-interface Dependencies {
-  readonly cacheLoadDb: Database;
-  readonly changes: TenantChanges;
-}
+type Dependencies = Pick<PlatformServices, "cacheLoadDb" | "changes">;
 
 interface Found {
   readonly compiled: CompiledExperiment | undefined;

@@ -1,5 +1,4 @@
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventEntry, EventRecorder } from "../../operations/index.ts";
 import { analyse } from "../analysis/index.ts";
 import { planOf } from "../experiments/index.ts";
@@ -13,9 +12,7 @@ export interface HistoryWriter {
   writeDue(): Promise<boolean>;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly events: EventRecorder;
 }
 

@@ -1,9 +1,8 @@
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
-import { type EventLoopScheduler, runInSlices } from "../../../platform/event-loop/index.ts";
+import type { Signals, Sql } from "../../../platform/db/index.ts";
+import { runInSlices } from "../../../platform/event-loop/index.ts";
 import { createRepeatedTask } from "../../../platform/jobs/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { UnitValue } from "../analysis/index.ts";
 import { MomentChanges } from "./domain/moment-changes.ts";
 import { type CountedScore, unitValueOf } from "./domain/unit-values.ts";
@@ -29,12 +28,8 @@ export interface UnitCountWorker {
   stop(): Promise<void>;
 }
 
-interface Dependencies {
-  readonly db: Database;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "shares"> {
   readonly signals: Pick<Signals, "onDue">;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly shares: EventLoopScheduler;
   readonly metrics: Pick<Metrics, "counter">;
   readonly history: HistoryWriter;
 }

@@ -2,10 +2,11 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Context } from "../../../chain/call.ts";
 import { type Failure, fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { createBatcher, type Database, type Sql } from "../../../platform/db/index.ts";
-import { type EventLoopScheduler, runAtOnce, runInSlices } from "../../../platform/event-loop/index.ts";
+import { createBatcher, type Sql } from "../../../platform/db/index.ts";
+import { runAtOnce, runInSlices } from "../../../platform/event-loop/index.ts";
 import { type KeyedCall, withIdempotency } from "../../../platform/idempotency/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type {
   AssignContext,
   AssignmentService,
@@ -21,11 +22,9 @@ import { insertNewScores, insertScores, type ScoreOutcome } from "./store.ts";
 /** The outcome of a score. */
 export type ScoreResult = { readonly score: Score; readonly variantKey: string } | { readonly failure: Failure };
 
-interface Dependencies {
-  readonly db: Database;
+interface Dependencies extends Pick<PlatformServices, "db" | "shares"> {
   readonly assignments: Pick<AssignmentService, "requireExperiment" | "unitHash" | "recallReceipt">;
   readonly receipts: Receipts;
-  readonly shares: EventLoopScheduler;
   readonly metrics: Pick<Metrics, "tenantCounter">;
 }
 

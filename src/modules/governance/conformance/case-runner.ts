@@ -1,5 +1,5 @@
 import type { Config } from "../../../config/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import type { PlatformServices } from "../../area.ts";
 import { type CaseResult, decide, knownCode, limitCodes, undecided } from "./domain/case-result.ts";
 import type { RunMode } from "./domain/run.ts";
 import {
@@ -11,9 +11,7 @@ import {
   UnexpectedReply,
 } from "./sandbox/index.ts";
 
-export interface CaseRunnerParts {
-  readonly config: Config;
-  readonly log: Log;
+export interface CaseRunnerParts extends Pick<PlatformServices, "config" | "log"> {
   readonly send: SendRequest;
   /** Which of these capabilities is off; undefined if none is. */
   readonly findCapabilityOff: (ids: readonly string[]) => Promise<string | undefined>;

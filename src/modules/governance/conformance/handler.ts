@@ -16,11 +16,9 @@ import {
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
 import { type KeyedCall, reviseResponses, withIdempotency } from "../../../platform/idempotency/index.ts";
 import { pageOf, readPage } from "../../../platform/paging/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import { inTenant } from "../../tenant-work.ts";
 import type { ConformanceReport } from "./domain/report.ts";
 import type { ConformanceRun } from "./domain/run.ts";
@@ -30,11 +28,8 @@ import { runStore } from "./run-store.ts";
 import type { ConformanceSuite } from "./sandbox/index.ts";
 import type { ConformanceService } from "./service.ts";
 
-interface Dependencies {
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors"> {
   readonly service: ConformanceService;
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly cursors: Cursors;
   readonly suites: ReadonlyMap<string, ConformanceSuite>;
 }
 

@@ -12,7 +12,7 @@ import type { Config } from "../../../config/index.ts";
 import type { Operation } from "../../../definitions/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import type { AreaParts } from "../../area.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { CapabilitySource, EventRecorder } from "../../operations/index.ts";
 import type { ScratchTenants } from "../../tenancy/index.ts";
 import { createCaseRunner } from "./case-runner.ts";
@@ -30,7 +30,7 @@ import { conformanceSweepJob } from "./sweep-job.ts";
 export type { ConformanceReport } from "./domain/report.ts";
 
 /** Dependencies of the module. */
-export interface ConformanceParts extends AreaParts {
+export interface ConformanceParts extends PlatformServices {
   readonly events: EventRecorder;
   readonly scratchTenants: ScratchTenants;
   readonly findEnvironment: FindEnvironment;

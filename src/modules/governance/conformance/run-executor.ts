@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import { type Database, nextWake, type Signals } from "../../../platform/db/index.ts";
+import { nextWake } from "../../../platform/db/index.ts";
 import { enqueueJobs, type Job, type JobKind } from "../../../platform/jobs/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventContext } from "../../operations/index.ts";
 import type { ScratchTenants } from "../../tenancy/index.ts";
 import { inTenant } from "../../tenant-work.ts";
@@ -26,10 +26,7 @@ const checkMs = 2000;
 const busyMs = 1000;
 const attemptsMax = 3;
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly signals: Signals;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "signals"> {
   readonly suites: ReadonlyMap<string, ConformanceSuite>;
   readonly runCases: CaseRunner;
   readonly scratchTenants: ScratchTenants;

@@ -1,18 +1,13 @@
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database, NextDue, Signals, Sql } from "../../../platform/db/index.ts";
+import type { NextDue, Signals, Sql } from "../../../platform/db/index.ts";
 import { createRepeatedTask } from "../../../platform/jobs/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
-import type { BackgroundWorker } from "../../area.ts";
+import type { BackgroundWorker, PlatformServices } from "../../area.ts";
 import type { EventEntry, EventRecorder } from "../../operations/index.ts";
 import { closeExpiredGates } from "./gates/expired-gates.ts";
 import type { EvidenceMetrics } from "./metrics.ts";
 import { runStore } from "./runs/run-store.ts";
 
-interface Dependencies {
-  readonly db: Database;
+interface Dependencies extends Pick<PlatformServices, "db" | "log" | "clock"> {
   readonly signals: Pick<Signals, "onDue">;
-  readonly log: Log;
-  readonly clock: Clock;
   readonly events: EventRecorder;
   readonly metrics: EvidenceMetrics;
 }

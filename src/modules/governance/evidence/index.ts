@@ -8,7 +8,7 @@
  */
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import type { AreaParts } from "../../area.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { createEvidenceSweeper } from "./evidence-sweeper.ts";
 import { gateHandlers } from "./gates/gate-handler.ts";
@@ -34,7 +34,10 @@ export { reencryptableSigningKeys } from "./signing/key-store.ts";
 
 /** Dependencies of the module. */
 export interface EvidenceParts
-  extends Pick<AreaParts, "db" | "signals" | "log" | "clock" | "cursors" | "keyring" | "metrics" | "platformTenantId"> {
+  extends Pick<
+    PlatformServices,
+    "db" | "signals" | "log" | "clock" | "cursors" | "keyring" | "metrics" | "platformTenantId"
+  > {
   readonly events: EventRecorder;
   readonly candidates: Candidates;
   readonly findRuntimeFinding: FindRuntimeFinding;

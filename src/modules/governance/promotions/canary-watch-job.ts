@@ -2,19 +2,14 @@ import { create } from "@bufbuild/protobuf";
 import { PromotionService as Rpc, StopCanaryRequestSchema } from "../../../../gen/service/api/promotion_pb.ts";
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
 import { Failure } from "../../../errors/index.ts";
-import type { TenantId } from "../../../platform/access/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { CanaryScorer } from "./canary-scorer.ts";
 import { type CandidateRef, candidateStore } from "./store.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "db" | "log" | "platformTenantId"> {
   /** Calls an operation in process. */
   readonly call: OperationCaller;
-  readonly platformTenantId: () => TenantId;
   readonly scoreCanary: CanaryScorer;
 }
 

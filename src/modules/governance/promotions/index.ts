@@ -6,15 +6,15 @@
  * targets. Canary: a share of the keys that gets the candidate's versions first. Gate: whether the evidence of a candidate is
  * sufficient. Handle: what a rollback restores.
  */
+
 import type { PromotionService as Rpc } from "../../../../gen/service/api/promotion_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Sql } from "../../../platform/db/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { PromotableArtifacts } from "../../promotable-artifacts.ts";
 import { createArtifactKinds } from "./artifact-kinds.ts";
 import { createCanaryScorer } from "./canary-scorer.ts";
@@ -34,13 +34,11 @@ export type { EvidenceGate } from "./evidence-gate.ts";
 export type { FindEnvironment, FindIdentities } from "./service.ts";
 export { waiverScope } from "./service.ts";
 
-interface Dependencies extends Omit<PromotionParts, "kinds" | "metrics" | "scoreCanary"> {
-  readonly db: Database;
-  readonly log: Log;
-  readonly platformTenantId: () => TenantId;
+interface Dependencies
+  extends Pick<PlatformServices, "db" | "log" | "platformTenantId" | "cursors">,
+    Omit<PromotionParts, "kinds" | "metrics" | "scoreCanary"> {
   /** Calls an operation in process. */
   readonly call: OperationCaller;
-  readonly cursors: Cursors;
   readonly metrics: Pick<Metrics, "counter">;
   /** The owners of the artifacts. They are composed with other areas. */
   readonly artifacts: () => readonly PromotableArtifacts[];

@@ -4,11 +4,10 @@
  * Connection: the settings of one provider. Account: a person at a provider, who is a member here. Attempt: a sign-in that a
  * browser has started. Just in time: to create the member at the first sign-in. Group roles: the roles of a provider's group.
  */
+
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
 import { retentionJob } from "../../../platform/jobs/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import { connectionUrls } from "./connection-urls.ts";
 import type { SsoConnection } from "./domain/connection.ts";
 import { ssoHandlers } from "./handler.ts";
@@ -20,10 +19,7 @@ export type { ExternalPerson, OidcConnection, SamlConnection, SsoConnection } fr
 export { createMemberFinder, type MemberFinder, type SignInRefusal } from "./sign-in.ts";
 export { attemptStore, bindingOf, connectionStore, reencryptableConnections, type SignInAttempt } from "./store.ts";
 
-interface Dependencies extends ConnectionParts {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly cursors: Cursors;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors">, ConnectionParts {
   readonly publicUrl: () => string;
   readonly platformTenantId: () => string;
 }

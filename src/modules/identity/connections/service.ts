@@ -1,11 +1,11 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { beyondCeiling, roleGrants, unknownRole } from "../../../platform/access/index.ts";
-import type { Keyring } from "../../../platform/crypto/index.ts";
-import { notFound, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import { notFound, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { urlRefusal } from "../../../platform/egress/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import type { MemberAccounts } from "../../tenancy/index.ts";
 import { checkedCertificate } from "./domain/certificate.ts";
@@ -15,10 +15,8 @@ import { applySessionRoles } from "./sign-in.ts";
 import { bindingOf, connectionStore, groupRoleStore } from "./store.ts";
 
 /** Dependencies of the service. */
-export interface ConnectionParts {
-  readonly changes: TenantChanges;
+export interface ConnectionParts extends Pick<PlatformServices, "changes" | "keyring"> {
   readonly events: EventRecorder;
-  readonly keyring: Keyring | undefined;
   readonly isSamlEnabled: boolean;
   /** Ends the sessions of people who signed in with a connection. */
   readonly endSessions: (context: EventContext, connectionId: string) => Promise<unknown>;

@@ -4,9 +4,9 @@
  * Identity provider: signs people in. Response: its message, which contains one assertion. Assertion: says who signed in, signed.
  * ACS: where responses arrive. Entity id: the name of this service, one for each connection. Replay: a message that comes again.
  */
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Keyring } from "../../../platform/crypto/index.ts";
+
 import { type RetentionDependencies, retentionJob } from "../../../platform/jobs/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import { bindingOf, type ConnectionUrls, type ExternalPerson, type SamlConnection } from "../connections/index.ts";
 import type { AssertionContent } from "./assertion.ts";
 import { metadataOf } from "./metadata.ts";
@@ -35,9 +35,7 @@ export interface SignOutOrder {
 /** Signs people in and out with SAML. Every method throws if a message is not valid. */
 export type Saml = ReturnType<typeof createSamlFlow>;
 
-interface Dependencies {
-  readonly clock: Clock;
-  readonly keyring: Keyring | undefined;
+interface Dependencies extends Pick<PlatformServices, "clock" | "keyring"> {
   readonly skewMs: number;
   readonly urlsOf: (connection: SamlConnection) => ConnectionUrls;
 }

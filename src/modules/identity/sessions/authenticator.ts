@@ -1,9 +1,8 @@
 import { fail } from "../../../errors/index.ts";
 import { grantedScopes, type Principal, type TenantId } from "../../../platform/access/index.ts";
 import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import { createTenantCache, type Database, type TenantChanges } from "../../../platform/db/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import { createTenantCache } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { ApiKeys, MemberAccounts } from "../../tenancy/index.ts";
 import type { BrowserSession } from "./domain/session.ts";
 import { requireOwnRequest } from "./request-origin.ts";
@@ -32,11 +31,7 @@ export interface SessionAuthenticator {
   flushUses(): Promise<void>;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly changes: TenantChanges;
-  readonly clock: Clock;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "db" | "changes" | "clock" | "log"> {
   readonly members: Pick<MemberAccounts, "access">;
   readonly apiKeys: Pick<ApiKeys, "access">;
   /** The roles of groups that the identity provider named. */

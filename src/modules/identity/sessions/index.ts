@@ -4,13 +4,10 @@
  * Session: a browser in which a member, or the holder of an API key, is signed in. Cookie: the secret that identifies it, of
  * which only the hash is stored. Link: signs a browser in, once. Own request: one that a page of this service has caused.
  */
+
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, TenantChanges } from "../../../platform/db/index.ts";
 import { retentionJob } from "../../../platform/jobs/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
-import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { ApiKeys, MemberAccounts } from "../../tenancy/index.ts";
 import { createSessionAuthenticator } from "./authenticator.ts";
@@ -37,14 +34,8 @@ export {
 export type { SessionMetrics } from "./session-metrics.ts";
 export { sessionStore };
 
-interface Dependencies {
-  readonly db: Database;
-  readonly changes: TenantChanges;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly cursors: Cursors;
+interface Dependencies extends Pick<PlatformServices, "db" | "changes" | "clock" | "log" | "cursors" | "metrics"> {
   readonly events: EventRecorder;
-  readonly metrics: Metrics;
   readonly members: Pick<MemberAccounts, "access" | "lock" | "signOut">;
   readonly apiKeys: Pick<ApiKeys, "access">;
   readonly rolesOfGroups: (tenantId: TenantId, groups: readonly string[]) => Promise<readonly string[]>;

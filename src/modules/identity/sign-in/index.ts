@@ -4,12 +4,10 @@
  * Attempt: a sign-in that a browser has started. Flow: what happens at the identity provider and after it. Ticket: with it, the
  * browser comes back after SAML. Starter: starts the session of a person whom the identity provider has named.
  */
+
 import type { Audit } from "../../../platform/audit/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Keyring } from "../../../platform/crypto/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
 import type { Egress } from "../../../platform/egress/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { MemberFinder } from "../connections/index.ts";
 import type { Saml } from "../saml/index.ts";
 import type { Sessions } from "../sessions/index.ts";
@@ -18,13 +16,9 @@ import { createSignInPages, type SignInPages } from "./page-handler.ts";
 import { createSamlPages } from "./saml-pages.ts";
 import { createSessionStarter } from "./session-start.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "keyring"> {
   readonly audit: Audit | undefined;
   readonly egress: Egress;
-  readonly keyring: Keyring | undefined;
   readonly sessions: Pick<Sessions, "service" | "metrics" | "authenticator">;
   readonly findMember: MemberFinder;
   /** Undefined if SAML is off. */

@@ -17,9 +17,8 @@ import {
   validateAuthResponse,
 } from "oauth4webapi";
 import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Keyring } from "../../../platform/crypto/index.ts";
 import type { Egress } from "../../../platform/egress/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import { bindingOf, type ExternalPerson, type OidcConnection } from "../connections/index.ts";
 import { derive } from "../sessions/index.ts";
 import { createEgressFetch } from "./egress-fetch.ts";
@@ -43,10 +42,8 @@ export interface AttemptSecrets {
   readonly cookie: string;
 }
 
-interface Dependencies {
+interface Dependencies extends Pick<PlatformServices, "keyring" | "clock"> {
   readonly egress: Egress;
-  readonly keyring: Keyring | undefined;
-  readonly clock: Clock;
 }
 
 const discoveryMs = 10 * 60_000;

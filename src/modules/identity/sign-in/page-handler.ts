@@ -1,9 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import type { PlatformServices } from "../../area.ts";
 import { inTenant } from "../../tenant-work.ts";
 import { attemptStore, connectionStore, connectionUrls } from "../connections/index.ts";
 import {
@@ -42,10 +40,7 @@ export interface SignInPages {
   handle(request: PageRequest): Promise<PageResponse | undefined>;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
   readonly metrics: SessionMetrics;
   readonly starter: SessionStarter;
   readonly sessions: SessionService;

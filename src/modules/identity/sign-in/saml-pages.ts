@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
-import type { Clock } from "../../../platform/clock/clock.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import { html } from "../../../platform/html/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
+import type { PlatformServices } from "../../area.ts";
 import { inTenant } from "../../tenant-work.ts";
 import { attemptStore, connectionStore, type SamlConnection, type SignInAttempt } from "../connections/index.ts";
 import { type Saml, seenMessageStore, type VerifiedResponse } from "../saml/index.ts";
@@ -28,9 +28,7 @@ export interface SamlPages {
   handle(request: PageRequest, connectionId: string, page: string): Promise<PageResponse | undefined>;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly saml: Saml;
   readonly sessions: SessionService;
   readonly publicUrl: () => string;

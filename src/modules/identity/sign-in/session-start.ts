@@ -1,6 +1,5 @@
 import type { Audit } from "../../../platform/audit/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventContext } from "../../operations/index.ts";
 import { inTenant } from "../../tenant-work.ts";
 import type { ExternalPerson, MemberFinder, SignInRefusal, SsoConnection } from "../connections/index.ts";
@@ -22,9 +21,7 @@ export interface StartedSession {
 /** Starts sessions for verified sign-ins. */
 export type SessionStarter = ReturnType<typeof createSessionStarter>;
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly audit: Audit | undefined;
   readonly sessions: SessionService;
   readonly findMember: MemberFinder;

@@ -15,13 +15,8 @@ import type { NotificationService } from "../../../../gen/service/api/notificati
 import type { OutboxService } from "../../../../gen/service/api/outbox_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Signals } from "../../../platform/db/index.ts";
-import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
-import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { Connections } from "../../connectors/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Quotas } from "../../tenancy/index.ts";
@@ -62,14 +57,8 @@ export { deliveryExplainer } from "./delivery/delivery-explainer.ts";
 export { deliveryUsage } from "./delivery/usage-source.ts";
 export { runExplainer } from "./runs/run-explainer.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly cursors: Cursors;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly shares: EventLoopScheduler;
-  readonly metrics: Metrics;
+interface Dependencies
+  extends Pick<PlatformServices, "db" | "signals" | "cursors" | "clock" | "log" | "shares" | "metrics"> {
   readonly events: EventRecorder;
   readonly subscribers: Subscribers;
   readonly topics: Topics;

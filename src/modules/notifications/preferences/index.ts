@@ -6,11 +6,12 @@
  * layers cannot change the channel. resolver: decides each channel from all rows; domain/resolver.ts states its rules.
  * step: what happens to a notification before or between its messages.
  */
+
 import type { NotificationWorkflowService as Rpc } from "../../../../gen/service/api/notification_workflow_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Sql } from "../../../platform/db/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { PackRecords } from "../../pack-records.ts";
 import type { Channel, Subscribers } from "../subscribers/index.ts";
 import { type CheckTemplate, checkContents, type TemplateFailure } from "./domain/content-validation.ts";
@@ -98,9 +99,7 @@ export interface Preferences extends WorkflowSnapshots {
   layoutUses(sql: Sql, tenantId: TenantId, layoutId: string, limit: number): Promise<string[]>;
 }
 
-interface Dependencies extends WorkflowParts {
-  readonly db: Database;
-  readonly cursors: Cursors;
+interface Dependencies extends Pick<PlatformServices, "db" | "cursors">, WorkflowParts {
   readonly subscribers: Pick<Subscribers, "find">;
   /** Whether requests may name a workflow that does not exist, if their tenant has not decided it. */
   readonly allowUnknownWorkflows: boolean;

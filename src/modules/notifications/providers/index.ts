@@ -9,9 +9,7 @@
 
 import type { Violation } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { EgressGuard } from "../../../platform/egress/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { MessageProvider, Messaging, OpenConnection } from "../../connectors/index.ts";
 import type { Channel } from "../subscribers/index.ts";
 import { chatWebhook } from "./chat-webhook.ts";
@@ -98,10 +96,7 @@ export interface ProviderAddress {
   readonly identity: string;
 }
 
-interface Dependencies {
-  readonly egress: EgressGuard;
-  readonly clock: Clock;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "egress" | "clock" | "log"> {
   readonly messaging: Messaging;
   /** CA certificates (PEM) for mail servers, instead of the default ones. */
   readonly ca?: string;

@@ -1,11 +1,11 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import { type Database, notFound } from "../../../platform/db/index.ts";
+import { notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { enqueueJobs, type JobKind } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { orderedKeys } from "./domain/subscription.ts";
 import { advanceImport, type TopicImport } from "./domain/topic-import.ts";
@@ -20,9 +20,7 @@ const importKind = "topics.import_members";
 const batchSize = 500;
 const attemptsMax = 10;
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly log: Pick<Log, "error">;
   readonly events: Pick<EventRecorder, "record">;
   readonly topics: Pick<TopicService, "getTopic" | "addKnown">;

@@ -8,11 +8,10 @@
 import type { TopicService as Rpc } from "../../../../gen/service/api/topic_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Sql } from "../../../platform/db/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Subscribers } from "../subscribers/index.ts";
 import { createDeletedTopics } from "./deleted-topics.ts";
@@ -61,11 +60,8 @@ export interface Topics {
   countAt(sql: Sql, tenantId: TenantId, topicKey: string, cutoff: string): Promise<number>;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors"> {
   readonly log: Pick<Log, "error">;
-  readonly cursors: Cursors;
   readonly events: EventRecorder;
   readonly subscribers: Pick<Subscribers, "find" | "resolveIds">;
   readonly platformTenantId: () => string;

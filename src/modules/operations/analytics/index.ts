@@ -5,11 +5,10 @@
  * selector: the part of a query that names series. scoped: restricted to the series of one tenant. window: the time before each
  * point from which a selector takes values.
  */
+
 import type { AnalyticsService as Rpc } from "../../../../gen/service/api/analytics_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { Config } from "../../../config/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
-import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import { analyticsHandlers } from "./handler.ts";
 import { createPrometheusClient } from "./prometheus-client.ts";
 import { createAnalyticsService } from "./service.ts";
@@ -21,11 +20,7 @@ export interface Analytics {
   readonly handlers: Handlers<typeof Rpc>;
 }
 
-interface Dependencies {
-  readonly config: Config;
-  readonly metrics: Metrics;
-  readonly log: Log;
-}
+type Dependencies = Pick<PlatformServices, "config" | "metrics" | "log">;
 
 export function createAnalytics({ config, metrics, log }: Dependencies): Analytics {
   const prometheus = createPrometheusClient({

@@ -4,13 +4,13 @@
  * Event: a record of something that happened. Recorder: lets other modules add events in their own transactions.
  * Position: how far a reader has read the log; no event ever appears before it.
  */
+
 import type { Context } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { retentionJob } from "../../../platform/jobs/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventType } from "./domain/event-types.ts";
 import { eventHandlers } from "./handler.ts";
 import { createEventLog } from "./log.ts";
@@ -54,11 +54,7 @@ export interface EventEntry {
   readonly data: Record<string, unknown>;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly cursors: Cursors;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "cursors" | "clock"> {
   readonly retentionDays: number;
   /** Whether settings that tenants set themselves are effective. */
   readonly tenantSettingsEnabled: boolean;

@@ -1,7 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Database, Signals } from "../../../platform/db/index.ts";
 import { createRepeatedTask } from "../../../platform/jobs/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { Position } from "./domain/event.ts";
 import type { EventReader } from "./reader.ts";
 
@@ -25,11 +24,8 @@ export interface LogFollower {
   isStopped(): boolean;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "log"> {
   readonly reader: EventReader;
-  readonly log: Log;
 }
 
 const tenantBatchSize = 1000;

@@ -1,9 +1,8 @@
-import { type Clock, systemClock } from "../../../platform/clock/clock.ts";
-import type { Database } from "../../../platform/db/index.ts";
+import { systemClock } from "../../../platform/clock/clock.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { createRepeatedTask } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import type { BackgroundWorker } from "../../area.ts";
+import type { BackgroundWorker, PlatformServices } from "../../area.ts";
 import type { HealthSource, HealthSources } from "../../health-source.ts";
 import { deleteOldObservations, type NewObservation, recordObservations } from "./observation-store.ts";
 
@@ -13,9 +12,7 @@ export type DependencyCheck = (() => Promise<boolean>) | undefined;
 /** The dependencies of the service, by name. */
 export type DependencyChecks = Readonly<Record<"database" | "cache" | "queue", DependencyCheck>>;
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly log: Pick<Log, "warn">;
   readonly sources: () => Readonly<Record<keyof HealthSources, Pick<HealthSource<unknown>, "lastPassMs">>>;
   readonly dependencies: DependencyChecks;

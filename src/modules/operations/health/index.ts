@@ -8,12 +8,8 @@
  */
 import type { OperationalHealthService as Rpc } from "../../../../gen/service/api/operational_health_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
-import type { BackgroundWorker } from "../../area.ts";
+import type { BackgroundWorker, PlatformServices } from "../../area.ts";
 import type { HealthSources } from "../../health-source.ts";
 import { createCollector, type DependencyChecks } from "./collector.ts";
 import type { Report } from "./domain/report.ts";
@@ -30,12 +26,8 @@ export interface HealthParts {
   readonly dependencies: DependencyChecks;
 }
 
-interface Dependencies extends HealthParts {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "cursors">, HealthParts {
   readonly metrics: Pick<Metrics, "counter">;
-  readonly cursors: Cursors;
   readonly retentionDays: number;
 }
 

@@ -5,15 +5,9 @@
  * Follower: creates deliveries from the event logs. Sender: leases due deliveries and attempts them.
  * Settlement: the stored result of an attempt. Replay: sending the events of a time range again.
  */
+
 import { randomBytes } from "node:crypto";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Keyring } from "../../../platform/crypto/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Signals } from "../../../platform/db/index.ts";
-import type { EgressGuard } from "../../../platform/egress/index.ts";
-import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
-import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventReader, EventRecorder } from "../events/index.ts";
 import { createDeliveryResultWriter } from "./deliveries/delivery-result-writer.ts";
 import { createFollower, followTopic } from "./deliveries/follower.ts";
@@ -25,16 +19,11 @@ import { webhookHandlers } from "./handler.ts";
 import { webhookJobs } from "./jobs.ts";
 import { createRedeliveryService } from "./replays/redelivery-service.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly cursors: Cursors;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly keyring: Keyring | undefined;
-  readonly egress: EgressGuard;
-  readonly shares: EventLoopScheduler;
+interface Dependencies
+  extends Pick<
+    PlatformServices,
+    "db" | "signals" | "cursors" | "clock" | "log" | "metrics" | "keyring" | "egress" | "shares"
+  > {
   readonly events: { readonly recorder: EventRecorder; readonly reader: EventReader };
   readonly retentionDays: number;
   readonly platformTenantId: () => string;

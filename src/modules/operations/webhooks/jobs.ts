@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database, Sql } from "../../../platform/db/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
 import { type JobKind, retentionJob, runInBatches } from "../../../platform/jobs/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventReader } from "../events/index.ts";
 import { deliveryStore } from "./deliveries/delivery-store.ts";
 import { isSubscribed } from "./domain/fan-out.ts";
@@ -19,10 +19,8 @@ const dayMs = 86_400_000;
 const batchSize = 5000;
 const eventBatchSize = 500;
 
-interface Dependencies {
-  readonly db: Database;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly reader: EventReader;
-  readonly clock: Clock;
   readonly retentionDays: number;
   readonly platformTenantId: () => string;
   /** Notifies this node's sender that an endpoint has due deliveries. */

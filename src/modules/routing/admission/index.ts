@@ -5,10 +5,9 @@
  * group: all items of a constraint with the same key. verdict: whether an item may pass its constraints.
  * hand-out: leasing an item to a worker; throttle and concurrency apply at that moment.
  */
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
+
 import { type RetentionDependencies, retentionJob } from "../../../platform/jobs/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import { admissionHandlers } from "./admission-handler.ts";
 import { createAdmissionRequests } from "./admission-request.ts";
 import type { AdmissionParts } from "./admission-service.ts";
@@ -72,10 +71,7 @@ export {
   saveGroups,
 } from "./group-store.ts";
 
-interface Dependencies extends AdmissionParts {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly cursors: Cursors;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors">, AdmissionParts {
   readonly platformTenantId: () => string;
 }
 

@@ -1,12 +1,7 @@
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database } from "../../../platform/db/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { Pools } from "../pools/index.ts";
 
-export interface PauseEndDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface PauseEndDependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
   readonly pools: Pick<Pools, "poolsWithEndedPauses" | "resumeRecipients">;
 }
 

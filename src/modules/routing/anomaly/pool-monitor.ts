@@ -1,8 +1,7 @@
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database, Sql } from "../../../platform/db/index.ts";
-import type { EventLoopScheduler, TimeSlices } from "../../../platform/event-loop/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { TimeSlices } from "../../../platform/event-loop/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventContext, EventEntry, EventRecorder } from "../../operations/index.ts";
 import type { AnomalyConfig, AutomaticPause, PoolReader, PoolSnapshot } from "../pools/index.ts";
 import { type Anomaly, type ScopedFinding, toWireActions } from "./domain/anomaly.ts";
@@ -25,11 +24,7 @@ export interface MonitoredPools extends Pick<PoolReader, "snapshot"> {
   pauseRecipients(context: EventContext, poolId: string, pauses: readonly AutomaticPause[]): Promise<readonly string[]>;
 }
 
-export interface PoolMonitorDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly shares: EventLoopScheduler;
+export interface PoolMonitorDependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "shares"> {
   readonly events: Pick<EventRecorder, "recordMany">;
   readonly pools: MonitoredPools;
 }

@@ -7,13 +7,13 @@
  * quarantine: excludes the letter from retries. purge: deletes the letter and its item. The letters of a deleted pool can
  * be read, quarantined and purged, but not retried.
  */
+
 import type { DeadLetterService as Rpc } from "../../../../gen/service/api/dead_letter_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import { deadLetterHandlers } from "./handler.ts";
 import { deleteExpiredLettersJob } from "./jobs.ts";
 import type { PreparedReadmission, Readmission, ReadmissionBatch, RefusedItem, RequeuedItem } from "./readmission.ts";
@@ -44,10 +44,8 @@ export interface DeadLetters {
   ): Promise<void>;
 }
 
-interface Dependencies extends DeadLetterParts {
+interface Dependencies extends Pick<PlatformServices, "clock" | "cursors">, DeadLetterParts {
   readonly sql: Sql;
-  readonly clock: Clock;
-  readonly cursors: Cursors;
   readonly platformTenantId: () => string;
 }
 

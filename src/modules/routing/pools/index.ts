@@ -10,8 +10,8 @@
 
 import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Sql, TenantChanges } from "../../../platform/db/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { PoolSnapshot } from "./domain/snapshot.ts";
 import { createPoolRecords } from "./packs/pool-records.ts";
@@ -64,11 +64,8 @@ export type { SnapshotBody, SnapshotHead } from "./snapshots/snapshot-codec.ts";
 export { type StoredPoolVersion, versionStore } from "./versions/version-store.ts";
 export { type CloseQueue, type RecipientLoadReader, recipientLoadStore } from "./work-store.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly changes: TenantChanges;
+interface Dependencies extends Pick<PlatformServices, "db" | "changes" | "cursors"> {
   readonly events: EventRecorder;
-  readonly cursors: Cursors;
   readonly loads: RecipientLoadReader;
   readonly closeQueue: CloseQueue;
   /** Returns the reason why a URL must not be called, or undefined if it may be called. */

@@ -11,13 +11,10 @@
 
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Signals, Sql, TenantChanges } from "../../../platform/db/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
 import type { Egress } from "../../../platform/egress/index.ts";
-import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import type { JobRunner } from "../../../platform/jobs/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Admission } from "../admission/index.ts";
 import type { DeadLetters } from "../dead-letters/index.ts";
@@ -70,20 +67,14 @@ export { fromItemOffer } from "./offers/offer-message.ts";
 export type { Offeree } from "./offers/offer-store.ts";
 export type { UnassignedItems } from "./unassigned-items.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signals: Signals;
-  readonly changes: TenantChanges;
-  readonly cursors: Cursors;
+interface Dependencies
+  extends Pick<PlatformServices, "db" | "clock" | "log" | "signals" | "changes" | "cursors" | "shares"> {
   readonly events: EventRecorder;
   readonly pools: PoolReader;
   readonly deadLetters: Pick<DeadLetters, "record" | "deleteResolved" | "changePool">;
   readonly outcomes: OutcomeSink;
   readonly filterAcceptable: AcceptanceFilter;
   readonly admissionOf: Admission["requestOf"];
-  readonly shares: EventLoopScheduler;
   readonly jobs: Pick<JobRunner, "wake">;
   readonly egress: Egress;
   /** Reads the value of a tenant's secret; undefined when there is no secret with that name. */

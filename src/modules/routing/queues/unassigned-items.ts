@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Database, Sql } from "../../../platform/db/index.ts";
-import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { groupNamesOf, retryOnConflict } from "../admission/index.ts";
 import type { DeadLetters, RefusedItem, RequeuedItem } from "../dead-letters/index.ts";
@@ -16,10 +16,8 @@ import { applyTransitions, applyTransitionsUncounted } from "./transitions/item-
 import { addCounts, shardCount } from "./transitions/queue-counts.ts";
 import { type ItemTransition, readItemGroups, type TransitionedItem } from "./transitions/transition-store.ts";
 
-interface Dependencies {
-  readonly db: Database;
+interface Dependencies extends Pick<PlatformServices, "db" | "shares"> {
   readonly pools: Pick<PoolReader, "snapshot">;
-  readonly shares: EventLoopScheduler;
   readonly admissionOf: AdmissionOf;
   readonly deadLetters: Pick<DeadLetters, "record" | "changePool">;
   readonly events: EventRecorder;

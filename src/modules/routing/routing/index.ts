@@ -6,12 +6,8 @@
  * assigner: the background task that finds recipients for waiting items.
  */
 
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Signals, TenantChanges } from "../../../platform/db/index.ts";
-import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import { isRecorded } from "../../../platform/idempotency/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Admission } from "../admission/index.ts";
 import type { PoolSnapshot, Pools } from "../pools/index.ts";
@@ -41,14 +37,8 @@ export { createOutcomeSink } from "./outcomes/outcome-store.ts";
 export type { AssignExperiments } from "./route-preparation.ts";
 export { createRoutingMetrics } from "./routing-metrics.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly changes: TenantChanges;
-  readonly shares: EventLoopScheduler;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly cursors: Cursors;
+interface Dependencies
+  extends Pick<PlatformServices, "db" | "signals" | "changes" | "shares" | "clock" | "log" | "cursors"> {
   readonly events: EventRecorder;
   readonly pools: Pools;
   readonly queues: Queues;

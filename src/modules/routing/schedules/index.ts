@@ -6,15 +6,13 @@
  * follows from the run, so that every time routes one item. position: the first time that was not handled. overlap: what happens
  * at a time while the item of an earlier run is unfinished. catch-up: what happens to times that no node handled in time.
  */
+
 import type { ScheduleService as Rpc } from "../../../../gen/service/api/schedule_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Signals } from "../../../platform/db/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
 import { createShards } from "../../../platform/shards/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { PoolReader } from "../pools/index.ts";
 import { shardCount } from "./domain/schedule.ts";
@@ -23,12 +21,7 @@ import { createRunRouter } from "./run-router.ts";
 import { createScheduleService } from "./schedule-service.ts";
 import { createItemScheduleWorker } from "./schedule-worker.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly cursors: Cursors;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "cursors"> {
   readonly events: EventRecorder;
   readonly metrics: Pick<Metrics, "tenantCounter">;
   readonly pools: Pick<PoolReader, "requirePool">;

@@ -1,19 +1,13 @@
-import type { Clock } from "../../../platform/clock/clock.ts";
 import { createScheduleWorker } from "../../../platform/cron/index.ts";
-import type { Database, Signals } from "../../../platform/db/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventEntry, EventRecorder } from "../../operations/index.ts";
 import type { ScheduleRun } from "./domain/schedule.ts";
 import { type DueRuns, decideRuns } from "./due-runs.ts";
 import type { RunRouter } from "./run-router.ts";
 import { type DueSchedule, type RunResult, runStore, type UnfinishedItem, type UnsettledRun } from "./run-store.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly clock: Clock;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log"> {
   readonly shards: Shards;
   readonly events: EventRecorder;
   readonly router: RunRouter;

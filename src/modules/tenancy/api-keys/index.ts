@@ -6,10 +6,7 @@
  * Verifier: checks presented keys, from a cache for most calls.
  * Bootstrap key: an admin key whose text the operator sets in `auth.bootstrap_api_key`.
  */
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import type { PlatformServices } from "../../area.ts";
 import { apiKeyHandlers } from "./handler.ts";
 import { type ApiKeyParts, createApiKeyService } from "./service.ts";
 import { createApiKeyVerifier } from "./verifier.ts";
@@ -17,12 +14,7 @@ import { createApiKeyVerifier } from "./verifier.ts";
 export { createKeyText, type NewApiKey } from "./service.ts";
 export type { ApiKeyVerifier } from "./verifier.ts";
 
-interface Dependencies extends ApiKeyParts {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly cursors: Cursors;
-  readonly log: Log;
-}
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors" | "log">, ApiKeyParts {}
 
 /** The module's public API. */
 export type ApiKeys = ReturnType<typeof createApiKeys>;

@@ -3,9 +3,8 @@ import bcrypt from "bcrypt";
 import { keyFormat } from "../../../config/index.ts";
 import { fail } from "../../../errors/index.ts";
 import type { Principal } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import { createTenantCache, type Sql, type TenantChanges } from "../../../platform/db/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import { createTenantCache, type Sql } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import { createCheckQueue } from "./check-queue.ts";
 import { principalOf, type StoredApiKey, statusOf } from "./domain/api-key.ts";
 import type { OwnerFinder } from "./service.ts";
@@ -53,12 +52,9 @@ interface SharedCheck {
   join(signal: AbortSignal | undefined): Promise<boolean>;
 }
 
-interface Dependencies {
+interface Dependencies extends Pick<PlatformServices, "changes" | "clock" | "log"> {
   readonly sql: Sql;
-  readonly changes: TenantChanges;
   readonly findOwner: OwnerFinder;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Compares a secret with a hash. Expensive. */
   readonly compare?: (secret: string, hash: string) => Promise<boolean>;
 }

@@ -9,9 +9,9 @@ import type { EnvironmentService as Rpc } from "../../../../gen/service/api/envi
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { findEnvironment, type ReferredEnvironment, type TenantId } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Sql, TenantChanges } from "../../../platform/db/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { NewEnvironment } from "./domain/environment.ts";
 import { environmentHandlers } from "./handler.ts";
@@ -32,10 +32,8 @@ export interface Environments {
   ): Promise<PageRows<{ readonly id: string; readonly key: string }>>;
 }
 
-interface Dependencies {
+interface Dependencies extends Pick<PlatformServices, "changes" | "cursors"> {
   readonly events: EventRecorder;
-  readonly changes: TenantChanges;
-  readonly cursors: Cursors;
 }
 
 export function createEnvironments({ events, changes, cursors }: Dependencies): Environments {

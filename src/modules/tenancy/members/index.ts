@@ -4,8 +4,7 @@
  * Subject: the `sub` claim that identifies a member. Invited: not seen yet; the first call activates the member.
  * Resolver: finds the member that a token belongs to, from a cache for most calls.
  */
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import { createMemberAccounts, type MemberCredentials } from "./accounts.ts";
 import { memberHandlers } from "./handler.ts";
 import { createMemberResolver } from "./resolver.ts";
@@ -14,10 +13,8 @@ import { createMemberService, type MemberParts } from "./service.ts";
 export type { MemberAccounts, MemberCredentials } from "./accounts.ts";
 export type { Member, MemberRoles } from "./domain/member.ts";
 
-interface Dependencies extends Omit<MemberParts, "accounts"> {
-  readonly db: Database;
+interface Dependencies extends Pick<PlatformServices, "db" | "cursors">, Omit<MemberParts, "accounts"> {
   readonly credentials: MemberCredentials;
-  readonly cursors: Cursors;
 }
 
 /** The module's public API. */

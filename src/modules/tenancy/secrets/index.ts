@@ -6,15 +6,12 @@
  */
 
 import type { Reencryptable } from "../../../platform/crypto/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import { secretHandlers } from "./handler.ts";
 import { createRotation } from "./jobs.ts";
 import { createSecretService, type SecretParts } from "./service.ts";
 
-interface Dependencies extends SecretParts {
-  readonly db: Database;
-  readonly cursors: Cursors;
+interface Dependencies extends Pick<PlatformServices, "db" | "cursors">, SecretParts {
   /** The tenant that instance-wide jobs run under. */
   readonly platformTenantId: () => string;
   /** Tables of other modules that are encrypted with the same keys. */

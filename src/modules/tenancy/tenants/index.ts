@@ -6,12 +6,12 @@
  * Quota: a tenant's maximum number of calls of an operation per UTC day.
  * Scratch tenant: a tenant that the service creates for a piece of its own work, and removes with everything in it.
  */
+
 import type { QuotaReceipt } from "../../../chain/call.ts";
 import type { TenantStateReader } from "../../../chain/tenant-state.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import { createTenantCache, type Database, lockFor } from "../../../platform/db/index.ts";
+import { createTenantCache, lockFor } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { Tenant } from "./domain/tenant.ts";
 import { tenantHandlers } from "./handler.ts";
 import { purgeTenantJob } from "./jobs.ts";
@@ -24,10 +24,7 @@ export type { QuotaRequest, Quotas } from "./quotas.ts";
 export type { ScratchTenants } from "./scratch-tenants.ts";
 export type { Tenant };
 
-interface Dependencies extends TenantParts {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly cursors: Cursors;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors">, TenantParts {
   /** The daily quotas that come with a tenant's entitlements, by operation; none by default. */
   readonly readLimits?: (tenantId: TenantId) => Promise<Readonly<Record<string, number>>>;
   /** Whether settings that tenants set themselves are effective. */

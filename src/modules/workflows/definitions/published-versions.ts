@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { type Canary, canaryStore, isOnCanarySide } from "../../../platform/canary/index.ts";
-import { createTenantCache, type Database, type TenantChanges } from "../../../platform/db/index.ts";
+import { createTenantCache } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { Definition } from "./domain/language/definition.ts";
 import { parseDefinition } from "./domain/language/syntax/parse-definition.ts";
 import type { DefinitionHead, DefinitionId } from "./domain/workflow-definition.ts";
@@ -55,9 +56,7 @@ export interface PublishedVersions {
   idOf(tenantId: TenantId, idOrKey: string): Promise<string>;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly changes: TenantChanges;
+interface Dependencies extends Pick<PlatformServices, "db" | "changes"> {
   /** The memory that parsed versions may take, in bytes of their documents. */
   readonly bytesMax?: number;
 }

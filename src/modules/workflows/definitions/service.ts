@@ -1,18 +1,12 @@
 import { type Context, PrepareAgain } from "../../../chain/call.ts";
 import { Failure, fail, type Violation } from "../../../errors/index.ts";
-import {
-  lockFor,
-  notFound,
-  type RowImage,
-  type TenantChanges,
-  unchangedRecord,
-  updateRefusal,
-} from "../../../platform/db/index.ts";
+import { lockFor, notFound, type RowImage, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { type DocumentViolation, Violations } from "../../../platform/document/index.ts";
 import type { ReadText, TextFormat } from "../../../platform/document-text/index.ts";
-import { type EventLoopScheduler, runInSlices } from "../../../platform/event-loop/index.ts";
+import { runInSlices } from "../../../platform/event-loop/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { toViolationFailure } from "../../../platform/protojson/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { checkInSlices } from "./domain/language/checks/check-definition.ts";
 import { checkReferences, type DefinitionLookups } from "./domain/language/checks/check-references.ts";
@@ -37,10 +31,8 @@ import { type ReferenceSources, readLookups } from "./reference-reader.ts";
 import { definitionStore } from "./store.ts";
 
 /** The dependencies of the definition service. */
-export interface DefinitionParts extends ReferenceSources {
+export interface DefinitionParts extends Pick<PlatformServices, "changes" | "shares">, ReferenceSources {
   readonly events: EventRecorder;
-  readonly changes: TenantChanges;
-  readonly shares: EventLoopScheduler;
   readonly readText: ReadText;
 }
 

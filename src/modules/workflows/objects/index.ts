@@ -6,15 +6,14 @@
  * committed in time ends. evidence: what the store says about the bytes, checked before the commit. removal: bytes without a
  * record are removed, unless their stream is held.
  */
+
 import type { WorkflowObjectService as Rpc } from "../../../../gen/service/api/workflow_object_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database } from "../../../platform/db/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
 import type { ObjectStore } from "../../../platform/objects/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { ReleaseObjects, Streams } from "../streams/index.ts";
 import { intentIdOf } from "./domain/intent.ts";
 import { intentStore } from "./intent-store.ts";
@@ -24,10 +23,7 @@ import { removeObjectsJob } from "./object-removal.ts";
 import { createObjectService } from "./object-service.ts";
 import { removalStore } from "./removal-store.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
   readonly metrics: Pick<Metrics, "counter">;
   readonly streams: Pick<Streams, "lookup" | "requireAppendable" | "appendInTransaction">;
   readonly store: ObjectStore;

@@ -1,13 +1,11 @@
-import type { Clock } from "../../../platform/clock/clock.ts";
-import { type Database, tryLockFor } from "../../../platform/db/index.ts";
+import { tryLockFor } from "../../../platform/db/index.ts";
 import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 import type { ObjectStore } from "../../../platform/objects/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { ObjectMetrics } from "./object-metrics.ts";
 import { type RemovableObject, removalStore } from "./removal-store.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly store: ObjectStore;
   readonly metrics: ObjectMetrics;
   readonly region: string;

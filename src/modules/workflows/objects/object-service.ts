@@ -1,9 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { Failure, fail } from "../../../errors/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import { type Database, notFound } from "../../../platform/db/index.ts";
+import { notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
-import type { Log } from "../../../platform/log/log.ts";
 import {
   ObjectMismatch,
   type ObjectReader,
@@ -11,16 +9,14 @@ import {
   ObjectStoreError,
   verifyBody,
 } from "../../../platform/objects/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import { contentClassOf, mayLog, type StreamDefinition, type Streams } from "../streams/index.ts";
 import { type RequestedRange, resolveRange } from "./domain/byte-range.ts";
 import { endedFailure, expiryMs, nextStatus, type ObjectIntent, objectKeyOf, quietAt } from "./domain/intent.ts";
 import { intentStore } from "./intent-store.ts";
 import type { ObjectMetrics } from "./object-metrics.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
   readonly streams: Pick<Streams, "lookup" | "requireAppendable" | "appendInTransaction">;
   readonly store: ObjectStore;
   readonly metrics: ObjectMetrics;

@@ -9,20 +9,17 @@
  * replay: a new run that continues an ended one at one of its steps. dead letter: a run that failed or timed out, with the
  * number of its replays; replays that fail share the letter of the first run.
  */
+
 import type { WorkflowApprovalService as ApprovalRpc } from "../../../../gen/service/api/workflow_approval_pb.ts";
 import type { WorkflowDeadLetterService as DeadLetterRpc } from "../../../../gen/service/api/workflow_dead_letter_pb.ts";
 import type { WorkflowRunService as Rpc } from "../../../../gen/service/api/workflow_run_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Signals } from "../../../platform/db/index.ts";
-import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import { type JobKind, type JobRunner, retentionJob } from "../../../platform/jobs/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
 import { createShards } from "../../../platform/shards/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { Explainer } from "../../explainer.ts";
 import type { HealthSource, RunHealth } from "../../health-source.ts";
 import type { EventRecorder } from "../../operations/index.ts";
@@ -71,13 +68,7 @@ export type { ServiceStartOutcome, ServiceStartRequest, TakeQuota } from "./serv
 export { ownStartRecord } from "./start/run-start.ts";
 export { runUsage } from "./usage-source.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly shares: EventLoopScheduler;
-  readonly cursors: Cursors;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "shares" | "cursors"> {
   readonly metrics: Pick<Metrics, "counter" | "tenantCounter" | "histogram" | "gauge">;
   readonly events: EventRecorder;
   readonly definitions: Definitions;

@@ -1,7 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Signals } from "../../../platform/db/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { TaskDispatch } from "../tasks/index.ts";
 import type { Effect } from "./domain/engine/advance-result.ts";
@@ -13,10 +11,7 @@ import type { RunMetrics } from "./run-metrics.ts";
 import { endTopic } from "./run-service.ts";
 import type { LiveRun } from "./storage/run-loader.ts";
 
-interface Dependencies {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signals: Signals;
+interface Dependencies extends Pick<PlatformServices, "clock" | "log" | "signals"> {
   readonly events: Pick<EventRecorder, "wake">;
   /** Sweeps at this time at the latest. */
   readonly sweepBy: (atMs: number) => void;

@@ -1,11 +1,10 @@
 import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import { createBatcher, type Database, isDataError, mayBeCommitted } from "../../../platform/db/index.ts";
-import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
+import { createBatcher, isDataError, mayBeCommitted } from "../../../platform/db/index.ts";
 import { type IdempotencyRecord, type KeyClaim, keyName, readUsedKeys } from "../../../platform/idempotency/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { TaskDispatch } from "../tasks/index.ts";
 import { Advance } from "./domain/engine/advance.ts";
 import type { Plan } from "./domain/engine/plan.ts";
@@ -67,10 +66,7 @@ export interface CommittedAdvance {
  */
 export type AdvanceResult = "applied" | "unchanged" | "not_found" | "duplicate";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly shares: EventLoopScheduler;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "shares"> {
   readonly plans: PlanCache;
   readonly dispatch: TaskDispatch;
   readonly currentShards: Shards["currentSql"];

@@ -25,10 +25,10 @@ import {
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import { type EventLoopScheduler, runInSlices } from "../../../platform/event-loop/index.ts";
+import { runInSlices } from "../../../platform/event-loop/index.ts";
 import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, optionalTime } from "../../../platform/records/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { Definitions } from "../definitions/index.ts";
 import type { Run, RunStatus } from "./domain/run.ts";
 import type { ExplainRun } from "./explanation/run-explanation.ts";
@@ -41,15 +41,13 @@ import { fromSimulation, toSimulationRequest } from "./simulation/simulation-mes
 import type { SimulateRun } from "./simulation/simulation-service.ts";
 import { type HistoryRow, runStore } from "./storage/run-store.ts";
 
-interface Dependencies {
+interface Dependencies extends Pick<PlatformServices, "shares" | "cursors"> {
   readonly service: RunService;
   readonly signals: RunSignals;
   readonly replays: RunReplays;
   readonly explain: ExplainRun;
   readonly simulate: SimulateRun;
-  readonly shares: EventLoopScheduler;
   readonly definitions: Pick<Definitions, "idOf">;
-  readonly cursors: Cursors;
 }
 
 /** The operations of WorkflowRunService. */

@@ -2,8 +2,9 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Context } from "../../../chain/call.ts";
 import { type Failure, fail, invalid, unreachable } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
-import { type Database, nextWake, notFound, type Signals } from "../../../platform/db/index.ts";
+import { nextWake, notFound } from "../../../platform/db/index.ts";
 import type { KeyedCall } from "../../../platform/idempotency/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { Json } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
 import { type Decision, decisionsOf, type RunEvent } from "./domain/engine/state.ts";
@@ -26,9 +27,7 @@ export interface StartInput {
   readonly origin?: Pick<RunOrigin, "trigger">;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals"> {
   readonly environments: Environments;
   readonly start: StartRun;
   readonly engine: RunEngine;

@@ -1,19 +1,13 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database, Signals } from "../../../platform/db/index.ts";
 import { createRepeatedTask } from "../../../platform/jobs/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import { wakeTime } from "./domain/engine/state.ts";
 import type { AdvanceResult, RunEngine } from "./run-engine.ts";
 import type { RunMetrics } from "./run-metrics.ts";
 import { findDueRuns, nextWake } from "./storage/due-runs.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly clock: Clock;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log"> {
   readonly shards: Shards;
   readonly engine: RunEngine;
   readonly metrics: RunMetrics;

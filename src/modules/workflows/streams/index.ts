@@ -8,13 +8,12 @@
  * still be appended. tail: the newest records, read once for all subscribers of a node. delivery: an input record whose event its
  * run has not received yet. hold: while it is set, nothing of the stream is removed.
  */
+
 import type { WorkflowStreamService as Rpc } from "../../../../gen/service/api/workflow_stream_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database, Signals } from "../../../platform/db/index.ts";
 import type { JobKind } from "../../../platform/jobs/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Runs } from "../runs/index.ts";
 import { type AppendService, createAppendService } from "./append/append-service.ts";
@@ -35,11 +34,7 @@ export { mayLog } from "./domain/region.ts";
 export type { NewRecord, ObjectReference, StreamDefinition } from "./domain/stream.ts";
 export type { ReleaseObjects } from "./retention/retention-job.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly clock: Clock;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log"> {
   readonly metrics: Pick<Metrics, "counter" | "gauge">;
   readonly events: EventRecorder;
   readonly sendMail: Runs["sendMail"];

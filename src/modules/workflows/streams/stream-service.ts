@@ -3,8 +3,9 @@ import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { canonicalJson } from "../../../platform/crypto/index.ts";
-import { type Database, lockFor, notFound, type Signals } from "../../../platform/db/index.ts";
+import { lockFor, notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { cursorRefusal } from "./domain/cursor.ts";
 import { type Pins, toPins } from "./domain/pins.ts";
@@ -15,9 +16,7 @@ import type { StreamLookup } from "./stream-lookup.ts";
 import { type ConsumerPosition, type StreamState, streamStore } from "./stream-store.ts";
 import { ackTopic, recordTopic } from "./stream-topics.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals"> {
   readonly events: EventRecorder;
   readonly lookup: StreamLookup;
   readonly region: string;

@@ -7,13 +7,14 @@
  * build: a version of a worker's code. incompatible: a task that none of the workers that poll its queue can run.
  * reservation: the lease of a task that is about to be inserted, for a poll that waits on this node.
  */
+
 import type { WorkflowTaskService as Rpc } from "../../../../gen/service/api/workflow_task_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { HealthSource, TaskHealth } from "../../health-source.ts";
 import type { Environments } from "../environments/index.ts";
 import type { RunEngine } from "./domain/run-engine.ts";
@@ -38,11 +39,8 @@ export type { WaitReason } from "./domain/wait-reason.ts";
 export type { ShownTask } from "./overview/task-overview.ts";
 export type { NewTask, Reservation, Settlement, TaskDispatch } from "./polling/waiting-polls.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "cursors"> {
   readonly log: Pick<Log, "warn">;
-  readonly cursors: Cursors;
   readonly metrics: Pick<Metrics, "counter" | "histogram">;
   /** The engine is created with this module's dispatch, so it is only used when a call needs it. */
   readonly engine: RunEngine;

@@ -25,8 +25,7 @@ import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { Failure, fail, invalid } from "../../../errors/index.ts";
 import { environmentIdOf, modeAllows } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import { classifyDatabaseError, type Database } from "../../../platform/db/index.ts";
+import { classifyDatabaseError } from "../../../platform/db/index.ts";
 import {
   inProgressFailure,
   type KeyedCall,
@@ -37,6 +36,7 @@ import {
 import type { Log } from "../../../platform/log/log.ts";
 import { pageOf, readPage } from "../../../platform/paging/index.ts";
 import { createMessageChecker } from "../../../platform/validation/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import { parseToken } from "./domain/lease-token.ts";
 import type { Json, LeasedTask, TaskQueue, TaskState } from "./domain/task.ts";
 import { describeQueues, getTask, listTasks, queueKey, readQueues, type ShownTask } from "./overview/task-overview.ts";
@@ -54,10 +54,8 @@ import {
   toJson,
 } from "./task-message.ts";
 
-interface Dependencies {
-  readonly db: Database;
+interface Dependencies extends Pick<PlatformServices, "db" | "cursors"> {
   readonly log: Pick<Log, "warn">;
-  readonly cursors: Cursors;
   readonly polls: PollService;
   readonly pollReader: PollReader;
   readonly reports: ReportService;

@@ -1,11 +1,10 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { CelError } from "../../../platform/cel/index.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database, Sql } from "../../../platform/db/index.ts";
-import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
 import { ulidMs } from "../../../platform/ids/ulid.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
 import { shardOf } from "../../../platform/shards/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventHead, EventLogs, LogFollower } from "../../operations/index.ts";
 import { depthOf, isFor, type LoggedEvent, matchesType } from "./domain/event-match.ts";
 import { shardCount } from "./domain/trigger.ts";
@@ -15,10 +14,7 @@ import { positionStore, type Subscriber } from "./position-store.ts";
 import type { RecordResults } from "./trigger-recorder.ts";
 import { isConditionTrue } from "./trigger-templates.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly shares: EventLoopScheduler;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "shares"> {
   readonly shards: Shards;
   readonly eventLogs: EventLogs;
   readonly startFiring: StartFiring;

@@ -7,14 +7,11 @@
  * are handled; it is stored after the starts. depth: the number of triggers in a chain of runs that start each other.
  * overlap: what happens at a time of a schedule while an earlier run is in progress.
  */
+
 import type { WorkflowTriggerService as Rpc } from "../../../../gen/service/api/workflow_trigger_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Signals } from "../../../platform/db/index.ts";
-import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
 import { createShards } from "../../../platform/shards/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventLogs, EventRecorder } from "../../operations/index.ts";
 import type { PackRecords } from "../../pack-records.ts";
 import type { Definitions } from "../definitions/index.ts";
@@ -32,13 +29,7 @@ import { createTriggerService } from "./trigger-service.ts";
 
 export { findTriggersOf } from "./trigger-store.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly shares: EventLoopScheduler;
-  readonly cursors: Cursors;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "shares" | "cursors"> {
   readonly events: EventRecorder;
   readonly eventLogs: EventLogs;
   readonly environments: Environments;

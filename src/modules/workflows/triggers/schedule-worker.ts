@@ -1,8 +1,7 @@
-import type { Clock } from "../../../platform/clock/clock.ts";
 import { createScheduleWorker, decideDueTime, jitterMs, readSchedule } from "../../../platform/cron/index.ts";
-import type { Database, Signals, Sql } from "../../../platform/db/index.ts";
-import type { Log } from "../../../platform/log/log.ts";
+import type { Sql } from "../../../platform/db/index.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { Runs } from "../runs/index.ts";
 import type { Overlap } from "./domain/trigger.ts";
 import { applyOutcomes, type FiringOutcome } from "./domain/trigger-outcome.ts";
@@ -10,11 +9,7 @@ import { runIdOf, type StartFiring, timeFiring } from "./firing-starter.ts";
 import { type DueTrigger, positionStore } from "./position-store.ts";
 import type { RecordResults } from "./trigger-recorder.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly clock: Clock;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log"> {
   readonly shards: Shards;
   readonly runs: Pick<Runs, "findInProgress" | "cancelFor">;
   readonly startFiring: StartFiring;

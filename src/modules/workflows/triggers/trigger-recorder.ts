@@ -1,11 +1,9 @@
-import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Database, Sql } from "../../../platform/db/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventEntry, EventRecorder } from "../../operations/index.ts";
 import type { TriggerChange } from "./position-store.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly events: EventRecorder;
 }
 

@@ -1,7 +1,6 @@
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database, Signals } from "../../../../platform/db/index.ts";
+import type { Signals } from "../../../../platform/db/index.ts";
 import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { ActionMetrics } from "../action-metrics.ts";
 import { abandonedEvent } from "./execution-events.ts";
@@ -15,11 +14,8 @@ export interface AbandonedExecutionSweeper {
   stop(): Promise<void>;
 }
 
-interface Dependencies {
-  readonly db: Database;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
   readonly signals: Pick<Signals, "onDue">;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly events: EventRecorder;
   readonly metrics: ActionMetrics;
   /** The id of the operation whose idempotency records executions have. */

@@ -1,6 +1,6 @@
-import { createBatcher, type Database, type Sql, writePersistently } from "../../../../platform/db/index.ts";
+import { createBatcher, type Sql, writePersistently } from "../../../../platform/db/index.ts";
 import { isRecorded, type KeyedCall } from "../../../../platform/idempotency/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { QuotaRequest, Quotas } from "../../../tenancy/index.ts";
 import { type Beginning, type Begun, insertExecutions, type NewExecution } from "./begin-store.ts";
@@ -19,9 +19,7 @@ export interface ExecutionSettlement extends Settlement {
   readonly execution: NewExecution;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "db" | "log"> {
   readonly events: EventRecorder;
   readonly quotas: () => Pick<Quotas, "takeIn" | "isUsedUp" | "exceeded">;
 }

@@ -1,7 +1,5 @@
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Keyring } from "../../../../platform/crypto/index.ts";
-import type { Database } from "../../../../platform/db/index.ts";
 import { storableText } from "../../../../platform/text/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import { isProofFault } from "../../connections/index.ts";
 import type { Catalogue } from "../../manifests/index.ts";
 import { isExpectedIssuer, safeCode } from "../domain/callback-check.ts";
@@ -16,10 +14,7 @@ import { type AuthorizationValues, type HeldCallback, openValues } from "./seale
 import { refused } from "./session-flow.ts";
 import type { Resubmission, ViewBuilder } from "./view-builder.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly keyring: Keyring | undefined;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "keyring"> {
   readonly catalogue: Pick<Catalogue, "providerByDigest">;
   readonly metrics: SessionMetrics;
   readonly views: ViewBuilder;

@@ -1,10 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Context } from "../../../../chain/call.ts";
 import { fail } from "../../../../errors/index.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Keyring } from "../../../../platform/crypto/index.ts";
-import { type Database, writePersistently } from "../../../../platform/db/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
+import { writePersistently } from "../../../../platform/db/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { EventContext } from "../../../operations/index.ts";
 import type { Connections, GrantRefusal } from "../../connections/index.ts";
 import { type GrantProver, isProofFault, type ProofFailure, type ProvenGrant } from "../../connections/index.ts";
@@ -18,11 +16,7 @@ import type { SessionEnder } from "../session-end.ts";
 import { connectSessionStore } from "../store.ts";
 import { type HeldCallback, openValues, type SealedValues, sealValues } from "./sealed-values.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly keyring: Keyring | undefined;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "keyring"> {
   readonly catalogue: Pick<Catalogue, "providerByDigest">;
   readonly connections: Pick<Connections, "storeGrant">;
   readonly ender: SessionEnder;

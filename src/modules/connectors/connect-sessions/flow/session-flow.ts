@@ -1,7 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Keyring } from "../../../../platform/crypto/index.ts";
-import type { Database } from "../../../../platform/db/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import { type GrantProver, isProofFault, type ProofFailure } from "../../connections/index.ts";
 import type { AccountValues, AuthMode, AuthSpec, OAuth2Auth } from "../../manifests/index.ts";
 import type { ProviderConfigs } from "../../provider-configs/index.ts";
@@ -19,10 +17,7 @@ import type { PageView, RefusalReason } from "./page-view.ts";
 import { type AuthorizationValues, sealValues } from "./sealed-values.ts";
 import type { Choice, ViewBuilder } from "./view-builder.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly keyring: Keyring | undefined;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "keyring"> {
   readonly configs: Pick<ProviderConfigs, "redirectUriOf">;
   readonly metrics: SessionMetrics;
   readonly views: ViewBuilder;

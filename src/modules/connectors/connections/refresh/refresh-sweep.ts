@@ -1,15 +1,12 @@
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database } from "../../../../platform/db/index.ts";
 import { type JobKind, runInBatches } from "../../../../platform/jobs/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { eventData } from "../grant-service.ts";
 import { connectionStore } from "../store.ts";
 import { type DueConnection, leaseStore } from "./lease-store.ts";
 import type { RefreshCause, Refresher } from "./refresher.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly events: EventRecorder;
   readonly refresher: Pick<Refresher, "refresh">;
   readonly platformTenantId: () => string;

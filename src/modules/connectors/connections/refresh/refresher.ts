@@ -1,10 +1,7 @@
 import { backoffMs } from "../../../../platform/backoff/backoff.ts";
 import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Keyring } from "../../../../platform/crypto/index.ts";
-import { type Database, type Signals, writePersistently } from "../../../../platform/db/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
-import type { Metrics } from "../../../../platform/telemetry/index.ts";
+import { writePersistently } from "../../../../platform/db/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { type ConnectionCache, topicOf } from "../connection-cache.ts";
 import { sealCredentials } from "../credentials/sealed-credentials.ts";
@@ -53,13 +50,7 @@ export interface Refresher {
   stop(): Promise<void>;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly keyring: Keyring | undefined;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "metrics" | "keyring"> {
   readonly events: EventRecorder;
   readonly cache: Pick<ConnectionCache, "changed" | "forget">;
   readonly prepare: RefreshPreparation;

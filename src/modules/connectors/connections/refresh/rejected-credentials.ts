@@ -1,6 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database } from "../../../../platform/db/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { Catalogue } from "../../manifests/index.ts";
 import { type ConnectionCache, topicOf } from "../connection-cache.ts";
 import type { OpenConnections } from "../connection-opener.ts";
@@ -28,9 +27,7 @@ export type Refusal =
 /** The provider's verdict on credentials. `unclear`: it gave none. */
 type Verdict = "accepted" | "rejected" | "unclear";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly cache: Pick<ConnectionCache, "forget">;
   readonly catalogue: Pick<Catalogue, "provider">;
   readonly open: OpenConnections;

@@ -1,7 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { createTenantCache, type Database, type Sql, type TenantChanges } from "../../../../platform/db/index.ts";
-import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
+import { createTenantCache, type Database, type Sql } from "../../../../platform/db/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { Action } from "../domain/action.ts";
 import { newestFirst } from "../domain/manifest-version.ts";
 import type { Provider } from "../domain/provider.ts";
@@ -42,12 +41,9 @@ export interface Catalogue {
   messageProviders(): Promise<readonly Provider[]>;
 }
 
-interface Dependencies {
+interface Dependencies extends Pick<PlatformServices, "changes" | "log" | "shares"> {
   /** The connections that load cache entries during calls. */
   readonly cacheLoadDb: Database;
-  readonly changes: TenantChanges;
-  readonly log: Log;
-  readonly shares: EventLoopScheduler;
   readonly builtin: BuiltinProviders;
   /** The memory that compiled manifests of tenants may take, in bytes of their documents. */
   readonly bytesMax?: number;

@@ -1,17 +1,10 @@
 import { Failure } from "../../../../errors/index.ts";
 import { type Backoff, backoffMs } from "../../../../platform/backoff/backoff.ts";
 import { CelError } from "../../../../platform/cel/index.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import {
-  classifyDatabaseError,
-  createBatcher,
-  type Database,
-  mayBeCommitted,
-  type Signals,
-} from "../../../../platform/db/index.ts";
-import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
+import { classifyDatabaseError, createBatcher, mayBeCommitted } from "../../../../platform/db/index.ts";
 import { createLeasedWorkLoop, type LeasedWorkLoop } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { EventEntry, EventRecorder } from "../../../operations/index.ts";
 import { shortMessage } from "../domain/failure.ts";
 import type { StoreStatus } from "../status-store.ts";
@@ -20,12 +13,7 @@ import { type ClaimedDelivery, type DeliveryEnd, deliveryStore } from "./deliver
 import { type CallTarget, TargetRefusal } from "./target-calls.ts";
 import { isConditionTrue } from "./target-templates.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly shares: EventLoopScheduler;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "shares"> {
   readonly events: EventRecorder;
   readonly metrics: TriggerMetrics;
   readonly callTarget: CallTarget;

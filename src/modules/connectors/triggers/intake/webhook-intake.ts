@@ -1,7 +1,6 @@
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Keyring } from "../../../../platform/crypto/index.ts";
-import { createBatcher, type Database } from "../../../../platform/db/index.ts";
+import { createBatcher } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
+import type { PlatformServices } from "../../../area.ts";
 import {
   type Catalogue,
   createRedactor,
@@ -28,10 +27,7 @@ export type IntakeResult = "taken" | "refused" | "malformed" | "unavailable" | {
 /** Receives a delivery of a provider. When it resolves with `taken`, its events are committed. */
 export type ReceiveWebhook = (tenantId: string, subscriptionId: string, delivery: Delivery) => Promise<IntakeResult>;
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly keyring: Keyring | undefined;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "keyring"> {
   readonly catalogue: Pick<Catalogue, "trigger">;
   readonly connections: Pick<ConnectionAccess, "readSecrets">;
   readonly metrics: TriggerMetrics;

@@ -1,8 +1,7 @@
 import { type Backoff, backoffMs } from "../../../../platform/backoff/backoff.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database } from "../../../../platform/db/index.ts";
 import type { Json } from "../../../../platform/document/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
+import type { PlatformServices } from "../../../area.ts";
 import {
   type Catalogue,
   type PageState,
@@ -21,9 +20,7 @@ import type { StoreStatus } from "../status-store.ts";
 import type { TriggerMetrics } from "../trigger-metrics.ts";
 import { type Poll, pollStore, type Scan } from "./poll-store.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly catalogue: Pick<Catalogue, "trigger">;
   readonly send: ProviderClient;
   readonly storeStatus: StoreStatus;

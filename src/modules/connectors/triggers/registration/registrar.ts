@@ -1,9 +1,7 @@
 import { type Backoff, backoffMs } from "../../../../platform/backoff/backoff.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Keyring } from "../../../../platform/crypto/index.ts";
-import { type Database, writePersistently } from "../../../../platform/db/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
+import { writePersistently } from "../../../../platform/db/index.ts";
 import { storableText } from "../../../../platform/text/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import { type Catalogue, type Provider, type RegistrationSpec, type Trigger, valueAt } from "../../manifests/index.ts";
 import { callbackPath, registrationBinding, type Secrets, urlKeyParameter } from "../domain/subscription.ts";
 import type { ProviderClient, ProviderFailure } from "../provider-client.ts";
@@ -12,11 +10,7 @@ import type { StoreStatus } from "../status-store.ts";
 import type { TriggerMetrics } from "../trigger-metrics.ts";
 import { type Registration, registrationStore } from "./registration-store.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly keyring: Keyring | undefined;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "keyring"> {
   readonly catalogue: Pick<Catalogue, "trigger">;
   readonly send: ProviderClient;
   readonly storeStatus: StoreStatus;

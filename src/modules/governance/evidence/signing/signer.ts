@@ -1,6 +1,5 @@
 import type { KeyObject } from "node:crypto";
 import { fail } from "../../../../errors/index.ts";
-import type { TenantId } from "../../../../platform/access/index.ts";
 import {
   canonicalJson,
   createStatementKey,
@@ -11,6 +10,7 @@ import {
 } from "../../../../platform/crypto/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import { payloadType } from "../domain/statement.ts";
 import type { Signed } from "./envelope.ts";
 import { bindingOf, keyStore, type SealedKey, type SigningKey } from "./key-store.ts";
@@ -23,10 +23,7 @@ export interface Signer {
   rotate(sql: Sql, nowMs: number): Promise<{ readonly key: SigningKey; readonly retiredKeyId: string }>;
 }
 
-interface Dependencies {
-  readonly keyring: Keyring | undefined;
-  readonly platformTenantId: () => TenantId;
-}
+type Dependencies = Pick<PlatformServices, "keyring" | "platformTenantId">;
 
 /** Creates the signer of this node. */
 export function createSigner({ keyring, platformTenantId }: Dependencies): Signer {

@@ -1,9 +1,7 @@
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
-import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { Preferences } from "../../preferences/index.ts";
 import type { TopicMember, Topics } from "../../topics/index.ts";
@@ -31,12 +29,7 @@ const pageMsMax = 250;
 /** A broadcast fails after this many failed attempts at one page. */
 const failuresMax = 8;
 
-interface Dependencies extends RecipientParts {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly shares: EventLoopScheduler;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "shares">, RecipientParts {
   readonly events: EventRecorder;
   readonly topics: Pick<Topics, "membersAt" | "countAt">;
   readonly preferences: Pick<Preferences, "readLayers" | "workflow" | "resolve">;

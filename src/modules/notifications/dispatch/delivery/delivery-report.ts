@@ -1,7 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import type { Metrics } from "../../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { DeliveryStatus } from "../domain/delivery.ts";
 import type { DeliveryRow } from "./delivery-store.ts";
@@ -18,10 +17,8 @@ export interface DeliveryReport {
   readonly deadLetterId: string;
 }
 
-interface Dependencies {
-  readonly metrics: Metrics;
+interface Dependencies extends Pick<PlatformServices, "metrics" | "clock"> {
   readonly events: Pick<EventRecorder, "recordMany">;
-  readonly clock: Clock;
 }
 
 /** Publishes delivery outcomes as events and metrics. */

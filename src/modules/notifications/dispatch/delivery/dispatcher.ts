@@ -1,8 +1,7 @@
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import { type Database, readMsToNext, type Signals } from "../../../../platform/db/index.ts";
+import { readMsToNext } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createLeasedWorkLoop, createRepeatedTask, type LeasedWorkLoop } from "../../../../platform/jobs/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { Preferences } from "../../preferences/index.ts";
 import type { Providers } from "../../providers/index.ts";
 import type { DeliveryFailure, Lane } from "../domain/delivery.ts";
@@ -28,11 +27,7 @@ const pollMs = 1000;
 const sweepLimit = 500;
 const graceMs = 12_000;
 
-interface Dependencies extends RecipientParts {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly clock: Clock;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log">, RecipientParts {
   readonly preferences: Pick<Preferences, "readLayers" | "workflow" | "resolve">;
   readonly prepare: MessagePreparer;
   readonly send: MessageSender;

@@ -1,8 +1,7 @@
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import { createBatcher, type Database, type Sql } from "../../../../platform/db/index.ts";
+import { createBatcher, type Sql } from "../../../../platform/db/index.ts";
 import { type IdempotencyRecord, reviseResponses } from "../../../../platform/idempotency/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import type { Log } from "../../../../platform/log/log.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { Resolution } from "../../preferences/index.ts";
 import type { Subscribers } from "../../subscribers/index.ts";
 import { attemptsMax, type DeliveryFailure } from "../domain/delivery.ts";
@@ -49,10 +48,7 @@ interface Bundle {
   readonly record: IdempotencyRecord | undefined;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
   readonly reporter: DeliveryReporter;
   readonly subscribers: Pick<Subscribers, "suppress">;
   /** Whether failed deliveries are retried, which needs a queue. */

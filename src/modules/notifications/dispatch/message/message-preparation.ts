@@ -1,6 +1,4 @@
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { Layouts } from "../../layouts/index.ts";
 import type { Partials } from "../../partials/index.ts";
 import type { NotificationWorkflow } from "../../preferences/index.ts";
@@ -67,13 +65,10 @@ export type PreparedMessage =
   | FailedMessage
   | { readonly kind: "outgoing"; readonly route: Route; readonly message: OutgoingMessage };
 
-interface Dependencies extends IntegrationChooserParts {
+interface Dependencies extends Pick<PlatformServices, "clock" | "log" | "shares">, IntegrationChooserParts {
   readonly layouts: Pick<Layouts, "layoutFor" | "wrap">;
   readonly partials: Pick<Partials, "libraryOf">;
   readonly providers: Pick<Providers, "find">;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly shares: EventLoopScheduler;
 }
 
 /** Selects the route of a message and renders it. Failures are returned, never thrown. */

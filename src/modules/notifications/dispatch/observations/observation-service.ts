@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import type { Context } from "../../../../chain/call.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database, Sql } from "../../../../platform/db/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
 import { isUlid } from "../../../../platform/ids/ulid.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { Connections } from "../../../connectors/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { Integrations } from "../../integrations/index.ts";
@@ -12,9 +12,7 @@ import type { Subscribers } from "../../subscribers/index.ts";
 import { observationKinds, observedState, suppressesAddress, suppressionReason } from "../domain/observation.ts";
 import { type NewObservation, type Observation, type ObservedDelivery, observationStore } from "./observation-store.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly events: Pick<EventRecorder, "recordMany">;
   readonly integrations: Pick<Integrations, "findForCallback">;
   readonly connections: Pick<Connections, "open">;

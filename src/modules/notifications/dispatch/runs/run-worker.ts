@@ -1,8 +1,7 @@
 import { backoffMs } from "../../../../platform/backoff/backoff.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
 import { createLeasedWorkLoop, createRepeatedTask, type LeasedWorkLoop } from "../../../../platform/jobs/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { NotificationWorkflow, Preferences } from "../../preferences/index.ts";
 import { type DeliveryReporter, toReports } from "../delivery/delivery-report.ts";
@@ -29,11 +28,10 @@ const recoveryLimit = 500;
 /** Messages of a run that has ended may be held or retried this long. */
 const afterRunMs = 8 * 86_400_000;
 
-interface Dependencies extends AdvanceParts, RecipientParts {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly clock: Clock;
-  readonly log: Log;
+interface Dependencies
+  extends Pick<PlatformServices, "db" | "signals" | "clock" | "log">,
+    AdvanceParts,
+    RecipientParts {
   readonly events: Pick<EventRecorder, "recordMany">;
   readonly preferences: Pick<Preferences, "readLayers" | "workflow" | "storedWorkflow" | "resolve">;
   readonly reporter: DeliveryReporter;

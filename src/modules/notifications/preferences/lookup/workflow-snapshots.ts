@@ -1,5 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { createTenantCache, type Database, type TenantChanges } from "../../../../platform/db/index.ts";
+import { createTenantCache } from "../../../../platform/db/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { NotificationWorkflow } from "../domain/workflow.ts";
 import { workflowStore } from "../workflow-store.ts";
 
@@ -12,10 +13,7 @@ export interface WorkflowSnapshots {
   ): NotificationWorkflow | undefined | Promise<NotificationWorkflow | undefined>;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly changes: TenantChanges;
-}
+type Dependencies = Pick<PlatformServices, "db" | "changes">;
 
 /** A cache entry; missing workflows are cached too. */
 interface CacheEntry {

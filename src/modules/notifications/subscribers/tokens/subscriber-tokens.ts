@@ -9,10 +9,10 @@ import {
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { fail } from "../../../../errors/index.ts";
 import type { Principal } from "../../../../platform/access/index.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
 import { createSigner } from "../../../../platform/crypto/index.ts";
-import { createSignalCache, type Database, notFound, type Signals } from "../../../../platform/db/index.ts";
+import { createSignalCache, notFound } from "../../../../platform/db/index.ts";
 import { isUlid, lowestUlid, ulid, ulidMs } from "../../../../platform/ids/ulid.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { decodeToken, encodeToken, isSubscriberToken, type TokenClaims } from "./token-codec.ts";
 import { type SubscriberRef, type TokenState, tokenStore } from "./token-store.ts";
@@ -26,10 +26,7 @@ export interface SubscriberTokens {
   changed(subscriber: SubscriberRef): void;
 }
 
-interface Dependencies {
-  readonly cacheLoadDb: Database;
-  readonly signals: Signals;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "cacheLoadDb" | "signals" | "clock"> {
   readonly events: EventRecorder;
   readonly secret: Buffer;
 }

@@ -1,6 +1,7 @@
 import { type Keyring, webhookHeaders } from "../../../../platform/crypto/index.ts";
 import { type Egress, EgressError, type EgressFailure } from "../../../../platform/egress/index.ts";
 import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { Event } from "../../events/index.ts";
 import { cloudEventOf, contentType } from "../domain/cloud-event.ts";
 import { type AttemptFailure, type AttemptResult, messageIdOf, resultOf } from "../domain/delivery.ts";
@@ -23,10 +24,8 @@ const failures: Readonly<Record<Exclude<EgressFailure, "cancelled">, AttemptFail
 };
 
 /** Dependencies of an attempt. */
-export interface AttemptParts {
+export interface AttemptParts extends Pick<PlatformServices, "keyring" | "shares"> {
   readonly egress: Egress;
-  readonly keyring: Keyring | undefined;
-  readonly shares: EventLoopScheduler;
 }
 
 /** Signs an event and posts it once; throws only when the signal aborts. */

@@ -1,6 +1,5 @@
 import { createBatcher, type Sql } from "../../../../platform/db/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
-import type { Metrics } from "../../../../platform/telemetry/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import { type AttemptResult, countsAgainstEndpoint, outcomeOf } from "../domain/delivery.ts";
 import { failingMsMax } from "../domain/endpoint.ts";
 import type { EndpointRef } from "../endpoints/endpoint-store.ts";
@@ -24,10 +23,8 @@ export interface DeliveryResultWriter {
   release(delivery: LeasedDelivery): Promise<void>;
 }
 
-interface Dependencies {
+interface Dependencies extends Pick<PlatformServices, "log" | "metrics"> {
   readonly sql: Sql;
-  readonly log: Log;
-  readonly metrics: Metrics;
   /** Returns a number from 0 to 1. */
   readonly random: () => number;
   readonly disable: (endpoint: EndpointRef, reason: "gone" | "failing") => Promise<boolean>;

@@ -1,6 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Database, Signals } from "../../../../platform/db/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
+import type { PlatformServices } from "../../../area.ts";
 import { createLogFollower, type EventReader } from "../../events/index.ts";
 import { fanOut } from "../domain/fan-out.ts";
 import { type EndpointRef, endpointStore } from "../endpoints/endpoint-store.ts";
@@ -19,11 +18,8 @@ const eventBatchSize = 200;
 /** Signal topic for changes to the set of followed tenants. */
 export const followTopic = "webhooks";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "log"> {
   readonly reader: EventReader;
-  readonly log: Log;
   /** Notifies this node's sender that an endpoint has due deliveries. */
   readonly onDue: (endpoint: EndpointRef) => void;
   readonly pollMs?: number;

@@ -1,7 +1,5 @@
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database, Signals } from "../../../../platform/db/index.ts";
 import { createLeasedWorkLoop, createRepeatedTask } from "../../../../platform/jobs/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { Event, EventReader } from "../../events/index.ts";
 import type { AttemptResult } from "../domain/delivery.ts";
 import { type Destination, type EndpointRef, endpointStore } from "../endpoints/endpoint-store.ts";
@@ -27,13 +25,9 @@ const endpointBatchSize = 1000;
 const leaseMsDefault = 60_000;
 const graceMs = 3000;
 
-interface Dependencies extends AttemptParts {
-  readonly db: Database;
-  readonly signals: Signals;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log">, AttemptParts {
   readonly reader: EventReader;
   readonly resultWriter: DeliveryResultWriter;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly pollMs?: number;
   /** Duration of a delivery's lease. */
   readonly leaseMs?: number;

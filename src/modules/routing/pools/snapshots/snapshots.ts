@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Database, TenantChanges } from "../../../../platform/db/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { PoolId } from "../domain/pool.ts";
 import type { PoolSnapshot, TenantPools } from "../domain/snapshot.ts";
 import { createSnapshot } from "./snapshot-codec.ts";
@@ -18,9 +18,7 @@ export interface Snapshots {
   refresh(tenantId: TenantId, poolId: PoolId): Promise<void>;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly changes: TenantChanges;
+interface Dependencies extends Pick<PlatformServices, "db" | "changes"> {
   /** Maximum number of pools, recipients and rules cached in total. */
   readonly recordsMax?: number;
   /** Maximum number of tenants whose state is kept. */

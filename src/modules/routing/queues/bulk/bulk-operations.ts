@@ -2,10 +2,9 @@ import type { BulkOperationService as Rpc } from "../../../../../gen/service/api
 import type { Handlers } from "../../../../chain/handlers.ts";
 import type { OperationCaller } from "../../../../chain/operation-caller.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Cursors } from "../../../../platform/cursor/index.ts";
-import type { Database, Sql } from "../../../../platform/db/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
 import type { JobKind, JobRunner } from "../../../../platform/jobs/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { PoolReader } from "../../pools/index.ts";
 import type { EndedItem } from "../transitions/transition-store.ts";
@@ -14,10 +13,7 @@ import { bulkOperationJob } from "./bulk-job.ts";
 import { createBulkRunner } from "./bulk-runner.ts";
 import { createBulkService } from "./bulk-service.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly cursors: Cursors;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors"> {
   readonly events: EventRecorder;
   readonly pools: Pick<PoolReader, "requirePool" | "requireRetryPool">;
   readonly jobs: Pick<JobRunner, "wake">;

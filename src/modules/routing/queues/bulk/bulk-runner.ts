@@ -2,8 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { DeadLetterService, RetryDeadLettersRequestSchema } from "../../../../../gen/service/api/dead_letter_pb.ts";
 import type { OperationCaller } from "../../../../chain/operation-caller.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database, Sql } from "../../../../platform/db/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { EventEntry, EventRecorder } from "../../../operations/index.ts";
 import type { EndedItem } from "../transitions/transition-store.ts";
 import { type BatchResult, bulkStore } from "./bulk-store.ts";
@@ -12,9 +12,7 @@ import { type BulkOperation, isEnded, remainingItems } from "./domain/bulk-opera
 import { changeItems, itemEvents } from "./item-batch.ts";
 import { itemScan } from "./item-scan.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly events: EventRecorder;
   readonly call: OperationCaller;
   /** Waits until recently leased items of a pool are with a worker or wait again. */

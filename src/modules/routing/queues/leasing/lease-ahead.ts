@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { createBatcher, type Database, type Signals, type TenantChanges } from "../../../../platform/db/index.ts";
+import { createBatcher, type TenantChanges } from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { PoolConfig } from "../../pools/index.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
 import { createDrainRate } from "./drain-rate.ts";
@@ -35,9 +36,7 @@ export interface AheadBuffer {
   close(): void;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals"> {
   readonly changes: Pick<TenantChanges, "onChange">;
   readonly log: Pick<Log, "warn">;
   /** Called with each pool whose items became ready. */

@@ -1,4 +1,5 @@
-import { type Batcher, createBatcher, type Database, type Signals } from "../../../../platform/db/index.ts";
+import { type Batcher, createBatcher } from "../../../../platform/db/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { ItemScans, SharedUse } from "./item-scans.ts";
 import { type AheadBuffer, type AheadClaim, canBeBuffered, type LeaseAhead } from "./lease-ahead.ts";
 import { ageMaxMs, type BufferedLease, toHandedOut } from "./lease-buffer.ts";
@@ -15,9 +16,7 @@ export interface LeaseBatchGroup {
   readonly cursor: GroupCursor;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals"> {
   readonly scans: ItemScans;
   readonly leaseAhead: LeaseAhead;
   /** A monotonic clock. */

@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { type Database, nextWake, type Signals, type TenantChanges } from "../../../../platform/db/index.ts";
+import { nextWake, type TenantChanges } from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { LeaseLimits } from "../../admission/index.ts";
 import type { Recipient } from "../../pools/index.ts";
 import { parseLeaseToken } from "../completion/completion-service.ts";
@@ -57,9 +58,7 @@ export type ReturnRequest = Pick<LeaseRequest, "tenantId" | "poolId" | "ageingMs
 /** Selects the items without a recipient that a worker may take; returns their ids. */
 export type OfferFilter = (items: readonly OfferedItem[]) => Promise<readonly string[]>;
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals"> {
   readonly changes: Pick<TenantChanges, "onChange">;
   readonly log: Pick<Log, "warn">;
   /** Called with each pool whose items became ready. */

@@ -8,10 +8,9 @@ import {
 } from "../../../../../gen/service/api/offer_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
-import type { Cursors } from "../../../../platform/cursor/index.ts";
-import type { Database } from "../../../../platform/db/index.ts";
 import { recordResponse, unlessRepeated } from "../../../../platform/idempotency/index.ts";
 import { readPage } from "../../../../platform/paging/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { PoolReader } from "../../pools/index.ts";
 import { fromRow } from "../leasing/lease-message.ts";
 import type { LeasedRow } from "../leasing/lease-store.ts";
@@ -22,10 +21,8 @@ import type { OfferService } from "./offer-service.ts";
 import { listOpenOffers, type OpenOffer } from "./offer-store.ts";
 import type { OfferWaits } from "./offer-waits.ts";
 
-interface Dependencies {
-  readonly db: Database;
+interface Dependencies extends Pick<PlatformServices, "db" | "cursors"> {
   readonly pools: Pick<PoolReader, "requirePool">;
-  readonly cursors: Cursors;
   readonly service: OfferService;
   readonly waits: OfferWaits;
 }

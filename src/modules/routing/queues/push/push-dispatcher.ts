@@ -1,12 +1,11 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
 import { webhookHeaders } from "../../../../platform/crypto/index.ts";
-import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
 import { type Egress, EgressError } from "../../../../platform/egress/index.ts";
 import { createTenantQueue } from "../../../../platform/event-loop/index.ts";
 import { createRepeatedTask, InFlightWork } from "../../../../platform/jobs/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
+import type { PlatformServices } from "../../../area.ts";
 import { toLeaseLimits } from "../../admission/index.ts";
 import { type PoolReader, type PoolSnapshot, priorityWorthS, type Recipient } from "../../pools/index.ts";
 import type { CompletionService } from "../completion/completion-service.ts";
@@ -17,11 +16,7 @@ import type { PushAction } from "./action-push.ts";
 import { PushBackoff } from "./push-backoff.ts";
 import { findPushTargets, type PushTarget, type TenantTargets } from "./push-store.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signals: Signals;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "signals"> {
   readonly pools: Pick<PoolReader, "snapshot">;
   readonly leaseService: LeaseService;
   readonly completion: CompletionService;

@@ -1,7 +1,6 @@
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import { type Database, readMsToNext, type Signals, type Sql } from "../../../../platform/db/index.ts";
+import { readMsToNext, type Sql } from "../../../../platform/db/index.ts";
 import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { groupKey, groupNamesOf, readGroups, saveGroups, vacateGroup } from "../../admission/index.ts";
 import type { PoolReader } from "../../pools/index.ts";
@@ -13,11 +12,7 @@ import { type EndedItem, readItemGroups } from "../transitions/transition-store.
 import { createPauseEnd } from "./pause-end.ts";
 import * as store from "./sweep-store.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly clock: Clock;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log"> {
   readonly pools: Pick<PoolReader, "snapshot">;
   readonly completion: CompletionService;
   readonly events: EventRecorder;

@@ -1,10 +1,9 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database, Signals, TenantChanges } from "../../../../platform/db/index.ts";
-import { createTenantQueue, type EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
+import type { TenantChanges } from "../../../../platform/db/index.ts";
+import { createTenantQueue } from "../../../../platform/event-loop/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { type PoolId, type PoolReader, type PoolSnapshot, sideOf } from "../../pools/index.ts";
 import { type Offeree, readQueueActive, type UnassignedItems } from "../../queues/index.ts";
@@ -25,13 +24,8 @@ import {
 } from "./assignment-store.ts";
 import { IdlePools } from "./idle-pools.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "shares"> {
   readonly changes: Pick<TenantChanges, "onChange">;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly shares: EventLoopScheduler;
   readonly pools: PoolReader;
   readonly live: LivePools;
   readonly events: EventRecorder;

@@ -1,7 +1,6 @@
 import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
+import type { PlatformServices } from "../../../area.ts";
 import { type PoolSnapshot, sideOf } from "../../pools/index.ts";
 import type { OfferedItem } from "../../queues/index.ts";
 import { checkAcceptance } from "../domain/acceptance.ts";
@@ -14,10 +13,8 @@ import type { LivePools } from "../outcomes/live-pools.ts";
 const checkMsMax = 500;
 const costlyItemsMax = 10_000;
 
-interface Dependencies {
+interface Dependencies extends Pick<PlatformServices, "clock" | "shares"> {
   readonly live: LivePools;
-  readonly clock: Clock;
-  readonly shares: EventLoopScheduler;
 }
 
 /**

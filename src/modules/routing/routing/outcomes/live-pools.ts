@@ -1,9 +1,8 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import { type Database, isDataError } from "../../../../platform/db/index.ts";
+import { isDataError } from "../../../../platform/db/index.ts";
 import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { EventEntry, EventRecorder } from "../../../operations/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
 import { type CompiledPool, compilePool } from "../domain/compilation/compiled-pool.ts";
@@ -57,10 +56,7 @@ interface Entry {
   refreshing: Promise<void> | undefined;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
   readonly events: EventRecorder;
   readonly entriesMax?: number;
   /** A monotonic clock. */

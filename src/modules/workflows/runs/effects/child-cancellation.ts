@@ -1,8 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database } from "../../../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
 import type { JobKind } from "../../../../platform/jobs/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { AdvanceRequest } from "../run-engine.ts";
 import { cancelChildKind, forbidStart } from "../storage/child-start-store.ts";
 
@@ -14,9 +13,7 @@ export function childStartRecord(tenantId: TenantId, childId: string, nowMs: num
   };
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly advance: (request: AdvanceRequest) => Promise<unknown>;
 }
 

@@ -1,5 +1,4 @@
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database } from "../../../../platform/db/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { Json, JsonObject } from "../../definitions/index.ts";
 import type { Effect } from "../domain/engine/advance-result.ts";
 import type { Failure } from "../domain/engine/state.ts";
@@ -11,9 +10,7 @@ import { runStore } from "../storage/run-store.ts";
 import { childStartRecord } from "./child-cancellation.ts";
 import { EffectFailure } from "./effect-failure.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly start: StartRun;
   readonly takeQuota: TakeQuota;
 }

@@ -1,15 +1,12 @@
 import { Failure } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database } from "../../../../platform/db/index.ts";
 import { enqueueJobs, type JobKind, type JobRunner } from "../../../../platform/jobs/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { Effect } from "../domain/engine/advance-result.ts";
 import { isAttemptOpen, type RunState } from "../domain/engine/state.ts";
 import { type LiveRun, loadRuns } from "../storage/run-loader.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly jobs: Pick<JobRunner, "wake">;
   /** The region of this node. */
   readonly region: string;

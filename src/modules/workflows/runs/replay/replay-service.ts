@@ -1,8 +1,8 @@
 import type { Context } from "../../../../chain/call.ts";
 import { fail, invalid } from "../../../../errors/index.ts";
-import type { Database, Sql } from "../../../../platform/db/index.ts";
-import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { Definitions, Json, PublishedVersion } from "../../definitions/index.ts";
 import type { Environments } from "../../environments/index.ts";
 import { bytesOf, stateBytesMax, stateTooLargeMessage } from "../domain/engine/size-limits.ts";
@@ -50,9 +50,7 @@ export interface StoredReplay<T> {
   readonly reason: string;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly shares: EventLoopScheduler;
+interface Dependencies extends Pick<PlatformServices, "db" | "shares"> {
   readonly definitions: Pick<Definitions, "resolve">;
   readonly environments: Environments;
   readonly plans: PlanCache;

@@ -1,10 +1,9 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import { createBatcher, type Database, mayBeCommitted, type Sql } from "../../../../platform/db/index.ts";
-import type { EventLoopScheduler } from "../../../../platform/event-loop/index.ts";
+import { createBatcher, mayBeCommitted, type Sql } from "../../../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { shardOf } from "../../../../platform/shards/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { Json } from "../../definitions/index.ts";
 import type { TaskDispatch } from "../../tasks/index.ts";
 import { Advance } from "../domain/engine/advance.ts";
@@ -41,10 +40,7 @@ export interface PreparedRun {
   readonly write: NewRunWrite;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly shares: EventLoopScheduler;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "shares"> {
   readonly dispatch: TaskDispatch;
   readonly onCommitted: (committed: readonly CommittedAdvance[]) => void;
 }

@@ -1,9 +1,10 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Context } from "../../../../chain/call.ts";
 import { Failure, fail, invalid } from "../../../../errors/index.ts";
-import { type Database, nextWake, notFound, type Signals, type Sql } from "../../../../platform/db/index.ts";
+import { nextWake, notFound, type Sql } from "../../../../platform/db/index.ts";
 import { isRecorded, type KeyedCall, withIdempotency } from "../../../../platform/idempotency/index.ts";
 import { toViolationFailure } from "../../../../platform/protojson/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { Json } from "../../definitions/index.ts";
 import type { Runs } from "../../runs/index.ts";
 import { contentClassOf, type Pins } from "../domain/pins.ts";
@@ -43,13 +44,11 @@ interface AppendedPrefix {
   readonly appendedAtMs: number;
 }
 
-interface Dependencies {
-  readonly db: Database;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals"> {
   readonly lookup: StreamLookup;
   readonly appender: RecordAppender;
   /** Those of the given runs that have not ended. */
   readonly findInProgress: Runs["findInProgress"];
-  readonly signals: Signals;
   readonly metrics: StreamMetrics;
 }
 

@@ -1,14 +1,10 @@
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database, Signals } from "../../../../platform/db/index.ts";
 import { type JobKind, runInBatches } from "../../../../platform/jobs/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { ackTopic } from "../stream-topics.ts";
 import { checkConsumers, type ExpiredConsumer } from "./consumer-store.ts";
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly signals: Signals;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "signals"> {
   readonly events: EventRecorder;
   readonly platformTenantId: () => string;
 }

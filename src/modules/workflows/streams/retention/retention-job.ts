@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Clock } from "../../../../platform/clock/clock.ts";
-import type { Database, Signals, Sql } from "../../../../platform/db/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
 import type { JobKind } from "../../../../platform/jobs/index.ts";
+import type { PlatformServices } from "../../../area.ts";
 import type { StreamMetrics } from "../stream-metrics.ts";
 import { ackTopic } from "../stream-topics.ts";
 import { deleteOrphanedStreams, findExpiredStreams, removeExpiredRecords } from "./prune-store.ts";
@@ -9,10 +9,7 @@ import { deleteOrphanedStreams, findExpiredStreams, removeExpiredRecords } from 
 /** Frees the large objects of removed records, in the transaction that removes them. */
 export type ReleaseObjects = (tx: Sql, tenantId: TenantId, objectKeys: readonly string[]) => Promise<void>;
 
-interface Dependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly signals: Signals;
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "signals"> {
   readonly metrics: StreamMetrics;
   readonly platformTenantId: () => string;
   readonly releaseObjects: ReleaseObjects | undefined;

@@ -4,9 +4,9 @@ import {
   SubscribeWorkflowStreamResponseSchema,
 } from "../../../../../gen/service/api/workflow_stream_pb.ts";
 import { shareMessage } from "../../../../chain/stream.ts";
-import type { Database, Signals } from "../../../../platform/db/index.ts";
 import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
+import type { PlatformServices } from "../../../area.ts";
 import { mayLog } from "../domain/region.ts";
 import { nameOfKey, type StreamDefinition } from "../domain/stream.ts";
 import { fromRecord } from "../stream-message.ts";
@@ -29,9 +29,7 @@ export interface StreamTail {
   next(sequence: number, signal: AbortSignal): Promise<void>;
 }
 
-interface Dependencies {
-  readonly db: Database;
-  readonly signals: Signals;
+interface Dependencies extends Pick<PlatformServices, "db" | "signals"> {
   readonly log: Pick<Log, "warn">;
   readonly metrics: StreamMetrics;
   /** The region of this node. */
