@@ -16,7 +16,8 @@ const settings = {
   "connector.encryption_key": Buffer.from("0123456789abcdefghijklmnopqrstuv").toString("base64"),
 };
 const definition = "crash.note";
-const quick = { retry: { initial_ms: 10, max_ms: 10, jitter: 0, max_attempts: 5 } };
+// Each kill can end an attempt before its request is sent, so there are more attempts than kills.
+const quick = { retry: { initial_ms: 10, max_ms: 10, jitter: 0, max_attempts: 25 } };
 
 /** Work of a new tenant on a node that is killed. */
 interface Fixture {
