@@ -3,18 +3,10 @@ import type { AnswerClass } from "../manifests/index.ts";
 import type { ExecutionStatus } from "./domain/execution.ts";
 
 /** The metrics of executions. */
-export interface ActionMetrics {
-  /** A request to a provider was answered, or failed. */
-  requested(answerClass: AnswerClass, seconds: number): void;
-  ended(tenantId: string, status: ExecutionStatus, origin: string): void;
-  /** A provider's limit delayed or refused a request. */
-  limited(outcome: "delayed" | "refused"): void;
-  /** Executions of nodes that died were ended. */
-  swept(count: number): void;
-}
+export type ActionMetrics = ReturnType<typeof createActionMetrics>;
 
 /** Creates the metrics of executions. */
-export function createActionMetrics(metrics: Pick<Metrics, "counter" | "tenantCounter" | "histogram">): ActionMetrics {
+export function createActionMetrics(metrics: Pick<Metrics, "counter" | "tenantCounter" | "histogram">) {
   const requests = metrics.histogram({
     name: "connector_request_seconds",
     help: "Requests to providers of connector actions, by the class of the answer.",
@@ -37,9 +29,12 @@ export function createActionMetrics(metrics: Pick<Metrics, "counter" | "tenantCo
     labels: [],
   });
   return {
-    requested: (answerClass, seconds) => requests.observe({ class: answerClass }, seconds),
-    ended: (tenantId, status, origin) => executions.inc(tenantId, { status, origin }),
-    limited: (outcome) => limits.inc({ outcome }),
-    swept: (count) => abandoned.inc({}, count),
+    /** A request to a provider was answered, or failed. */
+    requested: (answerClass: AnswerClass, seconds: number) => requests.observe({ class: answerClass }, seconds),
+    ended: (tenantId: string, status: ExecutionStatus, origin: string) => executions.inc(tenantId, { status, origin }),
+    /** A provider's limit delayed or refused a request. */
+    limited: (outcome: "delayed" | "refused") => limits.inc({ outcome }),
+    /** Executions of nodes that died were ended. */
+    swept: (count: number) => abandoned.inc({}, count),
   };
 }

@@ -8,13 +8,10 @@
  */
 
 import { ConnectorActionService as Rpc } from "../../../../gen/service/api/connector_action_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Signals } from "../../../platform/db/index.ts";
 import type { JsonObject } from "../../../platform/document/index.ts";
-import type { JobKind } from "../../../platform/jobs/index.ts";
 import type { PlatformServices } from "../../area.ts";
-import type { Explainer } from "../../explainer.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Quotas } from "../../tenancy/index.ts";
 import type { Connections } from "../connections/index.ts";
@@ -24,13 +21,10 @@ import { createActionService } from "./action-service.ts";
 import { notExecutable } from "./domain/action-failure.ts";
 import { createActionExecutor } from "./execution/action-executor.ts";
 import { createRateLimits } from "./execution/rate-limits.ts";
-import { createUnrecordedActions, type PerformAction } from "./execution/unrecorded-action.ts";
+import { createUnrecordedActions } from "./execution/unrecorded-action.ts";
 import { createExecutionExplainer } from "./execution-explainer.ts";
 import { actionHandlers } from "./handler.ts";
-import {
-  type AbandonedExecutionSweeper,
-  createAbandonedExecutionSweeper,
-} from "./records/abandoned-execution-sweeper.ts";
+import { createAbandonedExecutionSweeper } from "./records/abandoned-execution-sweeper.ts";
 import { createExecutionWriter } from "./records/execution-writer.ts";
 import { maintainExecutionsJob } from "./records/retention-job.ts";
 
@@ -46,21 +40,6 @@ export type ActionUse =
       /** Whether it can be sent again after an unknown outcome. */
       readonly isRepeatable: boolean;
     };
-
-/** The module's public API. */
-export interface Actions {
-  readonly handlers: Handlers<typeof Rpc>;
-  readonly jobs: readonly JobKind[];
-  /** Ends executions of nodes that died, on nodes that do background work. */
-  readonly sweeper: AbandonedExecutionSweeper;
-  readonly explainer: Explainer;
-  /** Whether a tenant can execute an action. */
-  checkUse(tenantId: TenantId, actionKey: string): Promise<ActionUse>;
-  /** Executes an action once, without a record. */
-  readonly perform: PerformAction;
-  /** Resolves when no execution is in progress. */
-  idle(): Promise<void>;
-}
 
 interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors" | "log" | "metrics"> {
   readonly signals: Pick<Signals, "onDue">;
@@ -79,7 +58,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors"
 
 const operation = `${Rpc.typeName}/${Rpc.method.executeAction.name}`;
 
-export function createActions(dependencies: Dependencies): Actions {
+export function createActions(dependencies: Dependencies) {
   const { clock, cursors, catalogue, random = Math.random } = dependencies;
   const metrics = createActionMetrics(dependencies.metrics);
   const rateLimits = createRateLimits(clock);
@@ -90,8 +69,10 @@ export function createActions(dependencies: Dependencies): Actions {
     handlers: actionHandlers({ service, cursors, clock }),
     jobs: [maintainExecutionsJob(dependencies)],
     explainer: createExecutionExplainer(service),
+    /** Ends executions of nodes that died, on nodes that do background work. */
     sweeper: createAbandonedExecutionSweeper({ ...dependencies, metrics, operation }),
-    async checkUse(tenantId, actionKey) {
+    /** Whether a tenant can execute an action. */
+    async checkUse(tenantId: TenantId, actionKey: string) {
       const found = await catalogue.action(tenantId, actionKey);
       if (found === undefined) return "absent";
       const refusal = notExecutable(found.action);
@@ -99,7 +80,9 @@ export function createActions(dependencies: Dependencies): Actions {
       const { inputSchema, mutation } = found.action;
       return { inputSchema, isRepeatable: mutation.idempotency !== "none" };
     },
+    /** Executes an action once, without a record. */
     perform: createUnrecordedActions({ clock, executor, rateLimits }),
+    /** Resolves when no execution is in progress. */
     async idle() {
       await service.idle();
       await writer.idle();

@@ -7,9 +7,6 @@
  * from the provider. Hold: to wait until the tenant's backend confirms the end user. Offer: a provider with its usable modes.
  */
 
-import type { ConnectSessionService as Rpc } from "../../../../gen/service/api/connect_session_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
-import type { JobKind } from "../../../platform/jobs/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Connections } from "../connections/index.ts";
@@ -21,19 +18,11 @@ import { createCompletion } from "./flow/completion.ts";
 import { createSessionFlow } from "./flow/session-flow.ts";
 import { createViewBuilder } from "./flow/view-builder.ts";
 import { connectSessionHandlers } from "./handler.ts";
-import { type ConnectPages, createConnectPages } from "./page/page-handler.ts";
+import { createConnectPages } from "./page/page-handler.ts";
 import { createOfferFinder } from "./provider-offers.ts";
 import { createConnectSessionService } from "./service.ts";
 import { createSessionEnder } from "./session-end.ts";
 import { createSessionMetrics } from "./session-metrics.ts";
-
-/** The module's public API. */
-export interface ConnectSessions {
-  readonly handlers: Handlers<typeof Rpc>;
-  readonly jobs: readonly JobKind[];
-  /** The pages that end users see. */
-  readonly pages: ConnectPages;
-}
 
 interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors" | "keyring" | "log" | "metrics"> {
   readonly events: EventRecorder;
@@ -47,7 +36,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors"
   readonly platformTenantId: () => string;
 }
 
-export function createConnectSessions(dependencies: Dependencies): ConnectSessions {
+export function createConnectSessions(dependencies: Dependencies) {
   const { db, keyring, cursors, publicUrl } = dependencies;
   const metrics = createSessionMetrics(dependencies.metrics);
   const ender = createSessionEnder({ ...dependencies, metrics });
@@ -61,6 +50,7 @@ export function createConnectSessions(dependencies: Dependencies): ConnectSessio
   return {
     handlers: connectSessionHandlers({ service, completion, cursors, connectUrlOf }),
     jobs: [expiredSessionsJob(shared)],
+    /** The pages that end users see. */
     pages: createConnectPages({
       flow: createSessionFlow(shared),
       receiveCallback: createCallbackFlow(shared),

@@ -4,13 +4,9 @@ import type { EndStatus } from "./domain/session-status.ts";
 /** Why the hosted page refused a request. */
 export type PageRefusal = "token" | "cookie" | "state" | "state_expired" | "redirect" | "issuer" | "ended";
 
-export interface SessionMetrics {
-  created(): void;
-  ended(status: EndStatus, errorCode: string): void;
-  refused(reason: PageRefusal): void;
-}
+export type SessionMetrics = ReturnType<typeof createSessionMetrics>;
 
-export function createSessionMetrics(metrics: Pick<Metrics, "counter">): SessionMetrics {
+export function createSessionMetrics(metrics: Pick<Metrics, "counter">) {
   const creations = metrics.counter({
     name: "connect_sessions_created_total",
     help: "Connect sessions that were created.",
@@ -28,7 +24,7 @@ export function createSessionMetrics(metrics: Pick<Metrics, "counter">): Session
   });
   return {
     created: () => creations.inc({}),
-    ended: (status, errorCode) => ends.inc({ status, error_code: errorCode }),
-    refused: (reason) => refusals.inc({ reason }),
+    ended: (status: EndStatus, errorCode: string) => ends.inc({ status, error_code: errorCode }),
+    refused: (reason: PageRefusal) => refusals.inc({ reason }),
   };
 }

@@ -9,14 +9,12 @@
  * grants access again. Revoked: permanently unusable, with its credentials erased.
  */
 
-import type { ConnectionService as Rpc } from "../../../../gen/service/api/connection_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { type Reencryptable, sealedTable } from "../../../platform/crypto/index.ts";
+import { sealedTable } from "../../../platform/crypto/index.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
-import type { JobKind, JobRunner } from "../../../platform/jobs/index.ts";
+import type { JobRunner } from "../../../platform/jobs/index.ts";
 import type { PlatformServices } from "../../area.ts";
-import type { EventContext, EventRecorder } from "../../operations/index.ts";
+import type { EventRecorder } from "../../operations/index.ts";
 import type { Catalogue, GuardedHttp } from "../manifests/index.ts";
 import type { ProviderConfigs } from "../provider-configs/index.ts";
 import { createConnectionCache } from "./connection-cache.ts";
@@ -25,10 +23,9 @@ import {
   createConnectionOpener,
   createPinReader,
   type OpenConnection,
-  type OpenConnections,
 } from "./connection-opener.ts";
 import { createConnectionUpdates } from "./connection-updates.ts";
-import { createSecretReader, type ReadSecrets } from "./credentials/known-secrets.ts";
+import { createSecretReader } from "./credentials/known-secrets.ts";
 import { bindingOf, type Connection, type ConnectionAttempt } from "./domain/connection.ts";
 import { createGrantService, type Grant, type GrantRefusal } from "./grant-service.ts";
 import { connectionHandlers } from "./handler.ts";
@@ -43,7 +40,7 @@ import { type ConnectionRef, connectionStore } from "./store.ts";
 import { createTokenClient } from "./tokens/token-client.ts";
 import { createAccountProbe } from "./verification/connection-probe.ts";
 import { createConnectionTester } from "./verification/connection-tester.ts";
-import { createGrantProver, type GrantProver } from "./verification/grant-prover.ts";
+import { createGrantProver } from "./verification/grant-prover.ts";
 
 export { checkFields } from "./domain/field-check.ts";
 export { type GrantProver, isProofFault, type ProofFailure, type ProvenGrant } from "./verification/grant-prover.ts";
@@ -53,37 +50,7 @@ export type { Connection, ConnectionAttempt, ConnectionFailure, Grant, GrantRefu
 export type ConnectionCheck = ConnectionParts["check"];
 
 /** The module's public API. */
-export interface Connections {
-  readonly handlers: Handlers<typeof Rpc>;
-  readonly jobs: readonly JobKind[];
-  /** Finds a connection in any state, without its credentials. */
-  find(sql: Sql, tenantId: TenantId, connectionId: string): Promise<Connection | undefined>;
-  /** Whether a provider has connections that are not revoked. */
-  hasProvider(sql: Sql, tenantId: TenantId, providerKey: string): Promise<boolean>;
-  /** Opens a connection, from a cache for most calls, and refreshes it when it is due. Returns a fault if it cannot be used. */
-  readonly open: OpenConnections;
-  /** The version of a provider's manifest that the connection's actions are pinned to; undefined for the newest one. */
-  actionVersion(tenantId: TenantId, connectionId: string, providerKey: string): Promise<string | undefined>;
-  /** Reads the secrets of a connection, to remove them from what its provider sends. */
-  readonly readSecrets: ReadSecrets;
-  /** Reacts to a provider that rejected the credentials of an open connection. */
-  markRejected(tenantId: TenantId, connectionId: string, credentialVersion: number): Promise<Refusal>;
-  /**
-   * Stores access that an end user granted, in the caller's transaction: in a new connection, or in place of the previous grant.
-   * The caller proves the grant with `prover` before.
-   */
-  storeGrant(context: EventContext, grant: Grant): Promise<Connection | GrantRefusal>;
-  /** Adds an attempt to the log of a connection. */
-  recordAttempt(sql: Sql, ref: ConnectionRef, attempt: ConnectionAttempt): Promise<void>;
-  /** Obtains access from providers and proves it. */
-  readonly prover: GrantProver;
-  /** The credentials, for re-encryption when the master key changes. */
-  readonly sealed: Reencryptable;
-  /** Resolves when no refresh is running on this node. */
-  idle(): Promise<void>;
-  /** Ends waits for other nodes, and resolves when no refresh is running on this node. */
-  stop(): Promise<void>;
-}
+export type Connections = ReturnType<typeof createConnections>;
 
 interface Dependencies
   extends Pick<PlatformServices, "db" | "signals" | "clock" | "cursors" | "keyring" | "log" | "metrics"> {
@@ -99,7 +66,7 @@ interface Dependencies
   readonly times?: RefreshTimes;
 }
 
-export function createConnections(dependencies: Dependencies): Connections {
+export function createConnections(dependencies: Dependencies) {
   const { db, cacheLoadDb, signals, clock, cursors, keyring, catalogue, configs, http, jobs } = dependencies;
   const cache = createConnectionCache({ db: cacheLoadDb, signals });
   const tokens = createTokenClient(http);
@@ -120,17 +87,35 @@ export function createConnections(dependencies: Dependencies): Connections {
       revokeGrantJob({ ...dependencies, openForTokens, tokens, refresher, cache }),
       refreshSweepJob({ ...dependencies, refresher }),
     ],
-    find: (sql, tenantId, connectionId) => connectionStore(sql).find(tenantId, connectionId),
-    hasProvider: (sql, tenantId, providerKey) => connectionStore(sql).hasProvider(tenantId, providerKey),
+    /** Finds a connection in any state, without its credentials. */
+    find: (sql: Sql, tenantId: TenantId, connectionId: string) => connectionStore(sql).find(tenantId, connectionId),
+    /** Whether a provider has connections that are not revoked. */
+    hasProvider: (sql: Sql, tenantId: TenantId, providerKey: string) =>
+      connectionStore(sql).hasProvider(tenantId, providerKey),
+    /** Opens a connection, from a cache for most calls, and refreshes it when due. Returns a fault if it cannot be used. */
     open,
+    /** The version of a provider's manifest that the connection's actions are pinned to; undefined for the newest one. */
     actionVersion: createPinReader({ cache, configs }),
+    /** Reads the secrets of a connection, to remove them from what its provider sends. */
     readSecrets: createSecretReader({ cache, keyring, configs }),
-    markRejected: (tenantId, connectionId, version) => markRejected(tenantId, connectionId, version),
+    /** Reacts to a provider that rejected the credentials of an open connection. */
+    markRejected: (tenantId: TenantId, connectionId: string, version: number) =>
+      markRejected(tenantId, connectionId, version),
+    /**
+     * Stores access that an end user granted, in the caller's transaction: in a new connection, or in place of the previous
+     * grant. The caller proves the grant with `prover` before.
+     */
     storeGrant: createGrantService({ ...dependencies, cache }),
-    recordAttempt: (sql, ref, attempt) => connectionStore(sql).recordAttempt(ref, attempt),
+    /** Adds an attempt to the log of a connection. */
+    recordAttempt: (sql: Sql, ref: ConnectionRef, attempt: ConnectionAttempt) =>
+      connectionStore(sql).recordAttempt(ref, attempt),
+    /** Obtains access from providers and proves it. */
     prover,
+    /** The credentials, for re-encryption when the master key changes. */
     sealed: sealedTable(db.sql, "connector_connections", bindingOf),
+    /** Resolves when no refresh is running on this node. */
     idle: refresher.idle,
+    /** Ends waits for other nodes, and resolves when no refresh is running on this node. */
     stop: refresher.stop,
   };
 }

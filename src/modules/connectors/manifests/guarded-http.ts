@@ -1,7 +1,6 @@
 import { type Egress, EgressError } from "../../../platform/egress/index.ts";
 import type { Provider } from "./domain/provider.ts";
 import type { HttpRequest } from "./domain/request-spec.ts";
-import type { HttpAnswer } from "./domain/response/read-response.ts";
 
 /** The bounds of one request. */
 export interface SendLimits {
@@ -11,20 +10,18 @@ export interface SendLimits {
 }
 
 /** Sends requests to a provider's declared hosts and to no others. */
-export interface GuardedHttp {
-  /** Redirects are returned and never followed. Every failure is an EgressError. */
-  send(
-    provider: Pick<Provider, "hosts"> & Partial<Pick<Provider, "httpVersion">>,
-    settings: Readonly<Record<string, unknown>>,
-    request: HttpRequest,
-    limits: SendLimits,
-  ): Promise<HttpAnswer>;
-}
+export type GuardedHttp = ReturnType<typeof createGuardedHttp>;
 
 /** Creates the sender. The manifest's hosts are enforced in every egress mode, also where the egress policy only reports. */
-export function createGuardedHttp(egress: Egress): GuardedHttp {
+export function createGuardedHttp(egress: Egress) {
   return {
-    async send({ hosts, httpVersion }, settings, { method, url, headers, body }, { timeoutMs, bytesMax, signal }) {
+    /** Redirects are returned and never followed. Every failure is an EgressError. */
+    async send(
+      { hosts, httpVersion }: Pick<Provider, "hosts"> & Partial<Pick<Provider, "httpVersion">>,
+      settings: Readonly<Record<string, unknown>>,
+      { method, url, headers, body }: HttpRequest,
+      { timeoutMs, bytesMax, signal }: SendLimits,
+    ) {
       const target = URL.parse(url);
       if (target === null) throw new EgressError("invalid_url", "The URL is not valid.", false);
       if (!hosts.allows(target, settings)) {

@@ -13,14 +13,9 @@ export type PackOperation =
   | "rollback"
   | "uninstall";
 
-export interface MarketplaceMetrics {
-  /** Performs an operation and counts how it ended: once it is committed, or when it is refused. */
-  count<T>(operation: PackOperation, context: Pick<Context, "afterCommit">, action: () => Promise<T>): Promise<T>;
-  /** An upgrade found values that both the tenant and the pack changed. */
-  conflicted(choice: "refuse" | "keep" | "replace", count: number): void;
-}
+export type MarketplaceMetrics = ReturnType<typeof createMarketplaceMetrics>;
 
-export function createMarketplaceMetrics(metrics: Pick<Metrics, "counter">): MarketplaceMetrics {
+export function createMarketplaceMetrics(metrics: Pick<Metrics, "counter">) {
   const operations = metrics.counter({
     name: "marketplace_operations_total",
     help: "Operations on packs of the marketplace, by outcome: ok, or the code of the error.",
@@ -32,7 +27,8 @@ export function createMarketplaceMetrics(metrics: Pick<Metrics, "counter">): Mar
     labels: ["choice"],
   });
   return {
-    async count(operation, { afterCommit }, action) {
+    /** Performs an operation and counts how it ended: once it is committed, or when it is refused. */
+    async count<T>(operation: PackOperation, { afterCommit }: Pick<Context, "afterCommit">, action: () => Promise<T>) {
       try {
         const result = await action();
         const counted = () => operations.inc({ operation, outcome: "ok" });
@@ -46,6 +42,7 @@ export function createMarketplaceMetrics(metrics: Pick<Metrics, "counter">): Mar
         throw error;
       }
     },
-    conflicted: (choice, count) => conflicts.inc({ choice }, count),
+    /** An upgrade found values that both the tenant and the pack changed. */
+    conflicted: (choice: "refuse" | "keep" | "replace", count: number) => conflicts.inc({ choice }, count),
   };
 }

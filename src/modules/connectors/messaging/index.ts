@@ -17,7 +17,7 @@ import type {
   SendSpec,
   ValueTemplate,
 } from "../manifests/index.ts";
-import { createCallbackReceiver, type ReceiveCallback } from "./callback-receiver.ts";
+import { createCallbackReceiver } from "./callback-receiver.ts";
 import type {
   CallbackResult,
   ChannelMessage,
@@ -25,34 +25,16 @@ import type {
   MessageEvent,
   MessageOutcome,
 } from "./domain/message.ts";
-import { createMessageSender, type SendMessage } from "./message-sender.ts";
+import { createMessageSender } from "./message-sender.ts";
 import { createProviderFinder } from "./pinned-provider.ts";
 
 export type { CallbackResult, ChannelMessage, MessageCallback, MessageEvent, MessageOutcome };
 
 /** A provider of the catalogue that sends notifications. */
-export interface MessageProvider {
-  readonly key: string;
-  readonly channels: readonly MessageChannel[];
-  /** Whether it deduplicates messages on all its channels, so that one can safely be sent twice. */
-  readonly deduplicates: boolean;
-  /** Whether it accepts an address of a channel that was registered with no provider. */
-  acceptsAddress(channel: MessageChannel, identity: string): boolean;
-  /** The settings that messages of a channel need and a connection lacks. */
-  missingSettings(channel: MessageChannel, settings: Readonly<Record<string, unknown>>): readonly string[];
-  /** Whether it accepts all addresses of a channel, also those that were registered with another provider. */
-  isShared(channel: MessageChannel): boolean;
-}
+export type MessageProvider = ReturnType<typeof toMessageProvider>;
 
 /** The module's public API. */
-export interface Messaging {
-  /** A provider that sends notifications; undefined if there is none with this key. */
-  find(tenantId: TenantId, providerKey: string): Promise<MessageProvider | undefined>;
-  /** The built-in providers that send notifications, sorted by key. */
-  builtin(): Promise<readonly MessageProvider[]>;
-  readonly send: SendMessage;
-  readonly receive: ReceiveCallback;
-}
+export type Messaging = ReturnType<typeof createMessaging>;
 
 interface Dependencies {
   readonly clock: Clock;
@@ -62,7 +44,7 @@ interface Dependencies {
   readonly perform: PerformAction;
 }
 
-export function createMessaging(dependencies: Dependencies): Messaging {
+export function createMessaging(dependencies: Dependencies) {
   const { catalogue } = dependencies;
   const views = new WeakMap<Provider, MessageProvider>();
 
@@ -75,32 +57,38 @@ export function createMessaging(dependencies: Dependencies): Messaging {
   }
 
   return {
-    async find(tenantId, providerKey) {
+    /** A provider that sends notifications; undefined if there is none with this key. */
+    async find(tenantId: TenantId, providerKey: string) {
       const provider = await catalogue.provider(tenantId, providerKey);
       return provider?.messages && viewOf(provider);
     },
+    /** The built-in providers that send notifications, sorted by key. */
     builtin: async () => (await catalogue.messageProviders()).map(viewOf),
     send: createMessageSender({ ...dependencies, findProvider }),
     receive: createCallbackReceiver({ ...dependencies, findProvider }),
   };
 }
 
-function toMessageProvider({ key, messages, actions }: Provider): MessageProvider {
+function toMessageProvider({ key, messages, actions }: Provider) {
   const { channels } = messages!;
   const sends = [...channels.values()].flatMap(({ send }) => send);
   return {
     key,
     channels: [...channels.keys()],
+    /** Whether it deduplicates messages on all its channels, so that one can safely be sent twice. */
     deduplicates: sends.every(({ action }) => actions.get(action)?.mutation.idempotency !== "none"),
-    acceptsAddress(channel, identity) {
+    /** Whether it accepts an address of a channel that was registered with no provider. */
+    acceptsAddress(channel: MessageChannel, identity: string) {
       const addresses = channels.get(channel)?.addresses;
       return addresses === "shared" || addresses?.accepts(identity) === true;
     },
-    missingSettings(channel, settings) {
+    /** The settings that messages of a channel need and a connection lacks. */
+    missingSettings(channel: MessageChannel, settings: Readonly<Record<string, unknown>>) {
       const needed = (channels.get(channel)?.send ?? []).flatMap((send) => neededSettings(send, actions));
       return [...new Set(needed)].filter((name) => (settings[name] ?? "") === "");
     },
-    isShared: (channel) => channels.get(channel)?.addresses === "shared",
+    /** Whether it accepts all addresses of a channel, also those that were registered with another provider. */
+    isShared: (channel: MessageChannel) => channels.get(channel)?.addresses === "shared",
   };
 }
 

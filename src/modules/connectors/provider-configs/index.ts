@@ -8,14 +8,10 @@
  * that a callback can never be meant for another app.
  */
 
-import type { ProviderConfigService as Rpc } from "../../../../gen/service/api/provider_config_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import { findEnvironment, productionKey, type TenantId } from "../../../platform/access/index.ts";
 import { type Canary, canaryStore, isOnCanarySide } from "../../../platform/canary/index.ts";
-import type { Reencryptable } from "../../../platform/crypto/index.ts";
 import { createTenantCache, type Database, type Sql } from "../../../platform/db/index.ts";
 import type { PlatformServices } from "../../area.ts";
-import type { PromotableArtifacts } from "../../promotable-artifacts.ts";
 import { decodeConfigContent } from "./domain/config-content.ts";
 import type { ProviderConfig, ProviderSecrets, SealedProviderConfig } from "./domain/provider-config.ts";
 import { providerConfigHandlers } from "./handler.ts";
@@ -35,39 +31,7 @@ export interface OpenProviderConfig extends ProviderConfig {
 export type ProviderConfigFailure = "config_missing" | "config_archived" | "decrypt_failed";
 
 /** The module's public API. */
-export interface ProviderConfigs {
-  readonly handlers: Handlers<typeof Rpc>;
-  /** Finds a config in any status, without its secrets. */
-  find(sql: Sql, tenantId: TenantId, id: string): Promise<ProviderConfig | undefined>;
-  /** Finds a config for a new connection, and keeps it from being archived until the transaction ends. */
-  hold(sql: Sql, tenantId: TenantId, id: string): Promise<ProviderConfig | undefined>;
-  /** The active config of a provider that was activated last in an environment (production for an empty id). */
-  findDefault(
-    sql: Sql,
-    tenantId: TenantId,
-    providerKey: string,
-    environmentId: string,
-  ): Promise<ProviderConfig | undefined>;
-  /** Whether a provider has configs that are not archived. */
-  hasProvider(sql: Sql, tenantId: TenantId, providerKey: string): Promise<boolean>;
-  /** Whether a config, or the canary of one, pins a version of a provider's manifest. */
-  pinsManifest(sql: Sql, tenantId: TenantId, providerKey: string, manifestVersion: string): Promise<boolean>;
-  /** The best status of a tenant's configs by provider, without drafts and archived ones, from a cache for most calls. */
-  states(tenantId: TenantId): Promise<ReadonlyMap<string, "active" | "disabled">>;
-  /**
-   * Reads a config in any status, without its secrets, from a cache for most calls. While a canary is running, the connection
-   * decides between what the config has and the canary's version.
-   */
-  readFor(tenantId: TenantId, id: string, connectionId: string): Promise<ProviderConfig | undefined>;
-  /** Opens a config with its secrets, from a cache for most calls. */
-  open(tenantId: TenantId, id: string): Promise<OpenProviderConfig | ProviderConfigFailure>;
-  /** The address at which a provider returns the end user. */
-  redirectUriOf(id: string): string;
-  /** The secrets, for re-encryption when the master key changes. */
-  readonly sealed: Reencryptable;
-  /** The versions that promotions activate. */
-  readonly artifacts: PromotableArtifacts;
-}
+export type ProviderConfigs = ReturnType<typeof createProviderConfigs>;
 
 /** A config with its running canary. */
 interface CachedConfig {
@@ -83,13 +47,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "cursors">, Provide
   readonly publicUrl: () => string;
 }
 
-export function createProviderConfigs({
-  db,
-  cacheLoadDb,
-  cursors,
-  publicUrl,
-  ...parts
-}: Dependencies): ProviderConfigs {
+export function createProviderConfigs({ db, cacheLoadDb, cursors, publicUrl, ...parts }: Dependencies) {
   const { changes, keyring } = parts;
   const redirectUriOf = (id: string) => `${publicUrl()}/connect/callback/${id}`;
   const service = createProviderConfigService(parts);
@@ -109,22 +67,36 @@ export function createProviderConfigs({
   });
   return {
     handlers: providerConfigHandlers({ service, cursors, redirectUriOf }),
+    /** The versions that promotions activate. */
     artifacts: createProviderConfigArtifacts(service),
-    find: (sql, tenantId, id) => providerConfigStore(sql).find(tenantId, id),
-    hold: (sql, tenantId, id) => providerConfigStore(sql).hold(tenantId, id),
-    async findDefault(sql, tenantId, providerKey, environmentId) {
+    /** Finds a config in any status, without its secrets. */
+    find: (sql: Sql, tenantId: TenantId, id: string) => providerConfigStore(sql).find(tenantId, id),
+    /** Finds a config for a new connection, and keeps it from being archived until the transaction ends. */
+    hold: (sql: Sql, tenantId: TenantId, id: string) => providerConfigStore(sql).hold(tenantId, id),
+    /** The active config of a provider that was activated last in an environment (production for an empty id). */
+    async findDefault(sql: Sql, tenantId: TenantId, providerKey: string, environmentId: string) {
       const store = providerConfigStore(sql);
       const environment = await findEnvironment(sql, tenantId, environmentId || productionKey);
       return environment && store.findLastActivated(tenantId, providerKey, environment.id);
     },
-    hasProvider: (sql, tenantId, providerKey) => providerConfigStore(sql).hasProvider(tenantId, providerKey),
-    pinsManifest: (sql, tenantId, ...manifest) => providerConfigStore(sql).pinsManifest(tenantId, ...manifest),
-    states: async (tenantId) => states.get(tenantId),
-    async readFor(tenantId, id, connectionId) {
+    /** Whether a provider has configs that are not archived. */
+    hasProvider: (sql: Sql, tenantId: TenantId, providerKey: string) =>
+      providerConfigStore(sql).hasProvider(tenantId, providerKey),
+    /** Whether a config, or the canary of one, pins a version of a provider's manifest. */
+    pinsManifest: (sql: Sql, tenantId: TenantId, ...manifest: [providerKey: string, manifestVersion: string]) =>
+      providerConfigStore(sql).pinsManifest(tenantId, ...manifest),
+    /** The best status of a tenant's configs by provider, without drafts and archived ones, from a cache for most calls. */
+    states: async (tenantId: TenantId) => states.get(tenantId),
+    /**
+     * Reads a config in any status, without its secrets, from a cache for most calls. While a canary is running, the connection
+     * decides between what the config has and the canary's version.
+     */
+    async readFor(tenantId: TenantId, id: string, connectionId: string): Promise<ProviderConfig | undefined> {
       const { sealed, canary } = await cache.get(`${tenantId} ${id}`);
       return canary !== undefined && isOnCanarySide(canary, connectionId) ? canary.config : sealed;
     },
-    async open(tenantId, id) {
+    /** Opens a config with its secrets, from a cache for most calls. */
+    async open(tenantId: TenantId, id: string): Promise<OpenProviderConfig | ProviderConfigFailure> {
       const { sealed } = await cache.get(`${tenantId} ${id}`);
       if (sealed === undefined) return "config_missing";
       if (sealed.status === "archived") return "config_archived";
@@ -135,7 +107,9 @@ export function createProviderConfigs({
         return "decrypt_failed";
       }
     },
+    /** The address at which a provider returns the end user. */
     redirectUriOf,
+    /** The secrets, for re-encryption when the master key changes. */
     sealed: reencryptableProviderConfigs(db.sql),
   };
 }

@@ -9,23 +9,14 @@
  * Dead: an event that could not be delivered. Replay: delivering an ended event again, as a new effect.
  */
 
-import type { TriggerSubscriptionService as Rpc } from "../../../../gen/service/api/trigger_subscription_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Reencryptable } from "../../../platform/crypto/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { createTenantConcurrencyLimiter } from "../../../platform/event-loop/index.ts";
-import {
-  createLeasedWorkLoop,
-  type JobKind,
-  type LeasedWorkLoop,
-  type LeaseRequest,
-} from "../../../platform/jobs/index.ts";
+import { createLeasedWorkLoop, type LeasedWorkLoop, type LeaseRequest } from "../../../platform/jobs/index.ts";
 import { createShards } from "../../../platform/shards/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { FindUses } from "../../pack-records.ts";
 import type { Catalogue, GuardedHttp } from "../manifests/index.ts";
 import { createDispatcher } from "./delivery/dispatcher.ts";
 import { createTargetCaller, type FindPoolId } from "./delivery/target-calls.ts";
@@ -33,7 +24,7 @@ import type { CompileTemplate } from "./delivery/target-templates.ts";
 import { shardCount } from "./domain/subscription.ts";
 import { createEventService } from "./events/event-service.ts";
 import { triggerHandlers } from "./handler.ts";
-import { createWebhookIntake, type ReceiveWebhook } from "./intake/webhook-intake.ts";
+import { createWebhookIntake } from "./intake/webhook-intake.ts";
 import { pollStore } from "./polling/poll-store.ts";
 import { createPoller } from "./polling/poller.ts";
 import { type ConnectionAccess, createProviderClient } from "./provider-client.ts";
@@ -86,24 +77,6 @@ interface Times {
   readonly pollMs: number;
 }
 
-/** The module's public API. */
-export interface Triggers {
-  readonly handlers: Handlers<typeof Rpc>;
-  readonly jobs: readonly JobKind[];
-  /** Registers webhooks, polls and delivers events, on a node that does background work. */
-  readonly worker: { start(): void; stop(): Promise<void> };
-  /** Receives a webhook delivery. When it resolves, its events are committed. */
-  readonly receive: ReceiveWebhook;
-  /** Whether a provider has subscriptions. */
-  hasProvider(sql: Sql, tenantId: TenantId, providerKey: string): Promise<boolean>;
-  /** Finds subscriptions that refer to records of packs. */
-  readonly findUses: FindUses;
-  /** Secrets that are re-encrypted when the master key changes. */
-  readonly sealed: readonly Reencryptable[];
-  /** Resolves when nothing is being written. */
-  idle(): Promise<void>;
-}
-
 /** Signal topics for changes of subscriptions and for new events. */
 const intakeTopic = "connector.triggers";
 const deliveryTopic = "connector.trigger_events";
@@ -111,7 +84,7 @@ const deliveryTopic = "connector.trigger_events";
 const perTenant = 8;
 const concurrency = 32;
 
-export function createTriggers(parts: TriggerParts): Triggers {
+export function createTriggers(parts: TriggerParts) {
   const { db, signals, clock, log, connections } = parts;
   const { shardLeaseMs = 5000, claimMs = 120_000, pollMs = 1000 } = parts.times ?? {};
   const metrics = createTriggerMetrics(parts.metrics);
@@ -172,6 +145,7 @@ export function createTriggers(parts: TriggerParts): Triggers {
   return {
     handlers: triggerHandlers({ ...parts, subscriptions, events: eventService }),
     jobs: [maintainTriggersJob(parts)],
+    /** Registers webhooks, polls and delivers events, on a node that does background work. */
     worker: {
       start() {
         stopListening = shards.onChange(() => {
@@ -188,10 +162,16 @@ export function createTriggers(parts: TriggerParts): Triggers {
         await shards.stop();
       },
     },
+    /** Receives a webhook delivery. When it resolves, its events are committed. */
     receive: intake.receive,
-    hasProvider: (sql, tenantId, providerKey) => subscriptionStore(sql).hasProvider(tenantId, providerKey),
+    /** Whether a provider has subscriptions. */
+    hasProvider: (sql: Sql, tenantId: TenantId, providerKey: string) =>
+      subscriptionStore(sql).hasProvider(tenantId, providerKey),
+    /** Finds subscriptions that refer to records of packs. */
     findUses: findSubscriptionUses,
+    /** Secrets that are re-encrypted when the master key changes. */
     sealed: reencryptableSecrets(db.sql),
+    /** Resolves when nothing is being written. */
     idle: intake.idle,
   };
 }

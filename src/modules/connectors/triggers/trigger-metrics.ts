@@ -1,18 +1,9 @@
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { EventStatus } from "./domain/event.ts";
 
-export interface TriggerMetrics {
-  /** Events were received: new ones, and others that were received before. */
-  received(kind: "webhook" | "poll", fresh: number, repeated: number): void;
-  /** A webhook delivery was answered. */
-  webhook(result: "accepted" | "challenge" | "refused" | "malformed" | "unavailable"): void;
-  poll(result: "complete" | "continued" | "failed" | "lost"): void;
-  registration(operation: "register" | "renew" | "remove", result: "done" | "failed"): void;
-  /** An attempt to deliver an event ended; retry: another one follows. */
-  delivered(target: "workflow" | "route" | "record", result: Exclude<EventStatus, "pending"> | "retry"): void;
-}
+export type TriggerMetrics = ReturnType<typeof createTriggerMetrics>;
 
-export function createTriggerMetrics(metrics: Pick<Metrics, "counter">): TriggerMetrics {
+export function createTriggerMetrics(metrics: Pick<Metrics, "counter">) {
   const events = metrics.counter({
     name: "connector_trigger_events_total",
     help: "Events of triggers that were received, by kind and whether they were new or repeated.",
@@ -39,13 +30,18 @@ export function createTriggerMetrics(metrics: Pick<Metrics, "counter">): Trigger
     labels: ["target", "result"],
   });
   return {
-    received(kind, fresh, repeated) {
+    /** Events were received: new ones, and others that were received before. */
+    received(kind: "webhook" | "poll", fresh: number, repeated: number) {
       if (fresh > 0) events.inc({ kind, result: "new" }, fresh);
       if (repeated > 0) events.inc({ kind, result: "repeated" }, repeated);
     },
-    webhook: (result) => webhooks.inc({ result }),
-    poll: (result) => polls.inc({ result }),
-    registration: (operation, result) => registrations.inc({ operation, result }),
-    delivered: (target, result) => deliveries.inc({ target, result }),
+    /** A webhook delivery was answered. */
+    webhook: (result: "accepted" | "challenge" | "refused" | "malformed" | "unavailable") => webhooks.inc({ result }),
+    poll: (result: "complete" | "continued" | "failed" | "lost") => polls.inc({ result }),
+    registration: (operation: "register" | "renew" | "remove", result: "done" | "failed") =>
+      registrations.inc({ operation, result }),
+    /** An attempt to deliver an event ended; retry: another one follows. */
+    delivered: (target: "workflow" | "route" | "record", result: Exclude<EventStatus, "pending"> | "retry") =>
+      deliveries.inc({ target, result }),
   };
 }

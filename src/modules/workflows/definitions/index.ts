@@ -6,17 +6,13 @@
  * check: what must hold before a draft can be published. violation: a rule that a document breaks.
  * scope: what the expressions of a step can read.
  */
-import type { WorkflowDefinitionService as Rpc } from "../../../../gen/service/api/workflow_definition_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import { createTextReader } from "../../../platform/document-text/index.ts";
-import type { FindUses, PackRecords } from "../../pack-records.ts";
-import type { PromotableArtifacts } from "../../promotable-artifacts.ts";
 import { createDefinitionArtifacts, type ReadRunOutcomes } from "./definition-artifacts.ts";
 import { createDefinitionRecords, type FindTriggers, findDefinitionUses } from "./definition-records.ts";
 import { definitionHandlers } from "./handler.ts";
-import { createPublishedVersions, type PublishedVersions } from "./published-versions.ts";
+import { createPublishedVersions } from "./published-versions.ts";
 import { createDefinitionService, type DefinitionParts } from "./service.ts";
 
 export type { ReadRunOutcomes } from "./definition-artifacts.ts";
@@ -30,15 +26,7 @@ export type { PublishedVersion, PublishedVersions } from "./published-versions.t
 export type { FindNames, ReferenceSources } from "./reference-reader.ts";
 
 /** The module's public API. */
-export interface Definitions extends PublishedVersions {
-  readonly handlers: Handlers<typeof Rpc>;
-  /** The definitions as records of packs. */
-  packRecords(findTriggers: FindTriggers): PackRecords;
-  /** Finds definitions that refer to records of other areas. */
-  readonly findUses: FindUses;
-  /** The versions that promotions activate. */
-  artifacts(readOutcomes: ReadRunOutcomes): PromotableArtifacts;
-}
+export type Definitions = ReturnType<typeof createDefinitions>;
 
 interface Dependencies extends Omit<DefinitionParts, "readText"> {
   /** The connections that load cache entries during calls. */
@@ -46,13 +34,16 @@ interface Dependencies extends Omit<DefinitionParts, "readText"> {
   readonly cursors: Cursors;
 }
 
-export function createDefinitions({ cacheLoadDb, cursors, ...parts }: Dependencies): Definitions {
+export function createDefinitions({ cacheLoadDb, cursors, ...parts }: Dependencies) {
   const service = createDefinitionService({ ...parts, readText: createTextReader().readText });
   return {
     handlers: definitionHandlers(service, cursors),
-    packRecords: (findTriggers) => createDefinitionRecords(service, findTriggers),
+    /** The definitions as records of packs. */
+    packRecords: (findTriggers: FindTriggers) => createDefinitionRecords(service, findTriggers),
+    /** Finds definitions that refer to records of other areas. */
     findUses: findDefinitionUses,
-    artifacts: (readOutcomes) => createDefinitionArtifacts(service, readOutcomes),
+    /** The versions that promotions activate. */
+    artifacts: (readOutcomes: ReadRunOutcomes) => createDefinitionArtifacts(service, readOutcomes),
     ...createPublishedVersions({ db: cacheLoadDb, changes: parts.changes }),
   };
 }

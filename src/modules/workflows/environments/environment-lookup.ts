@@ -12,12 +12,7 @@ import { createTenantCache, type Database, notFound, type TenantChanges } from "
 export type UsableEnvironment = Pick<ReferredEnvironment, "id" | "key">;
 
 /** Finds environments by id or key for calls that are too frequent for a read each. */
-export interface Environments {
-  /** Returns an environment, production for an empty reference; throws if there is none or the caller may not use it. */
-  require(context: Pick<Context, "tenantId" | "principal">, idOrKey: string): Promise<UsableEnvironment>;
-  /** Finds an environment for work that no caller asked for; undefined if there is none. */
-  find(tenantId: TenantId, idOrKey: string): Promise<UsableEnvironment | undefined>;
-}
+export type Environments = ReturnType<typeof createEnvironments>;
 
 interface Dependencies {
   /** The connections for reads into memory. */
@@ -30,7 +25,7 @@ interface Found {
 }
 
 /** Creates the lookup. It is read again when an environment of the tenant changes. */
-export function createEnvironments({ cacheLoadDb, changes }: Dependencies): Environments {
+export function createEnvironments({ cacheLoadDb, changes }: Dependencies) {
   const cache = createTenantCache<string, Found>({
     changes,
     async load(name) {
@@ -45,8 +40,10 @@ export function createEnvironments({ cacheLoadDb, changes }: Dependencies): Envi
   }
 
   return {
+    /** Finds an environment for work that no caller asked for; undefined if there is none. */
     find,
-    async require(context, idOrKey) {
+    /** Returns an environment, production for an empty reference; throws if there is none or the caller may not use it. */
+    async require(context: Pick<Context, "tenantId" | "principal">, idOrKey: string) {
       const environment = await find(context.tenantId, idOrKey);
       if (environment === undefined) throw notFound("environment");
       requireEnvironmentAccess(context, environment.key);

@@ -7,14 +7,12 @@
  * record are removed, unless their stream is held.
  */
 
-import type { WorkflowObjectService as Rpc } from "../../../../gen/service/api/workflow_object_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { JobKind } from "../../../platform/jobs/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
 import type { ObjectStore } from "../../../platform/objects/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { PlatformServices } from "../../area.ts";
-import type { ReleaseObjects, Streams } from "../streams/index.ts";
+import type { Streams } from "../streams/index.ts";
 import { intentIdOf } from "./domain/intent.ts";
 import { intentStore } from "./intent-store.ts";
 import { objectHandlers } from "./object-handler.ts";
@@ -31,24 +29,16 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
   readonly platformTenantId: () => string;
 }
 
-/** The module's public API. */
-export interface Objects {
-  readonly handlers: Handlers<typeof Rpc>;
-  readonly jobs: readonly JobKind[];
-  /** Schedules the removal of the bytes of objects whose records are removed in the same transaction. */
-  readonly release: ReleaseObjects;
-  /** Schedules the removal of a tenant's objects; returns whether any still has bytes. */
-  releaseTenant(tenantId: TenantId): Promise<boolean>;
-}
-
-export function createObjects(dependencies: Dependencies): Objects {
+export function createObjects(dependencies: Dependencies) {
   const { db, clock } = dependencies;
   const metrics = createObjectMetrics(dependencies.metrics);
   return {
     handlers: objectHandlers(createObjectService({ ...dependencies, metrics }), metrics),
     jobs: [removeObjectsJob({ ...dependencies, metrics })],
-    release: (tx, tenantId, objectKeys) =>
+    /** Schedules the removal of the bytes of objects whose records are removed in the same transaction. */
+    release: (tx: Sql, tenantId: TenantId, objectKeys: readonly string[]) =>
       intentStore(tx).release(tenantId, objectKeys.map(intentIdOf), new Date(clock.now())),
-    releaseTenant: (tenantId) => removalStore(db.sql).releaseTenant(tenantId, new Date(clock.now())),
+    /** Schedules the removal of a tenant's objects; returns whether any still has bytes. */
+    releaseTenant: (tenantId: TenantId) => removalStore(db.sql).releaseTenant(tenantId, new Date(clock.now())),
   };
 }

@@ -1,16 +1,10 @@
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 
 /** The metrics of large objects. */
-export interface ObjectMetrics {
-  ended(outcome: "committed" | "aborted" | "expired", count?: number): void;
-  /** An upload ended: stored, or refused because of its bytes. */
-  uploaded(outcome: "stored" | "too_long" | "too_short" | "digest", bytes: number): void;
-  downloaded(bytes: number): void;
-  removed(count: number): void;
-}
+export type ObjectMetrics = ReturnType<typeof createObjectMetrics>;
 
 /** Creates the metrics of large objects. */
-export function createObjectMetrics(metrics: Pick<Metrics, "counter">): ObjectMetrics {
+export function createObjectMetrics(metrics: Pick<Metrics, "counter">) {
   const ends = metrics.counter({
     name: "workflow_objects_ended_total",
     help: "Deliveries of large objects that ended, by outcome.",
@@ -34,12 +28,13 @@ export function createObjectMetrics(metrics: Pick<Metrics, "counter">): ObjectMe
     help: "Large objects whose bytes were removed.",
   });
   return {
-    ended: (outcome, count = 1) => ends.inc({ outcome }, count),
-    uploaded(outcome, bytes) {
+    ended: (outcome: "committed" | "aborted" | "expired", count = 1) => ends.inc({ outcome }, count),
+    /** An upload ended: stored, or refused because of its bytes. */
+    uploaded(outcome: "stored" | "too_long" | "too_short" | "digest", bytes: number) {
       uploads.inc({ outcome });
       if (outcome === "stored") bytesIn.inc(bytes);
     },
-    downloaded: (bytes) => bytesOut.inc(bytes),
-    removed: (count) => removals.inc(count),
+    downloaded: (bytes: number) => bytesOut.inc(bytes),
+    removed: (count: number) => removals.inc(count),
   };
 }

@@ -10,22 +10,16 @@
  * number of its replays; replays that fail share the letter of the first run.
  */
 
-import type { WorkflowApprovalService as ApprovalRpc } from "../../../../gen/service/api/workflow_approval_pb.ts";
-import type { WorkflowDeadLetterService as DeadLetterRpc } from "../../../../gen/service/api/workflow_dead_letter_pb.ts";
-import type { WorkflowRunService as Rpc } from "../../../../gen/service/api/workflow_run_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { type JobKind, type JobRunner, retentionJob } from "../../../platform/jobs/index.ts";
+import { type JobRunner, retentionJob } from "../../../platform/jobs/index.ts";
 import { createShards } from "../../../platform/shards/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { PlatformServices } from "../../area.ts";
-import type { Explainer } from "../../explainer.ts";
-import type { HealthSource, RunHealth } from "../../health-source.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Definitions } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
-import type { TaskDispatch, RunEngine as TaskReports, Tasks } from "../tasks/index.ts";
+import type { TaskDispatch, Tasks } from "../tasks/index.ts";
 import { approvalHandlers } from "./approvals/approval-handler.ts";
 import { deadLetterHandlers } from "./dead-letters/dead-letter-handler.ts";
 import { createDeadLetterMetrics } from "./dead-letters/dead-letter-metrics.ts";
@@ -47,13 +41,13 @@ import { createReplayService } from "./replay/replay-service.ts";
 import { createRunReplays } from "./replay/run-replays.ts";
 import { createRunAfterCommit } from "./run-after-commit.ts";
 import { createRunEngine } from "./run-engine.ts";
-import { createRunEvents, type RunEvents } from "./run-events.ts";
+import { createRunEvents } from "./run-events.ts";
 import { runHandlers } from "./run-handler.ts";
 import { createRunMetrics } from "./run-metrics.ts";
-import { createRunService, type RunService } from "./run-service.ts";
+import { createRunService } from "./run-service.ts";
 import { createRunSignals } from "./run-signals.ts";
-import { createRunSweeper, type RunSweeper } from "./run-sweeper.ts";
-import { createServiceStartedRuns, type ServiceStartedRuns, type TakeQuota } from "./service-started-runs.ts";
+import { createRunSweeper } from "./run-sweeper.ts";
+import { createServiceStartedRuns, type TakeQuota } from "./service-started-runs.ts";
 import { createSimulation } from "./simulation/simulation-service.ts";
 import { createRunStart } from "./start/run-start.ts";
 import { createRunStarter } from "./start/run-starter.ts";
@@ -88,27 +82,12 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock"
 }
 
 /** The module's public API. */
-export interface Runs extends TaskReports, ServiceStartedRuns, RunEvents {
-  readonly handlers: Handlers<typeof Rpc>;
-  readonly approvalHandlers: Handlers<typeof ApprovalRpc>;
-  readonly deadLetterHandlers: Handlers<typeof DeadLetterRpc>;
-  readonly jobs: readonly JobKind[];
-  readonly sweeper: RunSweeper;
-  /** The state of runs, for health reports. */
-  readonly health: HealthSource<RunHealth>;
-  readonly explainer: Explainer;
-  /** Starts a run for a caller. */
-  readonly startRun: RunService["startRun"];
-  /** Ends the calls that wait for the end of a run, when the node stops. */
-  endWaits(): void;
-  /** Resolves when nothing is being written or performed. */
-  idle(): Promise<void>;
-}
+export type Runs = ReturnType<typeof createRuns>;
 
 /** How long the runs of a node that died wait for another node. */
 const shardLeaseMs = 5000;
 
-export function createRuns(dependencies: Dependencies): Runs {
+export function createRuns(dependencies: Dependencies) {
   const { db, clock, log, signals, definitions, cursors } = dependencies;
   const shards = createShards({
     db,
@@ -181,13 +160,17 @@ export function createRuns(dependencies: Dependencies): Runs {
       ...[deleteExpiredLettersJob(dependencies), cancellation.job, regional.job],
     ],
     sweeper,
+    /** The state of runs, for health reports. */
     health: createRunHealth(sweeper),
     explainer: createRunExplainer(explain),
+    /** Starts a run for a caller. */
     startRun: service.startRun,
+    /** Ends the calls that wait for the end of a run, when the node stops. */
     endWaits: service.endWaits,
     ...createServiceStartedRuns({ ...dependencies, start, engine }),
     ...createRunEvents(engine),
     ...createTaskReports(engine),
+    /** Resolves when nothing is being written or performed. */
     async idle() {
       await starter.idle();
       await engine.idle();

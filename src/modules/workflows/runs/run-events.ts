@@ -24,16 +24,11 @@ export function requireRoomForMail(unread: readonly Mail[], payloadBytes: number
   });
 }
 
-/** Events that the service itself sends to runs. */
-export interface RunEvents {
-  /** Sends an event to a run; an event that the run has received before has no effect. Throws if the mailbox is full. */
-  sendMail(tenantId: TenantId, runId: string, mail: Mail): Promise<"delivered" | "known" | "ended">;
-}
-
 /** Creates the function that sends events of the service itself. */
-export function createRunEvents(engine: RunEngine): RunEvents {
+export function createRunEvents(engine: RunEngine) {
   return {
-    async sendMail(tenantId, runId, mail) {
+    /** Sends an event to a run; an event that the run has received before has no effect. Throws if the mailbox is full. */
+    async sendMail(tenantId: TenantId, runId: string, mail: Mail) {
       const payloadBytes = Buffer.byteLength(JSON.stringify(mail.payload));
       const result = await engine.advance({
         ...{ tenantId, runId, eventId: mail.eventId },

@@ -1,15 +1,9 @@
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { EndStatus } from "./domain/run.ts";
 
-export interface RunMetrics {
-  started(tenantId: string): void;
-  ended(tenantId: string, status: EndStatus): void;
-  advanced(count: number): void;
-  /** A run was advanced by time, this long after its time had come. */
-  woken(lateSeconds: number): void;
-}
+export type RunMetrics = ReturnType<typeof createRunMetrics>;
 
-export function createRunMetrics(metrics: Pick<Metrics, "counter" | "tenantCounter" | "histogram">): RunMetrics {
+export function createRunMetrics(metrics: Pick<Metrics, "counter" | "tenantCounter" | "histogram">) {
   const starts = metrics.tenantCounter({ name: "workflow_runs_started_total", help: "Workflow runs that started." });
   const ends = metrics.tenantCounter({
     name: "workflow_runs_ended_total",
@@ -28,9 +22,10 @@ export function createRunMetrics(metrics: Pick<Metrics, "counter" | "tenantCount
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
   });
   return {
-    started: (tenantId) => starts.inc(tenantId),
-    ended: (tenantId, status) => ends.inc(tenantId, { status }),
-    advanced: (count) => advances.inc({}, count),
-    woken: (lateSeconds) => lateness.observe({}, lateSeconds),
+    started: (tenantId: string) => starts.inc(tenantId),
+    ended: (tenantId: string, status: EndStatus) => ends.inc(tenantId, { status }),
+    advanced: (count: number) => advances.inc({}, count),
+    /** A run was advanced by time, this long after its time had come. */
+    woken: (lateSeconds: number) => lateness.observe({}, lateSeconds),
   };
 }

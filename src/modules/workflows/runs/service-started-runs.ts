@@ -29,18 +29,6 @@ export type ServiceStartOutcome =
   | { readonly kind: "started" | "known" | "in_progress"; readonly runId: string }
   | { readonly kind: "refused"; readonly message: string };
 
-/** Runs that the service itself starts and ends. */
-export interface ServiceStartedRuns {
-  /** Starts a run, unless an earlier attempt has. Throws QUOTA_EXCEEDED if the tenant may start no more today. */
-  startFor(request: ServiceStartRequest): Promise<ServiceStartOutcome>;
-  /** Cancels a run, with compensation; does nothing if it has ended. */
-  cancelFor(tenantId: TenantId, runId: string, by: string, reason: string): Promise<void>;
-  /** Those of the given runs that have not ended. */
-  findInProgress(tenantId: TenantId, runIds: readonly string[]): Promise<readonly string[]>;
-  /** Those of the given runs that exist, whether they have ended or not. */
-  findExisting(tenantId: TenantId, runIds: readonly string[]): Promise<readonly string[]>;
-}
-
 interface Dependencies {
   readonly db: Database;
   readonly environments: Environments;
@@ -50,15 +38,10 @@ interface Dependencies {
 }
 
 /** Creates the functions for runs of the service itself. */
-export function createServiceStartedRuns({
-  db,
-  environments,
-  start,
-  engine,
-  takeQuota,
-}: Dependencies): ServiceStartedRuns {
+export function createServiceStartedRuns({ db, environments, start, engine, takeQuota }: Dependencies) {
   return {
-    async startFor({ environmentId, record, ...request }) {
+    /** Starts a run, unless an earlier attempt has. Throws QUOTA_EXCEEDED if the tenant may start no more today. */
+    async startFor({ environmentId, record, ...request }: ServiceStartRequest): Promise<ServiceStartOutcome> {
       const { tenantId, id } = request;
       const environment = await environments.find(tenantId, environmentId);
       if (environment === undefined) return { kind: "refused", message: "The environment does not exist any more." };
@@ -83,12 +66,16 @@ export function createServiceStartedRuns({
       }
     },
 
-    async cancelFor(tenantId, runId, by, reason) {
+    /** Cancels a run, with compensation; does nothing if it has ended. */
+    async cancelFor(tenantId: TenantId, runId: string, by: string, reason: string) {
       await engine.advance({ tenantId, runId, toEvent: () => ({ kind: "cancel", by, reason, compensate: true }) });
     },
 
-    findInProgress: (tenantId, runIds) => runStore(db.sql).findInProgress(tenantId, runIds),
-    findExisting: (tenantId, runIds) => runStore(db.sql).findExisting(tenantId, runIds),
+    /** Those of the given runs that have not ended. */
+    findInProgress: (tenantId: TenantId, runIds: readonly string[]) =>
+      runStore(db.sql).findInProgress(tenantId, runIds),
+    /** Those of the given runs that exist, whether they have ended or not. */
+    findExisting: (tenantId: TenantId, runIds: readonly string[]) => runStore(db.sql).findExisting(tenantId, runIds),
   };
 }
 

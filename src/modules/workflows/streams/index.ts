@@ -9,20 +9,17 @@
  * run has not received yet. hold: while it is set, nothing of the stream is removed.
  */
 
-import type { WorkflowStreamService as Rpc } from "../../../../gen/service/api/workflow_stream_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
-import type { JobKind } from "../../../platform/jobs/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Runs } from "../runs/index.ts";
-import { type AppendService, createAppendService } from "./append/append-service.ts";
+import { createAppendService } from "./append/append-service.ts";
 import { createRecordAppender } from "./append/record-appender.ts";
 import { createInputDelivery } from "./delivery/input-delivery.ts";
 import { removeIdleConsumersJob } from "./retention/consumer-job.ts";
 import { pruneStreamsJob, type ReleaseObjects } from "./retention/retention-job.ts";
 import { streamHandlers } from "./stream-handler.ts";
-import { createStreamLookup, type StreamLookup } from "./stream-lookup.ts";
+import { createStreamLookup } from "./stream-lookup.ts";
 import { createStreamMetrics } from "./stream-metrics.ts";
 import { createStreamService } from "./stream-service.ts";
 import { recordTopic } from "./stream-topics.ts";
@@ -32,7 +29,6 @@ import { createSubscriptions } from "./subscribe/subscription.ts";
 export { contentClassOf } from "./domain/pins.ts";
 export { mayLog } from "./domain/region.ts";
 export type { NewRecord, ObjectReference, StreamDefinition } from "./domain/stream.ts";
-export type { ReleaseObjects } from "./retention/retention-job.ts";
 
 interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log"> {
   readonly metrics: Pick<Metrics, "counter" | "gauge">;
@@ -47,24 +43,9 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock"
 }
 
 /** The module's public API. */
-export interface Streams {
-  readonly handlers: Handlers<typeof Rpc>;
-  readonly jobs: readonly JobKind[];
-  /** Repeats deliveries, on a node that does background work. */
-  readonly worker: { start(): Promise<void>; stop(): Promise<void> };
-  /** Finds streams and checks the access of callers and of this node's region. */
-  readonly lookup: StreamLookup;
-  /** Throws if a large object could not be appended. */
-  readonly requireAppendable: AppendService["requireAppendable"];
-  /** Appends a record in a transaction of the caller. */
-  readonly appendInTransaction: AppendService["appendInTransaction"];
-  /** Ends the appends that wait for acknowledgements when the node stops. */
-  endWaits(): void;
-  /** Resolves when nothing is being appended or delivered. */
-  idle(): Promise<void>;
-}
+export type Streams = ReturnType<typeof createStreams>;
 
-export function createStreams(dependencies: Dependencies): Streams {
+export function createStreams(dependencies: Dependencies) {
   const { db, signals, region, releaseObjects } = dependencies;
   const metrics = createStreamMetrics(dependencies.metrics);
   const lookup = createStreamLookup(db, region);
@@ -85,11 +66,17 @@ export function createStreams(dependencies: Dependencies): Streams {
       subscriptions: createSubscriptions({ db, lookup, tails, metrics }),
     }),
     jobs: [pruneStreamsJob({ ...dependencies, metrics, releaseObjects }), removeIdleConsumersJob(dependencies)],
+    /** Repeats deliveries, on a node that does background work. */
     worker: { start: async () => delivery.start(), stop: delivery.stop },
+    /** Finds streams and checks the access of callers and of this node's region. */
     lookup,
+    /** Throws if a large object could not be appended. */
     requireAppendable: appends.requireAppendable,
+    /** Appends a record in a transaction of the caller. */
     appendInTransaction: appends.appendInTransaction,
+    /** Ends the appends that wait for acknowledgements when the node stops. */
     endWaits: appends.endWaits,
+    /** Resolves when nothing is being appended or delivered. */
     async idle() {
       await appender.idle();
       await delivery.idle();

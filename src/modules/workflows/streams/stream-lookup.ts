@@ -8,22 +8,12 @@ import type { StreamDefinition } from "./domain/stream.ts";
 import { streamStore } from "./stream-store.ts";
 
 /** Finds streams and checks access to them, before anything of their data is read. */
-export interface StreamLookup {
-  /** Returns a stream that the caller and this node may access in this way; throws otherwise. */
-  require(
-    context: Pick<Context, "tenantId" | "principal">,
-    runId: string,
-    idOrName: string,
-    access: Access,
-  ): Promise<StreamDefinition>;
-  /** Finds a stream without a caller. */
-  find(tenantId: TenantId, runId: string, idOrName: string): Promise<StreamDefinition | undefined>;
-}
+export type StreamLookup = ReturnType<typeof createStreamLookup>;
 
 const entriesMax = 10_000;
 
 /** Creates the lookup of this node. Definitions never change, so they are kept in memory; a deleted stream has no head. */
-export function createStreamLookup(db: Database, ownRegion: string): StreamLookup {
+export function createStreamLookup(db: Database, ownRegion: string) {
   const known = new BoundedCache<string, StreamDefinition>(entriesMax);
 
   async function find(tenantId: TenantId, runId: string, idOrName: string): Promise<StreamDefinition | undefined> {
@@ -37,8 +27,10 @@ export function createStreamLookup(db: Database, ownRegion: string): StreamLooku
   }
 
   return {
+    /** Finds a stream without a caller. */
     find,
-    async require(context, runId, idOrName, access) {
+    /** Returns a stream that the caller and this node may access in this way; throws otherwise. */
+    async require(context: Pick<Context, "tenantId" | "principal">, runId: string, idOrName: string, access: Access) {
       const stream = await find(context.tenantId, runId, idOrName);
       if (stream === undefined) throw notFound("workflow stream");
       requireEnvironmentAccess(context, stream.environmentKey);

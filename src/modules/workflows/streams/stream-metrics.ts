@@ -2,22 +2,9 @@ import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { AppendOutcome } from "./append/record-appender.ts";
 
 /** The metrics of streams. They carry no payload. */
-export interface StreamMetrics {
-  /** Appends were carried out or refused. */
-  appended(outcome: AppendOutcome["kind"], bytes: number, count?: number): void;
-  /** A subscription started (1) or ended (-1). */
-  subscribed(change: 1 | -1): void;
-  /** Records were read from the database for subscriptions. */
-  fetched(source: "tail" | "backfill", count: number): void;
-  /** Records were sent to subscribers. */
-  sent(count: number): void;
-  /** An event of an input record was delivered to its run, or could not be. */
-  delivered(outcome: "delivered" | "run_ended" | "deferred"): void;
-  /** Retention removed records. */
-  pruned(count: number): void;
-}
+export type StreamMetrics = ReturnType<typeof createStreamMetrics>;
 
-export function createStreamMetrics(metrics: Pick<Metrics, "counter" | "gauge">): StreamMetrics {
+export function createStreamMetrics(metrics: Pick<Metrics, "counter" | "gauge">) {
   const appends = metrics.counter({
     name: "workflow_stream_appends_total",
     help: "Appends to workflow streams, by outcome.",
@@ -56,16 +43,22 @@ export function createStreamMetrics(metrics: Pick<Metrics, "counter" | "gauge">)
     labels: [],
   });
   return {
-    appended(outcome, size, count = 1) {
+    /** Appends were carried out or refused. */
+    appended(outcome: AppendOutcome["kind"], size: number, count = 1) {
       appends.inc({ outcome }, count);
       if (outcome === "appended") bytes.inc({}, size);
     },
-    subscribed(change) {
+    /** A subscription started (1) or ended (-1). */
+    subscribed(change: 1 | -1) {
       open += change;
     },
-    fetched: (source, count) => fetched.inc({ source }, count),
-    sent: (count) => sent.inc({}, count),
-    delivered: (outcome) => delivered.inc({ outcome }),
-    pruned: (count) => pruned.inc({}, count),
+    /** Records were read from the database for subscriptions. */
+    fetched: (source: "tail" | "backfill", count: number) => fetched.inc({ source }, count),
+    /** Records were sent to subscribers. */
+    sent: (count: number) => sent.inc({}, count),
+    /** An event of an input record was delivered to its run, or could not be. */
+    delivered: (outcome: "delivered" | "run_ended" | "deferred") => delivered.inc({ outcome }),
+    /** Retention removed records. */
+    pruned: (count: number) => pruned.inc({}, count),
   };
 }

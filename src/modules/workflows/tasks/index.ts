@@ -8,27 +8,22 @@
  * reservation: the lease of a task that is about to be inserted, for a poll that waits on this node.
  */
 
-import type { WorkflowTaskService as Rpc } from "../../../../gen/service/api/workflow_task_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
-import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { PlatformServices } from "../../area.ts";
-import type { HealthSource, TaskHealth } from "../../health-source.ts";
 import type { Environments } from "../environments/index.ts";
 import type { RunEngine } from "./domain/run-engine.ts";
 import type { TaskQueue } from "./domain/task.ts";
 import { createTaskHealth } from "./health/task-health.ts";
-import { type ShownTask, tasksOfRun } from "./overview/task-overview.ts";
+import { tasksOfRun } from "./overview/task-overview.ts";
 import { createLeaseReturn } from "./polling/lease-return.ts";
 import { createPollReader } from "./polling/poll-message.ts";
 import { createPollService, taskTopic } from "./polling/poll-service.ts";
 import { createTaskClaims } from "./polling/task-claims.ts";
-import { createWaitingPolls, type TaskDispatch } from "./polling/waiting-polls.ts";
+import { createWaitingPolls } from "./polling/waiting-polls.ts";
 import { createReportService } from "./reports/report-service.ts";
 import { isLeaseStored } from "./reports/report-store.ts";
-import { createExpiredLeaseSweeper, type ExpiredLeaseSweeper } from "./sweep/expired-lease-sweeper.ts";
+import { createExpiredLeaseSweeper } from "./sweep/expired-lease-sweeper.ts";
 import { taskHandlers } from "./task-handler.ts";
 import { createTaskMetrics } from "./task-metrics.ts";
 import { createWorkerRegistry } from "./workers/worker-registry.ts";
@@ -48,21 +43,9 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "cursor
 }
 
 /** The module's public API. */
-export interface Tasks {
-  readonly handlers: Handlers<typeof Rpc>;
-  readonly dispatch: TaskDispatch;
-  readonly sweeper: ExpiredLeaseSweeper;
-  /** The state of waiting tasks, for health reports. */
-  readonly health: HealthSource<TaskHealth>;
-  /** Reads the tasks of a run, oldest first, with the reasons why they wait. */
-  tasksOfRun(sql: Sql, tenantId: TenantId, runId: string, limit: number): Promise<ShownTask[]>;
-  /** Ends the long polls of workers when the node stops. */
-  endWaits(): void;
-  /** Resolves when nothing is being written. */
-  idle(): Promise<void>;
-}
+export type Tasks = ReturnType<typeof createTasks>;
 
-export function createTasks({ db, signals, log, cursors, engine, environments, ...parts }: Dependencies): Tasks {
+export function createTasks({ db, signals, log, cursors, engine, environments, ...parts }: Dependencies) {
   const metrics = createTaskMetrics(parts.metrics);
   const wake = (queue: TaskQueue) => signals.wake(taskTopic(queue));
   const leases = createLeaseReturn({ db, log, wake, onReturned: (count) => metrics.changed("returned", count) });
@@ -82,15 +65,19 @@ export function createTasks({ db, signals, log, cursors, engine, environments, .
     dispatch: {
       reserve: waiting.reserve,
       settle: waiting.settle,
-      wake: (tenantId, environmentId, queue) => wake({ tenantId, environmentId, queue }),
+      wake: (tenantId: string, environmentId: string, queue: string) => wake({ tenantId, environmentId, queue }),
     },
     sweeper,
+    /** The state of waiting tasks, for health reports. */
     health: createTaskHealth(sweeper),
+    /** Reads the tasks of a run, oldest first, with the reasons why they wait. */
     tasksOfRun,
+    /** Ends the long polls of workers when the node stops. */
     endWaits() {
       polls.endWaits();
       leases.stop();
     },
+    /** Resolves when nothing is being written. */
     async idle() {
       await Promise.all([claims.idle(), reports.idle(), workers.idle(), leases.idle()]);
     },

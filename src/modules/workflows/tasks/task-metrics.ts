@@ -12,17 +12,9 @@ type TaskChange =
   | "returned"
   | "stale";
 
-export interface TaskMetrics {
-  /**
-   * leased: a worker received it. dispatched: it was leased when it was created. returned: it was leased for a worker that
-   * did not receive it. stale: a report came after its attempt had ended.
-   */
-  changed(change: TaskChange, count?: number): void;
-  heartbeat(status: string): void;
-  polled(seconds: number, hasTasks: boolean): void;
-}
+export type TaskMetrics = ReturnType<typeof createTaskMetrics>;
 
-export function createTaskMetrics(metrics: Pick<Metrics, "counter" | "histogram">): TaskMetrics {
+export function createTaskMetrics(metrics: Pick<Metrics, "counter" | "histogram">) {
   const changes = metrics.counter({
     name: "workflow_task_changes_total",
     help: "Changes of workflow tasks, by kind of change.",
@@ -40,10 +32,14 @@ export function createTaskMetrics(metrics: Pick<Metrics, "counter" | "histogram"
     buckets: [0.005, 0.025, 0.1, 0.5, 1, 5, 10, 20],
   });
   return {
-    changed(change, count = 1) {
+    /**
+     * leased: a worker received it. dispatched: it was leased when it was created. returned: it was leased for a worker that
+     * did not receive it. stale: a report came after its attempt had ended.
+     */
+    changed(change: TaskChange, count = 1) {
       if (count > 0) changes.inc({ change }, count);
     },
-    heartbeat: (status) => heartbeats.inc({ status }),
-    polled: (seconds, hasTasks) => polls.observe({ result: hasTasks ? "tasks" : "empty" }, seconds),
+    heartbeat: (status: string) => heartbeats.inc({ status }),
+    polled: (seconds: number, hasTasks: boolean) => polls.observe({ result: hasTasks ? "tasks" : "empty" }, seconds),
   };
 }

@@ -5,7 +5,7 @@ import { ulidMs } from "../../../platform/ids/ulid.ts";
 import type { Shards } from "../../../platform/shards/index.ts";
 import { shardOf } from "../../../platform/shards/index.ts";
 import type { PlatformServices } from "../../area.ts";
-import type { EventHead, EventLogs, LogFollower } from "../../operations/index.ts";
+import type { EventHead, EventLogs } from "../../operations/index.ts";
 import { depthOf, isFor, type LoggedEvent, matchesType } from "./domain/event-match.ts";
 import { shardCount } from "./domain/trigger.ts";
 import { applyOutcomes, type FiringOutcome } from "./domain/trigger-outcome.ts";
@@ -24,17 +24,11 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "shares">
   readonly pollMs?: number;
 }
 
-/** Starts the runs of event triggers. */
-export interface EventWorker extends Pick<LogFollower, "start" | "stop"> {
-  /** Handles all new events of a tenant whose shard this node owns. */
-  follow(tenantId: TenantId): Promise<void>;
-}
-
 const batchSize = 200;
 const concurrentStartsMax = 50;
 
-/** Creates the worker of this node. It reads the logs of tenants whose shards this node owns. */
-export function createEventWorker(dependencies: Dependencies): EventWorker {
+/** Creates the worker that starts the runs of event triggers. It reads the logs of tenants whose shards this node owns. */
+export function createEventWorker(dependencies: Dependencies) {
   const { db, clock, shares, shards, eventLogs, startFiring, recordResults, topic, pollMs } = dependencies;
   const store = positionStore(db.sql);
 
@@ -120,6 +114,7 @@ export function createEventWorker(dependencies: Dependencies): EventWorker {
   });
   let stopListening: (() => void) | undefined;
   return {
+    /** Handles all new events of a tenant whose shard this node owns. */
     follow,
     async start() {
       stopListening = shards.onChange(follower.refresh);

@@ -8,12 +8,9 @@
  * overlap: what happens at a time of a schedule while an earlier run is in progress.
  */
 
-import type { WorkflowTriggerService as Rpc } from "../../../../gen/service/api/workflow_trigger_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import { createShards } from "../../../platform/shards/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { EventLogs, EventRecorder } from "../../operations/index.ts";
-import type { PackRecords } from "../../pack-records.ts";
 import type { Definitions } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
 import type { Runs } from "../runs/index.ts";
@@ -37,22 +34,13 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock"
   readonly runs: Pick<Runs, "startRun" | "startFor" | "cancelFor" | "findInProgress" | "findExisting">;
 }
 
-/** The module's public API. */
-export interface Triggers {
-  readonly handlers: Handlers<typeof Rpc>;
-  /** The triggers as records of packs. */
-  readonly packRecords: PackRecords;
-  /** Starts runs, on a node that does background work. */
-  readonly worker: { start(): Promise<void>; stop(): Promise<void> };
-}
-
 /** Signal topic for changes of triggers. */
 const topic = "workflow.triggers";
 
 /** How long the triggers of a node that died wait for another node. */
 const shardLeaseMs = 5000;
 
-export function createTriggers(dependencies: Dependencies): Triggers {
+export function createTriggers(dependencies: Dependencies) {
   const { db, clock, log, signals, runs, cursors } = dependencies;
   const shards = createShards({ db, clock, log, signals, kind: topic, count: shardCount, leaseMs: shardLeaseMs });
   const workerParts = {
@@ -67,7 +55,9 @@ export function createTriggers(dependencies: Dependencies): Triggers {
   const fire = createFireService({ db, service, startRun: runs.startRun });
   return {
     handlers: triggerHandlers({ service, fire, definitions: dependencies.definitions, cursors }),
+    /** The triggers as records of packs. */
     packRecords: createTriggerRecords({ service, wakeWorkers }),
+    /** Starts runs, on a node that does background work. */
     worker: {
       async start() {
         shards.start();

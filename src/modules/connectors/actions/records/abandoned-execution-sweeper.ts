@@ -6,14 +6,6 @@ import type { ActionMetrics } from "../action-metrics.ts";
 import { abandonedEvent } from "./execution-events.ts";
 import { deleteEndedLimits, endAbandoned, nextEnd } from "./sweep-store.ts";
 
-/** Ends executions of nodes that died. Every node runs one. */
-export interface AbandonedExecutionSweeper {
-  /** Runs one round; returns whether there may be more to do immediately. */
-  sweep(): Promise<boolean>;
-  start(): void;
-  stop(): Promise<void>;
-}
-
 interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
   readonly signals: Pick<Signals, "onDue">;
   readonly events: EventRecorder;
@@ -24,9 +16,10 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
 
 const batchSize = 200;
 
-/** Creates the sweeper of this node. */
-export function createAbandonedExecutionSweeper(dependencies: Dependencies): AbandonedExecutionSweeper {
+/** Creates the sweeper of this node, which ends executions of nodes that died. */
+export function createAbandonedExecutionSweeper(dependencies: Dependencies) {
   const { db, signals, clock, log, events, metrics, operation } = dependencies;
+  /** Runs one round; returns whether there may be more to do immediately. */
   async function sweep(): Promise<boolean> {
     const nowMs = clock.now();
     const ended = await db.transaction(async (tx) => {

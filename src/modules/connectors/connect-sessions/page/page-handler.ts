@@ -31,11 +31,6 @@ export interface PageResponse {
   readonly isEmbeddable: boolean;
 }
 
-/** The pages that end users see. */
-export interface ConnectPages {
-  handle(request: PageRequest): Promise<PageResponse>;
-}
-
 interface Dependencies {
   readonly flow: SessionFlow;
   readonly receiveCallback: ReturnType<typeof createCallbackFlow>;
@@ -52,7 +47,7 @@ const refusedStatuses = {
   too_late: 410,
 } as const;
 
-export function createConnectPages({ flow, receiveCallback, publicUrl }: Dependencies): ConnectPages {
+export function createConnectPages({ flow, receiveCallback, publicUrl }: Dependencies) {
   const shell = createPageShell();
 
   const isSecure = () => publicUrl().startsWith("https:");
@@ -112,7 +107,7 @@ export function createConnectPages({ flow, receiveCallback, publicUrl }: Depende
   }
 
   return {
-    async handle(request) {
+    async handle(request: PageRequest) {
       const { target, query, form } = request;
       if (target.kind === "callback") {
         const cookieOf = (sessionId: string) => cookieIn(request, sessionId);

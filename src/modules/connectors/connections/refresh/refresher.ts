@@ -35,20 +35,7 @@ export type RefreshOutcome =
   | { readonly kind: "failed"; readonly code: string; readonly retryAfterMs: number };
 
 /** Refreshes credentials: one request at a time across all nodes. */
-export interface Refresher {
-  /** Resolves when newer credentials are stored, or with the reason why there are none. */
-  refresh(ref: ConnectionRef, request: RefreshRequest): Promise<RefreshOutcome>;
-  /** Starts a refresh in the background. */
-  refreshLater(ref: ConnectionRef, request: RefreshRequest): void;
-  /** Marks a connection that a refresh cannot repair, unless it has newer credentials than these. */
-  giveUp(ref: ConnectionRef, credentialVersion: number, reason: ReauthReason): Promise<RefreshOutcome>;
-  /** Runs work while no refresh of the connection is running on any node; undefined if the lease does not get free in time. */
-  withLease<T>(ref: ConnectionRef, work: () => Promise<T>): Promise<T | undefined>;
-  /** Resolves when no refresh is running on this node. */
-  idle(): Promise<void>;
-  /** Ends waits for other nodes, and resolves when no refresh is running on this node. */
-  stop(): Promise<void>;
-}
+export type Refresher = ReturnType<typeof createRefresher>;
 
 interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "metrics" | "keyring"> {
   readonly events: EventRecorder;
@@ -62,7 +49,7 @@ const rememberMsMax = 1000;
 const recentFailuresMax = 10_000;
 
 /** Creates the refresher of this node. */
-export function createRefresher(dependencies: Dependencies): Refresher {
+export function createRefresher(dependencies: Dependencies) {
   const { db, signals, clock, log, metrics, keyring, events, cache, prepare, times } = dependencies;
   const flights = new Map<string, Promise<RefreshOutcome>>();
   const leases = leaseStore(db.sql);
@@ -316,11 +303,14 @@ export function createRefresher(dependencies: Dependencies): Refresher {
   }
 
   return {
+    /** Resolves when newer credentials are stored, or with the reason why there are none. */
     refresh,
-    refreshLater(ref, request) {
+    /** Starts a refresh in the background. */
+    refreshLater(ref: ConnectionRef, request: RefreshRequest) {
       refresh(ref, request).catch((error) => log.warn({ err: error, connection: ref.id }, "a refresh failed"));
     },
-    async giveUp(ref, credentialVersion, reason) {
+    /** Marks a connection that a refresh cannot repair, unless it has newer credentials than these. */
+    async giveUp(ref: ConnectionRef, credentialVersion: number, reason: ReauthReason) {
       for (;;) {
         const claimed = await claims.claim(ref, true);
         if (!("fence" in claimed)) return failed("refresh_busy", busyRetryMs);
@@ -328,7 +318,8 @@ export function createRefresher(dependencies: Dependencies): Refresher {
         if (outcome !== "lease_lost") return outcome;
       }
     },
-    async withLease(ref, work) {
+    /** Runs work while no node refreshes the connection; undefined if the lease does not get free in time. */
+    async withLease<T>(ref: ConnectionRef, work: () => Promise<T>) {
       const claimed = await claims.claim(ref, true);
       if (!("fence" in claimed)) return undefined;
       try {
@@ -337,7 +328,9 @@ export function createRefresher(dependencies: Dependencies): Refresher {
         await leases.release(ref, claimed.fence);
       }
     },
+    /** Resolves when no refresh is running on this node. */
     idle,
+    /** Ends waits for other nodes, and resolves when no refresh is running on this node. */
     async stop() {
       claims.stop();
       await idle();

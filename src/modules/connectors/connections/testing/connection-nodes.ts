@@ -4,30 +4,18 @@ import { recordedEvents } from "../../../../../test/harness/context.ts";
 import { freshDatabase } from "../../../../../test/harness/postgres.ts";
 import { createKeyring, type Keyring } from "../../../../platform/crypto/index.ts";
 import { createCursors } from "../../../../platform/cursor/index.ts";
-import {
-  createSignals,
-  createTenantChanges,
-  type Database,
-  openDatabase,
-  type Signals,
-} from "../../../../platform/db/index.ts";
+import { createSignals, createTenantChanges, type Database, openDatabase } from "../../../../platform/db/index.ts";
 import { createEgress } from "../../../../platform/egress/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createLog, type Log } from "../../../../platform/log/log.ts";
-import { createMetrics, type Metrics } from "../../../../platform/telemetry/index.ts";
+import { createMetrics } from "../../../../platform/telemetry/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { compileManifest, createGuardedHttp, type Provider } from "../../manifests/index.ts";
-import { createProviderConfigs, type ProviderConfigs } from "../../provider-configs/index.ts";
-import { type Connections, createConnections } from "../index.ts";
+import { createProviderConfigs } from "../../provider-configs/index.ts";
+import { createConnections } from "../index.ts";
 
 /** A node with the modules of connections. */
-export interface ConnectionNode {
-  readonly connections: Connections;
-  readonly configs: ProviderConfigs;
-  readonly db: Database;
-  readonly signals: Signals;
-  readonly metrics: Metrics;
-}
+export type ConnectionNode = Awaited<ReturnType<typeof startNode>>;
 
 export interface NodeOptions {
   readonly url: string;
@@ -56,7 +44,7 @@ export async function nodesDatabase(): Promise<string> {
 }
 
 /** Starts a node of its own: with its own pools, signals and caches. */
-export async function startNode(options: NodeOptions): Promise<ConnectionNode> {
+export async function startNode(options: NodeOptions) {
   const { url, providers, nowMs = Date.now, log = createLog("silent"), poolSize = 8, hasKeyring = true } = options;
   const keyring = hasKeyring ? (options.keyring ?? keyringOf()) : undefined;
   const db = openDatabase(url, { maxConnections: poolSize });

@@ -1,13 +1,11 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { createTenantCache, type Database, type Sql } from "../../../../platform/db/index.ts";
 import type { PlatformServices } from "../../../area.ts";
-import type { Action } from "../domain/action.ts";
 import { newestFirst } from "../domain/manifest-version.ts";
 import type { Provider } from "../domain/provider.ts";
-import type { Trigger } from "../domain/trigger.ts";
 import { type ManifestHead, manifestStore } from "../manifest-store.ts";
 import type { BuiltinProviders } from "./builtin-catalogue.ts";
-import { CatalogueSnapshot, type ManifestSource, type ProviderEntry } from "./catalogue-snapshot.ts";
+import { CatalogueSnapshot, type ProviderEntry } from "./catalogue-snapshot.ts";
 import { CompiledManifests } from "./compiled-manifests.ts";
 
 /** A pack that brings manifests. */
@@ -16,30 +14,7 @@ export interface PackSource {
 }
 
 /** The providers of a tenant: built-in ones, its own manifests and those of installed packs. Reads come from memory. */
-export interface Catalogue {
-  /** The newest version unless one is given. */
-  provider(tenantId: TenantId, key: string, version?: string): Promise<Provider | undefined>;
-  /** The provider with exactly this manifest, also if a newer version exists. */
-  providerByDigest(tenantId: TenantId, key: string, digest: string): Promise<Provider | undefined>;
-  /** An action of the newest version of its provider unless one is given. */
-  action(
-    tenantId: TenantId,
-    actionKey: string,
-    version?: string,
-  ): Promise<{ readonly provider: Provider; readonly action: Action } | undefined>;
-  trigger(
-    tenantId: TenantId,
-    triggerKey: string,
-  ): Promise<{ readonly provider: Provider; readonly trigger: Trigger } | undefined>;
-  /** Where the newest version of a provider comes from; undefined if there is none. */
-  sourceOf(tenantId: TenantId, key: string): Promise<ManifestSource | undefined>;
-  /** Everything that a tenant can use, at one time. */
-  snapshot(tenantId: TenantId): Promise<CatalogueSnapshot>;
-  /** Whether a key belongs to a built-in provider. */
-  isBuiltin(key: string): boolean;
-  /** The built-in providers that send notifications. */
-  messageProviders(): Promise<readonly Provider[]>;
-}
+export type Catalogue = ReturnType<typeof createCatalogue>;
 
 interface Dependencies extends Pick<PlatformServices, "changes" | "log" | "shares"> {
   /** The connections that load cache entries during calls. */
@@ -68,7 +43,7 @@ export function createCatalogue({
   shares,
   builtin,
   bytesMax = documentBytesMax,
-}: Dependencies): Catalogue {
+}: Dependencies) {
   const compiled = new CompiledManifests(bytesMax, log, shares);
   const cache = createTenantCache<TenantId, TenantManifests>({
     changes,
@@ -120,31 +95,36 @@ export function createCatalogue({
   }
 
   return {
+    /** The newest version unless one is given. */
     provider: findProvider,
 
-    async providerByDigest(tenantId, key, digest) {
+    /** The provider with exactly this manifest, also if a newer version exists. */
+    async providerByDigest(tenantId: TenantId, key: string, digest: string) {
       const newest = (await current(tenantId, key))?.provider;
       if (newest?.digest === digest) return newest;
       return findVersion(tenantId, (head) => head.key === key && head.digest === digest);
     },
 
-    sourceOf: async (tenantId, key) => (await current(tenantId, key))?.source,
+    /** Where the newest version of a provider comes from; undefined if there is none. */
+    sourceOf: async (tenantId: TenantId, key: string) => (await current(tenantId, key))?.source,
 
-    async action(tenantId, actionKey, version) {
+    /** An action of the newest version of its provider unless one is given. */
+    async action(tenantId: TenantId, actionKey: string, version?: string) {
       const { key, name } = splitKey(actionKey);
       const provider = await findProvider(tenantId, key, version);
       const action = provider?.actions.get(name);
       return action && { provider: provider!, action };
     },
 
-    async trigger(tenantId, triggerKey) {
+    async trigger(tenantId: TenantId, triggerKey: string) {
       const { key, name } = splitKey(triggerKey);
       const provider = (await current(tenantId, key))?.provider;
       const trigger = provider?.triggers.get(name);
       return trigger && { provider: provider!, trigger };
     },
 
-    async snapshot(tenantId) {
+    /** Everything that a tenant can use, at one time. */
+    async snapshot(tenantId: TenantId) {
       const manifests = await cache.get(tenantId);
       manifests.snapshot ??=
         manifests.own.size === 0
@@ -158,7 +138,9 @@ export function createCatalogue({
       }
     },
 
-    isBuiltin: (key) => builtin.keys.has(key),
+    /** Whether a key belongs to a built-in provider. */
+    isBuiltin: (key: string) => builtin.keys.has(key),
+    /** The built-in providers that send notifications. */
     messageProviders: () => builtin.withMessages(),
   };
 }

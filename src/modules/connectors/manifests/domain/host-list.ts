@@ -1,10 +1,5 @@
 /** The hosts that requests of a provider may reach. */
-export interface HostList {
-  /** As written: exact names, names with one wildcard label, and `{settings.x}` for the host that a setting names. */
-  readonly patterns: readonly string[];
-  /** Whether a URL may be called with a connection's settings. The scheme must be https, except for loopback hosts. */
-  allows(url: URL, settings: Readonly<Record<string, unknown>>): boolean;
-}
+export type HostList = ReturnType<typeof createHostList>;
 
 const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 const anyPort = "*";
@@ -16,12 +11,14 @@ export function hostSettingOf(pattern: string): string | undefined {
 }
 
 /** Creates a list of valid patterns. */
-export function createHostList(patterns: readonly string[]): HostList {
+export function createHostList(patterns: readonly string[]) {
   const settingNames = patterns.flatMap((each) => hostSettingOf(each) ?? []);
   const fixed = patterns.filter((each) => hostSettingOf(each) === undefined).map(parsePattern);
   return {
+    /** As written: exact names, names with one wildcard label, and `{settings.x}` for the host that a setting names. */
     patterns,
-    allows(url, settings) {
+    /** Whether a URL may be called with a connection's settings. The scheme must be https, except for loopback hosts. */
+    allows(url: URL, settings: Readonly<Record<string, unknown>>) {
       const { protocol, hostname, username, password } = url;
       if (username !== "" || password !== "") return false;
       if (protocol !== "https:" && !(protocol === "http:" && loopback.has(hostname))) return false;

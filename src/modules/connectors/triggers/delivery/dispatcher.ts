@@ -2,7 +2,7 @@ import { Failure } from "../../../../errors/index.ts";
 import { type Backoff, backoffMs } from "../../../../platform/backoff/backoff.ts";
 import { CelError } from "../../../../platform/cel/index.ts";
 import { classifyDatabaseError, createBatcher, mayBeCommitted } from "../../../../platform/db/index.ts";
-import { createLeasedWorkLoop, type LeasedWorkLoop } from "../../../../platform/jobs/index.ts";
+import { createLeasedWorkLoop } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { PlatformServices } from "../../../area.ts";
 import type { EventEntry, EventRecorder } from "../../../operations/index.ts";
@@ -27,12 +27,6 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock"
   readonly claimMs: number;
 }
 
-/** Delivers events to the targets of their subscriptions. */
-export interface Dispatcher extends LeasedWorkLoop {
-  /** Resolves when no result is being written. */
-  idle(): Promise<void>;
-}
-
 const concurrency = 64;
 const perTenant = 16;
 const retries: Backoff = { firstMs: 1000, maxMs: 60 * 60_000, spread: [1, 1.2] };
@@ -45,7 +39,7 @@ type Outcome =
   | { readonly status: "retry"; readonly error: string; readonly waitMs?: number };
 
 /** Creates the dispatcher of this node. Each event is passed to its target under its own idempotency key until a result is stored. */
-export function createDispatcher(dependencies: Dependencies): Dispatcher {
+export function createDispatcher(dependencies: Dependencies) {
   const { db, signals, clock, log, shares, events, metrics, callTarget, storeStatus, topic, keyLifeMs } = dependencies;
   const store = deliveryStore(db.sql);
   const ends = createBatcher<DeliveryEnd, void>({
@@ -121,6 +115,7 @@ export function createDispatcher(dependencies: Dependencies): Dispatcher {
       if (!aborted) log.warn({ err: error }, "the delivery of trigger events failed");
     },
   });
+  // `idle` resolves when no result is being written.
   return { ...loop, idle: ends.idle };
 }
 

@@ -11,22 +11,18 @@ export interface Capability {
 }
 
 /** Decides which tasks the workers of a build with certain capabilities can run. */
-export interface Matcher {
-  /** A unique text for build and capabilities. */
-  readonly name: string;
-  readonly buildId: string;
-  canRun(kind: TaskKind): boolean;
-}
+export type Matcher = ReturnType<typeof createMatcher>;
 
 const remembersMax = 1000;
 
 /** Creates a matcher. It remembers its results, because parsing a range is slow. */
-export function createMatcher(buildId: string, capabilities: readonly Capability[]): Matcher {
+export function createMatcher(buildId: string, capabilities: readonly Capability[]) {
   const results = new BoundedCache<string, boolean>(remembersMax);
   return {
+    /** A unique text for build and capabilities. */
     name: matcherName(buildId, capabilities),
     buildId,
-    canRun({ type, versionRange, refusedBy }) {
+    canRun({ type, versionRange, refusedBy }: TaskKind) {
       if (refusedBy.includes(buildId)) return false;
       return results.getOrCreate(`${type}\0${versionRange}`, () =>
         capabilities.some((each) => each.type === type && implementsRange(each.versions, versionRange)),

@@ -5,15 +5,7 @@ import type { TaskQueue } from "../domain/task.ts";
 import { type LeaseRef, releaseLeases } from "../reports/report-store.ts";
 
 /** Returns tasks that no worker received. Their attempts are not counted. */
-export interface LeaseReturn {
-  /** Returns tasks now; retries in the background if the database fails. */
-  giveBack(leases: readonly LeaseRef[]): Promise<void>;
-  /** Returns a task that may be committed later, since the outcome of its commit is unknown. */
-  giveBackLater(lease: LeaseRef): void;
-  /** Resolves when nothing is being returned. Delayed returns are dropped after `stop`. */
-  idle(): Promise<void>;
-  stop(): void;
-}
+export type LeaseReturn = ReturnType<typeof createLeaseReturn>;
 
 interface Dependencies {
   readonly db: Database;
@@ -27,7 +19,7 @@ const retryMs = [100, 1000, 5000];
 const laterMs = [1000, 10_000];
 
 /** Creates the return of leases. Returning a lease again has no effect, so it is always safe to repeat. */
-export function createLeaseReturn({ db, log, wake, onReturned }: Dependencies): LeaseReturn {
+export function createLeaseReturn({ db, log, wake, onReturned }: Dependencies) {
   const running = new Set<Promise<void>>();
   const stopped = new AbortController();
 
@@ -63,7 +55,8 @@ export function createLeaseReturn({ db, log, wake, onReturned }: Dependencies): 
   }
 
   return {
-    async giveBack(leases) {
+    /** Returns tasks now; retries in the background if the database fails. */
+    async giveBack(leases: readonly LeaseRef[]) {
       if (leases.length === 0) return;
       await track(
         release(leases).catch((error) => {
@@ -72,7 +65,9 @@ export function createLeaseReturn({ db, log, wake, onReturned }: Dependencies): 
         }),
       );
     },
-    giveBackLater: (lease) => void track(releaseLater(lease)),
+    /** Returns a task that may be committed later, since the outcome of its commit is unknown. */
+    giveBackLater: (lease: LeaseRef) => void track(releaseLater(lease)),
+    /** Resolves when nothing is being returned. Delayed returns are dropped after `stop`. */
     async idle() {
       while (running.size > 0) await Promise.all(running);
     },

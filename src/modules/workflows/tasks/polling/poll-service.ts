@@ -8,15 +8,7 @@ import type { TaskClaims } from "./task-claims.ts";
 import type { WaitingPolls } from "./waiting-polls.ts";
 
 /** Leases tasks to workers that poll. */
-export interface PollService {
-  /**
-   * Leases tasks to a worker; waits up to `waitMs` when there are none. `during` is work that may create tasks, such as
-   * the completion of the worker's previous ones: its tasks go to this poll directly, and a scan follows otherwise.
-   */
-  poll(request: PollRequest, during?: () => Promise<void>): Promise<readonly LeasedTask[]>;
-  /** Ends current and future waits: polls return immediately, possibly without tasks. */
-  endWaits(): void;
-}
+export type PollService = ReturnType<typeof createPollService>;
 
 interface Dependencies {
   readonly signals: Signals;
@@ -34,7 +26,7 @@ export function taskTopic(queue: TaskQueue): string {
   return `workflow-tasks/${queueName(queue)}`;
 }
 
-export function createPollService({ signals, claims, waiting, leases, workers, metrics }: Dependencies): PollService {
+export function createPollService({ signals, claims, waiting, leases, workers, metrics }: Dependencies) {
   const waits = new Set<() => void>();
   let waitsEnded = false;
 
@@ -97,13 +89,18 @@ export function createPollService({ signals, claims, waiting, leases, workers, m
   }
 
   return {
-    async poll(request, during) {
+    /**
+     * Leases tasks to a worker; waits up to `waitMs` when there are none. `during` is work that may create tasks, such as
+     * the completion of the worker's previous ones: its tasks go to this poll directly, and a scan follows otherwise.
+     */
+    async poll(request: PollRequest, during?: () => Promise<void>) {
       const startedMs = performance.now();
       const tasks = await receive(request, during);
       metrics.polled((performance.now() - startedMs) / 1000, tasks.length > 0);
       metrics.changed("leased", tasks.length);
       return tasks;
     },
+    /** Ends current and future waits: polls return immediately, possibly without tasks. */
     endWaits() {
       waitsEnded = true;
       waiting.stop();

@@ -21,10 +21,7 @@ export interface TaskClaim {
 }
 
 /** Leases tasks. Polls of the same queue, build and capabilities that arrive together share a statement. */
-export interface TaskClaims {
-  lease(request: PollRequest): Promise<TaskClaim>;
-  idle(): Promise<void>;
-}
+export type TaskClaims = ReturnType<typeof createTaskClaims>;
 
 interface Dependencies {
   readonly db: Database;
@@ -48,7 +45,7 @@ const kindsMaxAgeMs = 1000;
 /** Pauses before the repeats of a scan whose tasks were all locked by other statements. */
 const lockRetryMs = [0, 2, 10, 40];
 
-export function createTaskClaims({ db, leases, nowMs = () => performance.now() }: Dependencies): TaskClaims {
+export function createTaskClaims({ db, leases, nowMs = () => performance.now() }: Dependencies) {
   const groups = new BoundedCache<string, TaskClaimGroup>(groupsMax);
 
   function openGroup(first: PollRequest): TaskClaimGroup {
@@ -116,7 +113,7 @@ export function createTaskClaims({ db, leases, nowMs = () => performance.now() }
   }
 
   return {
-    lease(request) {
+    lease(request: PollRequest) {
       const key = `${queueName(request)}/${request.matcher.name}`;
       return groups.getOrCreate(key, () => openGroup(request)).batcher.run(request);
     },

@@ -9,16 +9,7 @@ import type { WorkerRegistry } from "../workers/worker-registry.ts";
 import * as store from "./report-store.ts";
 
 /** Applies what workers report about their tasks. */
-export interface ReportService {
-  heartbeat(heartbeat: store.Heartbeat): Promise<store.HeartbeatResult>;
-  /** Applies the result of an attempt. "stale": the attempt had already ended. */
-  finish(tenantId: TenantId, event: ReportedEvent): Promise<"applied" | "stale">;
-  /** Parks a task until a worker of another build polls; returns whether the lease was held. */
-  refuse(lease: store.LeaseRef): Promise<boolean>;
-  /** Makes a task ready again without counting the attempt; returns whether the lease was held. */
-  release(lease: store.LeaseRef): Promise<boolean>;
-  idle(): Promise<void>;
-}
+export type ReportService = ReturnType<typeof createReportService>;
 
 /** The events that workers report. */
 export type ReportedEvent = Exclude<TaskEvent, { kind: "attempt_lost" }>;
@@ -34,7 +25,7 @@ interface Dependencies {
 const rememberedMax = 10_000;
 
 /** Creates the service. Reports that arrive together share a statement. */
-export function createReportService({ db, engine, workers, metrics, wake }: Dependencies): ReportService {
+export function createReportService({ db, engine, workers, metrics, wake }: Dependencies) {
   const heartbeats = createBatcher<store.Heartbeat, store.HeartbeatResult>({
     flush: (inputs) => store.extendLeases(db.sql, inputs),
   });
@@ -63,13 +54,14 @@ export function createReportService({ db, engine, workers, metrics, wake }: Depe
   }
 
   return {
-    async heartbeat(heartbeat) {
+    async heartbeat(heartbeat: store.Heartbeat) {
       const result = await heartbeats.run(heartbeat);
       metrics.heartbeat(result.status);
       if (result.worker !== undefined) workers.touch(result.worker);
       return result;
     },
-    async finish(tenantId, event) {
+    /** Applies the result of an attempt. "stale": the attempt had already ended. */
+    async finish(tenantId: TenantId, event: ReportedEvent) {
       const key = `${tenantId}/${event.taskId}/${event.token}`;
       const runId = await runOf(tenantId, event);
       const result = runId === undefined ? "stale" : await engine.apply(tenantId, runId, event);
@@ -82,12 +74,14 @@ export function createReportService({ db, engine, workers, metrics, wake }: Depe
       metrics.changed("stale");
       return "stale";
     },
-    async refuse(lease) {
+    /** Parks a task until a worker of another build polls; returns whether the lease was held. */
+    async refuse(lease: store.LeaseRef) {
       const isHeld = await refusals.run(lease);
       metrics.changed(isHeld ? "incompatible" : "stale");
       return isHeld;
     },
-    async release(lease) {
+    /** Makes a task ready again without counting the attempt; returns whether the lease was held. */
+    async release(lease: store.LeaseRef) {
       const isHeld = await releases.run(lease);
       metrics.changed(isHeld ? "released" : "stale");
       return isHeld;

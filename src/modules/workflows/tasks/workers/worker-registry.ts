@@ -6,15 +6,7 @@ import { queueName } from "../domain/task.ts";
 import { deleteWorkers, touchWorkers, upsertWorkers, type WorkerRef, type WorkerReport } from "./worker-store.ts";
 
 /** Records which workers poll. It is for people and reasons only; nothing waits for its writes. */
-export interface WorkerRegistry {
-  /** Records that a worker polled. */
-  report(worker: WorkerReport): void;
-  /** Records that a worker is alive. */
-  touch(worker: WorkerRef): void;
-  /** Records that a worker disconnected. It is present again when it polls again. */
-  leave(worker: WorkerRef): void;
-  idle(): Promise<void>;
-}
+export type WorkerRegistry = ReturnType<typeof createWorkerRegistry>;
 
 interface Dependencies {
   readonly db: Database;
@@ -33,7 +25,7 @@ const writeEveryMs = 5000;
 const rememberedMax = 10_000;
 
 /** Creates the registry. An unchanged worker is written every few seconds at most. */
-export function createWorkerRegistry({ db, log, nowMs = () => performance.now() }: Dependencies): WorkerRegistry {
+export function createWorkerRegistry({ db, log, nowMs = () => performance.now() }: Dependencies) {
   const written = new BoundedCache<string, LastWrite>(rememberedMax);
   const reports = createBatcher<WorkerReport, void>({
     flush: async (workers) => {
@@ -64,7 +56,8 @@ export function createWorkerRegistry({ db, log, nowMs = () => performance.now() 
   }
 
   return {
-    report(worker) {
+    /** Records that a worker polled. */
+    report(worker: WorkerReport) {
       const name = workerName(worker);
       const description = `${worker.protocol} ${matcherName(worker.buildId, worker.capabilities)}`;
       const last = written.get(name);
@@ -72,14 +65,16 @@ export function createWorkerRegistry({ db, log, nowMs = () => performance.now() 
       written.set(name, { atMs: nowMs(), description });
       reports.run(worker).catch(onFailure(name));
     },
-    touch(worker) {
+    /** Records that a worker is alive. */
+    touch(worker: WorkerRef) {
       const name = workerName(worker);
       const last = written.get(name);
       if (last !== undefined && nowMs() - last.atMs < writeEveryMs) return;
       written.set(name, { atMs: nowMs(), description: last?.description });
       touches.run(worker).catch(onFailure(name));
     },
-    leave(worker) {
+    /** Records that a worker disconnected. It is present again when it polls again. */
+    leave(worker: WorkerRef) {
       const name = workerName(worker);
       written.delete(name);
       departures.run(worker).catch(onFailure(name));
