@@ -14,7 +14,6 @@ import type {
   ConnectorManifestService,
 } from "../../../../gen/service/api/connector_catalog_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { Database } from "../../../platform/db/index.ts";
 import { createTextReader } from "../../../platform/document-text/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { PackRecords } from "../../pack-records.ts";
@@ -111,9 +110,9 @@ export interface Manifests {
   readonly packRecords: PackRecords;
 }
 
-interface Dependencies extends Pick<PlatformServices, "cursors" | "log">, Omit<ManifestParts, "texts" | "catalogue"> {
-  /** A separate connection pool for cache reads during calls. */
-  readonly cacheLoadDb: Database;
+interface Dependencies
+  extends Pick<PlatformServices, "cacheLoadDb" | "cursors" | "log">,
+    Omit<ManifestParts, "texts" | "catalogue"> {
   readonly configStates: ReadConfigStates;
   /** The providers that every tenant has; by default those of `connectors/providers`. */
   readonly builtin?: BuiltinProviders;

@@ -10,7 +10,7 @@
 
 import { findEnvironment, productionKey, type TenantId } from "../../../platform/access/index.ts";
 import { type Canary, canaryStore, isOnCanarySide } from "../../../platform/canary/index.ts";
-import { createTenantCache, type Database, type Sql } from "../../../platform/db/index.ts";
+import { createTenantCache, type Sql } from "../../../platform/db/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import { decodeConfigContent } from "./domain/config-content.ts";
 import type { ProviderConfig, ProviderSecrets, SealedProviderConfig } from "./domain/provider-config.ts";
@@ -40,9 +40,7 @@ interface CachedConfig {
   readonly canary: (Canary & { readonly config: ProviderConfig }) | undefined;
 }
 
-interface Dependencies extends Pick<PlatformServices, "db" | "cursors">, ProviderConfigParts {
-  /** A separate connection pool for cache reads during calls. */
-  readonly cacheLoadDb: Database;
+interface Dependencies extends Pick<PlatformServices, "db" | "cacheLoadDb" | "cursors">, ProviderConfigParts {
   /** The URL at which callers reach the service. */
   readonly publicUrl: () => string;
 }

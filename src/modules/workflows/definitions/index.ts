@@ -6,9 +6,8 @@
  * check: what must hold before a draft can be published. violation: a rule that a document breaks.
  * scope: what the expressions of a step can read.
  */
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database } from "../../../platform/db/index.ts";
 import { createTextReader } from "../../../platform/document-text/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import { createDefinitionArtifacts, type ReadRunOutcomes } from "./definition-artifacts.ts";
 import { createDefinitionRecords, type FindTriggers, findDefinitionUses } from "./definition-records.ts";
 import { definitionHandlers } from "./handler.ts";
@@ -28,11 +27,7 @@ export type { FindNames, ReferenceSources } from "./reference-reader.ts";
 /** The module's public API. */
 export type Definitions = ReturnType<typeof createDefinitions>;
 
-interface Dependencies extends Omit<DefinitionParts, "readText"> {
-  /** The connections that load cache entries during calls. */
-  readonly cacheLoadDb: Database;
-  readonly cursors: Cursors;
-}
+type Dependencies = Omit<DefinitionParts, "readText"> & Pick<PlatformServices, "cacheLoadDb" | "cursors">;
 
 export function createDefinitions({ cacheLoadDb, cursors, ...parts }: Dependencies) {
   const service = createDefinitionService({ ...parts, readText: createTextReader().readText });

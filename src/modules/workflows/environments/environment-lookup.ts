@@ -6,7 +6,8 @@ import {
   requireEnvironmentAccess,
   type TenantId,
 } from "../../../platform/access/index.ts";
-import { createTenantCache, type Database, notFound, type TenantChanges } from "../../../platform/db/index.ts";
+import { createTenantCache, notFound } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 
 /** An environment that a caller may use. */
 export type UsableEnvironment = Pick<ReferredEnvironment, "id" | "key">;
@@ -14,18 +15,12 @@ export type UsableEnvironment = Pick<ReferredEnvironment, "id" | "key">;
 /** Finds environments by id or key for calls that are too frequent for a read each. */
 export type Environments = ReturnType<typeof createEnvironments>;
 
-interface Dependencies {
-  /** The connections for reads into memory. */
-  readonly cacheLoadDb: Database;
-  readonly changes: TenantChanges;
-}
-
 interface Found {
   readonly environment: UsableEnvironment | undefined;
 }
 
 /** Creates the lookup. It is read again when an environment of the tenant changes. */
-export function createEnvironments({ cacheLoadDb, changes }: Dependencies) {
+export function createEnvironments({ cacheLoadDb, changes }: Pick<PlatformServices, "cacheLoadDb" | "changes">) {
   const cache = createTenantCache<string, Found>({
     changes,
     async load(name) {

@@ -3,12 +3,7 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { graceMs, type ObjectIntent } from "./domain/intent.ts";
 
 /** Identifies an intent of a stream. */
-export interface IntentKey {
-  readonly tenantId: TenantId;
-  readonly runId: string;
-  readonly streamId: string;
-  readonly id: string;
-}
+export type IntentKey = Pick<ObjectIntent, "tenantId" | "runId" | "streamId" | "id">;
 
 /** The SQL queries of intents. */
 export function intentStore(sql: Sql) {

@@ -54,11 +54,7 @@ export interface AdvancedRun {
 }
 
 /** The result of an advance: its run as committed. */
-export interface CommittedAdvance {
-  readonly run: LiveRun;
-  readonly plan: Plan;
-  readonly advance: Advance;
-}
+export type CommittedAdvance = Pick<RunAdvance, "run" | "plan" | "advance">;
 
 /**
  * The result of a request. unchanged: there was nothing to apply. not_found: there is no such run, or it has ended.

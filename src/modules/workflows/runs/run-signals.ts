@@ -9,7 +9,7 @@ import type { Environments } from "../environments/index.ts";
 import type { RunEvent } from "./domain/engine/state.ts";
 import type { AdvancedRun } from "./run-engine.ts";
 import { requireRoomForMail } from "./run-events.ts";
-import type { RunService } from "./run-service.ts";
+import type { RunService, StartInput } from "./run-service.ts";
 import { runStore } from "./storage/run-store.ts";
 
 /** An event for a run. */
@@ -22,12 +22,7 @@ export interface Signal {
 }
 
 /** Names the run in progress with a run key. */
-export interface RunKeyName {
-  /** The key or the id of the definition. */
-  readonly definition: string;
-  readonly environmentId: string;
-  readonly runKey: string;
-}
+export type RunKeyName = Pick<StartInput, "definition" | "environmentId" | "runKey">;
 
 interface Dependencies {
   readonly db: Database;

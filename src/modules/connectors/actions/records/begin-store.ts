@@ -1,22 +1,12 @@
-import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import { claimBatch, type IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
-import type { ExecutionOrigin, RequestSummary, Safety } from "../domain/execution.ts";
+import type { Execution } from "../domain/execution.ts";
 import { startedAtOf } from "./execution-store.ts";
 
 /** An execution that is about to start. */
-export interface NewExecution {
-  readonly tenantId: TenantId;
-  readonly id: string;
-  readonly actionKey: string;
-  readonly providerKey: string;
-  readonly manifestVersion: string;
-  readonly connectionId: string;
-  readonly request: RequestSummary;
-  readonly idempotencyKey: string;
-  readonly origin: ExecutionOrigin;
-  readonly originId: string;
-  readonly safety: Safety;
+export interface NewExecution
+  extends Pick<Execution, "tenantId" | "id" | "actionKey" | "providerKey" | "manifestVersion" | "connectionId">,
+    Pick<Execution, "request" | "idempotencyKey" | "origin" | "originId" | "safety"> {
   /** The scope of the provider's limit. */
   readonly limitScope: string;
   /** How long the node has to store the outcome. */

@@ -12,6 +12,7 @@ import {
   ConnectorTriggerSchema,
 } from "../../../../../gen/service/api/connector_catalog_pb.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../../platform/document/index.ts";
+import type { Action } from "../domain/action.ts";
 import type { AuthSpec, FieldSpec } from "../domain/auth-spec.ts";
 import type { ActionEntry, ProviderEntry, TriggerEntry } from "./catalogue-snapshot.ts";
 import { type ConfigStates, providerRuntime, runtimeOf } from "./runtime-status.ts";
@@ -89,13 +90,7 @@ function operationFields(
   };
 }
 
-function schemaFields({
-  inputSchema,
-  outputSchema,
-}: {
-  inputSchema: JsonObject;
-  outputSchema: JsonObject | undefined;
-}) {
+function schemaFields({ inputSchema, outputSchema }: Pick<Action, "inputSchema" | "outputSchema">) {
   return {
     inputProperties: propertiesOf(inputSchema),
     inputSchema: inputSchema as never,

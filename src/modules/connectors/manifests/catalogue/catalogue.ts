@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { createTenantCache, type Database, type Sql } from "../../../../platform/db/index.ts";
+import { createTenantCache, type Sql } from "../../../../platform/db/index.ts";
 import type { PlatformServices } from "../../../area.ts";
 import { newestFirst } from "../domain/manifest-version.ts";
 import type { Provider } from "../domain/provider.ts";
@@ -16,9 +16,7 @@ export interface PackSource {
 /** The providers of a tenant: built-in ones, its own manifests and those of installed packs. Reads come from memory. */
 export type Catalogue = ReturnType<typeof createCatalogue>;
 
-interface Dependencies extends Pick<PlatformServices, "changes" | "log" | "shares"> {
-  /** The connections that load cache entries during calls. */
-  readonly cacheLoadDb: Database;
+interface Dependencies extends Pick<PlatformServices, "cacheLoadDb" | "changes" | "log" | "shares"> {
   readonly builtin: BuiltinProviders;
   /** The memory that compiled manifests of tenants may take, in bytes of their documents. */
   readonly bytesMax?: number;

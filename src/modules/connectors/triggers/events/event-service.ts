@@ -3,10 +3,9 @@ import { fail, invalid } from "../../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../../platform/access/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
-import type { EventStatus } from "../domain/event.ts";
 import type { Subscription } from "../domain/subscription.ts";
 import type { SubscriptionService } from "../subscriptions/subscription-service.ts";
-import { eventStore, type FullEvent } from "./event-store.ts";
+import { eventStore, type FullEvent, type ReplaySelection } from "./event-store.ts";
 
 interface Dependencies {
   readonly events: EventRecorder;
@@ -16,11 +15,7 @@ interface Dependencies {
 }
 
 /** A time range of events to deliver again. */
-export interface ReplayRange {
-  readonly from: Date;
-  readonly to: Date;
-  readonly status: Exclude<EventStatus, "pending">;
-}
+export type ReplayRange = Pick<ReplaySelection, "from" | "to" | "status">;
 
 const replaysMax = 1000;
 

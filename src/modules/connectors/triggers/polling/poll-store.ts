@@ -1,9 +1,7 @@
-import type { TenantId } from "../../../../platform/access/index.ts";
 import { type Fragment, fromNow, type Sql } from "../../../../platform/db/index.ts";
-import type { JsonObject } from "../../../../platform/document/index.ts";
 import type { LeaseRequest } from "../../../../platform/jobs/index.ts";
 import type { PageState } from "../../manifests/index.ts";
-import type { SubscriptionId } from "../domain/subscription.ts";
+import type { Subscription } from "../domain/subscription.ts";
 
 /** An unfinished scan of a provider's list. */
 export interface Scan {
@@ -15,18 +13,10 @@ export interface Scan {
 }
 
 /** A poll that this node makes. */
-export interface Poll {
-  readonly tenantId: TenantId;
-  readonly id: SubscriptionId;
-  readonly environmentKey: string;
-  readonly triggerKey: string;
-  readonly connectionId: string;
-  readonly input: JsonObject;
-  readonly scannedAt: Date | null;
+export interface Poll
+  extends Pick<Subscription, "tenantId" | "id" | "environmentKey" | "triggerKey" | "connectionId" | "input">,
+    Pick<Subscription, "scannedAt" | "pollFailures" | "readyAt" | "intakeError"> {
   readonly scan: Scan | null;
-  readonly pollFailures: number;
-  readonly readyAt: Date | null;
-  readonly intakeError: string;
   readonly pollClaim: string;
 }
 

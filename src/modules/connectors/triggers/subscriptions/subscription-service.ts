@@ -29,15 +29,10 @@ import { newSecret, openSecrets, sealSecrets } from "../sealed-secrets.ts";
 import { subscriptionStore } from "./subscription-store.ts";
 
 /** The input of a new subscription. */
-export interface NewSubscription {
-  readonly name: string;
-  readonly triggerKey: string;
-  readonly connectionId: string;
+export interface NewSubscription
+  extends Pick<Subscription, "name" | "triggerKey" | "connectionId" | "input" | "condition" | "target"> {
   /** Empty for production. */
   readonly environmentId: string;
-  readonly input: JsonObject;
-  readonly condition: string;
-  readonly target: Target;
   /** Empty if the service registers the webhook, or polls. */
   readonly signingSecret: string;
 }

@@ -5,11 +5,7 @@ import type { RunEventWrite } from "../storage/run-write.ts";
 import type { DeadLetter, DeadLetterState } from "./dead-letter.ts";
 
 /** The filter of dead letters. Empty fields match all. */
-export interface DeadLetterFilter {
-  readonly state: DeadLetterState;
-  readonly definitionId: string;
-  readonly environmentId: string;
-  readonly errorCode: string;
+export interface DeadLetterFilter extends Pick<DeadLetter, "state" | "definitionId" | "environmentId" | "errorCode"> {
   /** The environments that the caller may see. */
   readonly mode: EnvironmentMode;
 }

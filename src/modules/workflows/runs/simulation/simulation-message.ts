@@ -8,7 +8,8 @@ import {
   type WorkflowStepStub,
   type WorkflowStubOutcome,
 } from "../../../../../gen/service/api/workflow_run_pb.ts";
-import type { Json, JsonObject } from "../../definitions/index.ts";
+import type { JsonObject } from "../../definitions/index.ts";
+import type { HistoryError } from "../domain/engine/history-entry.ts";
 import { toPlain, toValue } from "../run-message.ts";
 import type { SimulatedStep, Simulation, StepStub, StubOutcome } from "./simulation.ts";
 import type { SimulationRequest } from "./simulation-service.ts";
@@ -77,16 +78,6 @@ function fromStep(simulated: SimulatedStep): StepMessage {
   };
 }
 
-function fromError({
-  code,
-  message,
-  step = "",
-  details,
-}: {
-  code: string;
-  message: string;
-  step?: string;
-  details: Json;
-}) {
+function fromError({ code, message, step = "", details }: HistoryError) {
   return { code, message, step, details: toValue(details) };
 }

@@ -1,22 +1,14 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { Mail } from "../domain/engine/state.ts";
-import type { RunOrigin } from "../domain/run.ts";
+import type { Run } from "../domain/run.ts";
 
 /** A run that has not ended, as stored. */
-export interface LiveRun {
+export interface LiveRun
+  extends Pick<Run, "id" | "environmentId" | "definitionId" | "version" | "runKey" | "stateJson" | "revision">,
+    Pick<Run, "origin" | "parentRunId" | "createdAt"> {
   readonly tenantId: TenantId;
-  readonly id: string;
-  readonly environmentId: string;
-  readonly definitionId: string;
-  readonly version: number;
-  readonly runKey: string;
-  readonly stateJson: string;
-  readonly revision: number;
   readonly shard: number;
-  readonly origin: RunOrigin;
-  readonly parentRunId: string;
-  readonly createdAt: Date;
   /** The unconsumed events of its mailbox, in order of arrival. */
   readonly mail: readonly Mail[];
 }

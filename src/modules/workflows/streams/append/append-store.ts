@@ -34,11 +34,7 @@ export interface AppendedBatch {
   readonly duplicates: ReadonlySet<number>;
 }
 
-interface StreamInput {
-  readonly key: StreamKey;
-  readonly ceilings: Ceilings;
-  readonly maxAgeS: number;
-}
+type StreamInput = Pick<Append, "key" | "ceilings" | "maxAgeS">;
 
 /** A row that the statement returns: the head of a stream as it was, the records appended to it, or a used key. */
 interface ResultRow extends Omit<StreamHead, "hold">, AckedPosition {

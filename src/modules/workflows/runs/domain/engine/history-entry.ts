@@ -1,5 +1,5 @@
 import type { Json } from "../../../definitions/index.ts";
-import type { ReplayStart, WaitedEvent } from "./state.ts";
+import type { ReplayStart, RunError, WaitedEvent } from "./state.ts";
 import type { StepKey } from "./step-key.ts";
 
 /** One thing that happened in a run. Stored as written here. */
@@ -42,9 +42,4 @@ export type HistoryEntry =
   | { readonly kind: "run_resumed"; readonly by: string }
   | { readonly kind: "run_ended"; readonly status: string; readonly error?: HistoryError };
 
-export interface HistoryError {
-  readonly code: string;
-  readonly message: string;
-  readonly details: Json;
-  readonly step?: string;
-}
+export type HistoryError = Omit<RunError, "step"> & Partial<Pick<RunError, "step">>;
