@@ -11,7 +11,7 @@
 
 import type { TenantId } from "../../../platform/access/index.ts";
 import { sealedTable } from "../../../platform/crypto/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import type { Database, Sql } from "../../../platform/db/index.ts";
 import type { JobRunner } from "../../../platform/jobs/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
@@ -53,11 +53,10 @@ export type ConnectionCheck = ConnectionParts["check"];
 export type Connections = ReturnType<typeof createConnections>;
 
 interface Dependencies
-  extends Pick<
-    PlatformServices,
-    "db" | "cacheLoadDb" | "signals" | "clock" | "cursors" | "keyring" | "log" | "metrics"
-  > {
+  extends Pick<PlatformServices, "db" | "signals" | "clock" | "cursors" | "keyring" | "log" | "metrics"> {
   readonly check: ConnectionCheck;
+  /** A separate connection pool for cache reads during calls. */
+  readonly cacheLoadDb: Database;
   readonly events: EventRecorder;
   readonly jobs: Pick<JobRunner, "wake">;
   readonly catalogue: Pick<Catalogue, "provider">;

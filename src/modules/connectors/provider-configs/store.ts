@@ -5,6 +5,7 @@ import { type Page, type PageRows, readKeyset } from "../../../platform/paging/i
 import {
   bindingOf,
   type ProviderConfig,
+  type ProviderConfigChange,
   type ProviderConfigStatus,
   type SealedProviderConfig,
 } from "./domain/provider-config.ts";
@@ -19,12 +20,7 @@ export interface ProviderConfigFilter {
 }
 
 /** A change of a provider config. Undefined fields stay unchanged. */
-export interface StoredChange {
-  readonly name?: string | undefined;
-  readonly clientId?: string | undefined;
-  readonly scopes?: readonly string[] | undefined;
-  readonly settings?: Readonly<Record<string, string>> | undefined;
-  readonly manifestVersion?: string | undefined;
+export interface StoredChange extends Omit<ProviderConfigChange, "secrets"> {
   readonly sealed?: Pick<SealedProviderConfig, "secretNames" | "ciphertext" | "keyId"> | undefined;
   readonly status?: ProviderConfigStatus | undefined;
   readonly activatedAt?: Date | undefined;

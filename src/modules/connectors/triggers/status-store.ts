@@ -2,7 +2,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { SubscriptionStatus } from "./domain/subscription.ts";
+import type { Subscription } from "./domain/subscription.ts";
 
 /** A change of a subscription's state by the service. Undefined fields stay unchanged. */
 export interface StatusChange {
@@ -23,13 +23,8 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly events: EventRecorder;
 }
 
-interface Row {
-  readonly name: string;
-  readonly triggerKey: string;
-  readonly environmentId: string;
-  readonly status: SubscriptionStatus;
-  readonly intakeError: string;
-  readonly deliveryError: string;
+interface Row
+  extends Pick<Subscription, "name" | "triggerKey" | "environmentId" | "status" | "intakeError" | "deliveryError"> {
   readonly isSame: boolean;
 }
 

@@ -25,14 +25,10 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
 }
 
 /** A caller's announcement of an object. */
-export interface AnnouncedObject {
-  readonly sha256: string;
-  readonly sizeBytes: number;
-  readonly contentType: string;
-  readonly contentClass: string;
-  readonly schemaRef: string;
-  readonly direction: "output" | "input";
-}
+export type AnnouncedObject = Pick<
+  ObjectIntent,
+  "sha256" | "sizeBytes" | "contentType" | "contentClass" | "schemaRef" | "direction"
+>;
 
 /** An intent whose stream was found and checked before the transaction. */
 export interface CheckedIntent {

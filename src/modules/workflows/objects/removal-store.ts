@@ -1,15 +1,9 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import { graceMs } from "./domain/intent.ts";
+import { graceMs, type ObjectIntent } from "./domain/intent.ts";
 
 /** An object whose bytes are to be removed. */
-export interface RemovableObject {
-  readonly tenantId: TenantId;
-  readonly runId: string;
-  readonly streamId: string;
-  readonly id: string;
-  readonly objectKey: string;
-}
+export type RemovableObject = Pick<ObjectIntent, "tenantId" | "runId" | "streamId" | "id" | "objectKey">;
 
 /** The SQL queries that expire intents and remove objects. */
 export function removalStore(sql: Sql) {

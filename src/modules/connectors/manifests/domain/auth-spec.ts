@@ -124,16 +124,10 @@ export interface OAuth2Auth {
 }
 
 /** OAuth 2 with client credentials: tokens are fetched without an end user. */
-export interface OAuth2ClientAuth {
+export interface OAuth2ClientAuth
+  extends Pick<OAuth2Auth, "fields" | "token" | "scopes" | "expires" | "captured" | "account" | "apply"> {
   readonly mode: "oauth2_cc";
-  readonly fields: readonly FieldSpec[];
-  readonly token: TokenEndpoint;
-  readonly scopes: OAuth2Auth["scopes"];
   readonly scopeSeparator: string;
-  readonly expires: TokenExpiry;
-  readonly captured: ReadonlyMap<string, string>;
-  readonly account: AccountProbe | undefined;
-  readonly apply: ApplySpec;
 }
 
 export interface ApiKeyAuth {

@@ -1,17 +1,12 @@
-import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import type { JsonObject } from "../../../../platform/document/index.ts";
-import type { SubscriptionId } from "../domain/subscription.ts";
+import type { Subscription } from "../domain/subscription.ts";
 
 /** The part of a subscription that the intake needs. */
-export interface IntakeSubscription {
-  readonly tenantId: TenantId;
-  readonly id: SubscriptionId;
-  readonly environmentKey: string;
-  readonly triggerKey: string;
-  readonly connectionId: string;
-  readonly paused: boolean;
-  readonly input: JsonObject;
+export interface IntakeSubscription
+  extends Pick<
+    Subscription,
+    "tenantId" | "id" | "environmentKey" | "triggerKey" | "connectionId" | "paused" | "input"
+  > {
   readonly ciphertext: string;
   /** Every registration that may still deliver, also one that is being replaced. */
   readonly registrations: readonly { readonly id: string; readonly ciphertext: string }[];
