@@ -15,7 +15,6 @@ import type { ActionResult } from "./action-service.ts";
 import { type Execution, isRepeatable } from "./domain/execution.ts";
 import type { Explanation } from "./domain/explanation.ts";
 
-/** Converts an execution to its message. */
 export function fromExecution(execution: Execution): ConnectorExecution {
   const { attempts, output, outputOmitted, retryAt, startedAt, endedAt, safety, status, idempotencyKey, ...rest } =
     execution;
@@ -28,7 +27,6 @@ export function fromExecution(execution: Execution): ConnectorExecution {
   });
 }
 
-/** Converts an explanation to its message. */
 export function fromExplanation({ remedies, attempts, ...rest }: Explanation): ConnectorExecutionExplanation {
   return create(ConnectorExecutionExplanationSchema, { ...rest, remedies: [...remedies], attempts: [...attempts] });
 }

@@ -22,7 +22,6 @@ import type { SessionEnder } from "./session-end.ts";
 import type { SessionMetrics } from "./session-metrics.ts";
 import { connectSessionStore } from "./store.ts";
 
-/** Dependencies of the service. */
 export interface ConnectSessionParts {
   readonly events: EventRecorder;
   readonly metrics: SessionMetrics;
@@ -42,7 +41,6 @@ export interface CreatedSession {
   readonly token: string;
 }
 
-/** The operations on connect sessions. */
 export type ConnectSessionService = ReturnType<typeof createConnectSessionService>;
 
 export function createConnectSessionService(dependencies: ConnectSessionParts) {

@@ -4,7 +4,6 @@ import { type Page, type PageRows, readKeyset } from "../../../platform/paging/i
 import type { Authorization, ConnectSession, OpenSession, SessionError } from "./domain/connect-session.ts";
 import type { EndStatus } from "./domain/session-status.ts";
 
-/** The filter of a list of sessions. */
 export interface SessionFilter {
   readonly status: string | undefined;
   readonly endUserId: string | undefined;
@@ -12,7 +11,6 @@ export interface SessionFilter {
   readonly inProduction: boolean | undefined;
 }
 
-/** How a session ended. */
 export interface SessionEnd {
   readonly status: EndStatus;
   readonly resultConnectionId?: string;

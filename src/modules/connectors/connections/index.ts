@@ -49,7 +49,6 @@ export type { Connection, ConnectionAttempt, ConnectionFailure, Grant, GrantRefu
 /** Validates settings and credentials of providers that are not in the catalogue. */
 export type ConnectionCheck = ConnectionParts["check"];
 
-/** The module's public API. */
 export type Connections = ReturnType<typeof createConnections>;
 
 interface Dependencies

@@ -30,7 +30,6 @@ import { revocationAttemptsMax, revokeGrantKind } from "./revocation.ts";
 import { connectionStore } from "./store.ts";
 import type { TestResult } from "./verification/connection-tester.ts";
 
-/** Dependencies of the service. */
 export interface ConnectionParts {
   readonly events: EventRecorder;
   readonly catalogue: Pick<Catalogue, "provider">;
@@ -49,7 +48,6 @@ export interface ConnectionParts {
   readonly wakeJobs: () => void;
 }
 
-/** The operations on connections. */
 export type ConnectionService = ReturnType<typeof createConnectionService>;
 
 /** The mode of a connection, with the manifest that describes it. */

@@ -14,7 +14,6 @@ import {
 } from "./domain/connection.ts";
 import type { GrantEnd } from "./domain/refresh-policy.ts";
 
-/** The filter of a list of connections. */
 export interface ConnectionFilter {
   readonly endUserId: string | undefined;
   readonly providerConfigId: string | undefined;

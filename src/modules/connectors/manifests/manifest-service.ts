@@ -25,7 +25,6 @@ export type FindProviderUse = (sql: Sql, tenantId: TenantId, providerKey: string
 /** Says whether something uses exactly this version of a provider's manifest. */
 export type IsManifestPinned = (sql: Sql, tenantId: TenantId, providerKey: string, version: string) => Promise<boolean>;
 
-/** The dependencies of the service. */
 export interface ManifestParts extends Pick<PlatformServices, "changes" | "shares"> {
   readonly events: EventRecorder;
   readonly texts: TextReader;

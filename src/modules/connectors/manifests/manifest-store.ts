@@ -25,7 +25,6 @@ export interface Manifest extends ManifestHead {
   readonly document: JsonObject;
 }
 
-/** The SQL queries of manifests. */
 export function manifestStore(sql: Sql) {
   const columns = sql`tenant_id, id, key, version, name, digest, source, pack_id, created_at`;
   return {

@@ -42,7 +42,6 @@ const versionsMax = 5000;
 /** The use cases of packs. */
 export type CatalogueService = ReturnType<typeof createCatalogueService>;
 
-/** Creates the service of packs. */
 export function createCatalogueService({ events, builtin, publishers, owners }: Dependencies) {
   async function versionsOf({ sql, tenantId }: Context, publisher: string, name: string): Promise<VersionHead[]> {
     if (isReservedPublisher(publisher)) return (await builtin()).versions(publisher, name).map(builtinHead);

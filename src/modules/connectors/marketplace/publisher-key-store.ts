@@ -14,7 +14,6 @@ export interface PublisherKey {
   readonly revokedAt: Date | null;
 }
 
-/** The SQL queries of publisher keys. */
 export function publisherKeyStore(sql: Sql) {
   const columns = sql`id, publisher, public_key, status, revoke_reason, created_at, revoked_at`;
   return {

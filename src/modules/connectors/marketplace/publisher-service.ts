@@ -19,7 +19,6 @@ const keysMax = 200;
 /** The use cases of publisher keys. */
 export type PublisherService = ReturnType<typeof createPublisherService>;
 
-/** Creates the service of publisher keys. */
 export function createPublisherService({ events, builtin }: Dependencies) {
   async function builtinKeys(publisher: string): Promise<PublisherKey[]> {
     const { keys } = await builtin();

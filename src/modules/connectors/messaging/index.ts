@@ -33,7 +33,6 @@ export type { CallbackResult, ChannelMessage, MessageCallback, MessageEvent, Mes
 /** A provider of the catalogue that sends notifications. */
 export type MessageProvider = ReturnType<typeof toMessageProvider>;
 
-/** The module's public API. */
 export type Messaging = ReturnType<typeof createMessaging>;
 
 interface Dependencies {

@@ -30,7 +30,6 @@ export interface OpenProviderConfig extends ProviderConfig {
 /** Why a provider config cannot be used. */
 export type ProviderConfigFailure = "config_missing" | "config_archived" | "decrypt_failed";
 
-/** The module's public API. */
 export type ProviderConfigs = ReturnType<typeof createProviderConfigs>;
 
 /** A config with its running canary. */

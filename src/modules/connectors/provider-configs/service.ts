@@ -32,7 +32,6 @@ import { providerConfigStore, type StoredChange } from "./store.ts";
 import { recordConfigVersion } from "./versions/version-recorder.ts";
 import { configVersionStore, type ProviderConfigVersion } from "./versions/version-store.ts";
 
-/** Dependencies of the service. */
 export interface ProviderConfigParts {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;
@@ -41,7 +40,6 @@ export interface ProviderConfigParts {
   readonly keyring: Keyring | undefined;
 }
 
-/** The operations on provider configs. */
 export type ProviderConfigService = ReturnType<typeof createProviderConfigService>;
 
 const stagedMax = 500;

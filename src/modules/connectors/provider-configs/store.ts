@@ -10,7 +10,6 @@ import {
   type SealedProviderConfig,
 } from "./domain/provider-config.ts";
 
-/** The filter of a list of provider configs. */
 export interface ProviderConfigFilter {
   readonly providerKey: string | undefined;
   readonly status: string | undefined;

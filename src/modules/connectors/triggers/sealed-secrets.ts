@@ -30,7 +30,6 @@ export function openSecrets(keyring: Keyring | undefined, ciphertext: string, bi
   }
 }
 
-/** Creates a random secret. */
 export function newSecret(): string {
   return randomBytes(32).toString("base64url");
 }

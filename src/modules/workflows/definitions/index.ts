@@ -24,7 +24,6 @@ export type { DefinitionId } from "./domain/workflow-definition.ts";
 export type { PublishedVersion, PublishedVersions } from "./published-versions.ts";
 export type { FindNames, ReferenceSources } from "./reference-reader.ts";
 
-/** The module's public API. */
 export type Definitions = ReturnType<typeof createDefinitions>;
 
 type Dependencies = Omit<DefinitionParts, "readText"> & Pick<PlatformServices, "cacheLoadDb" | "cursors">;

@@ -30,7 +30,6 @@ import {
 import { type ReferenceSources, readLookups } from "./reference-reader.ts";
 import { definitionStore } from "./store.ts";
 
-/** The dependencies of the definition service. */
 export interface DefinitionParts extends Pick<PlatformServices, "changes" | "shares">, ReferenceSources {
   readonly events: EventRecorder;
   readonly readText: ReadText;

@@ -29,7 +29,6 @@ export interface WithdrawnVersion {
   readonly digest: string;
 }
 
-/** A filter of lists. */
 export interface DefinitionFilter {
   /** Undefined: all that are not archived. */
   readonly status: DefinitionStatus | undefined;
@@ -44,7 +43,6 @@ interface CallRow {
   readonly callVersions: readonly number[] | null;
 }
 
-/** SQL queries for definitions and their versions. */
 export function definitionStore(sql: Sql) {
   const lastVersion = sql`(
     select coalesce(max(v.version), 0) from workflow_definition_versions v

@@ -5,7 +5,6 @@ import { graceMs, type ObjectIntent } from "./domain/intent.ts";
 /** Identifies an intent of a stream. */
 export type IntentKey = Pick<ObjectIntent, "tenantId" | "runId" | "streamId" | "id">;
 
-/** The SQL queries of intents. */
 export function intentStore(sql: Sql) {
   const columns = sql`tenant_id, id, run_id, stream_id, status, idempotency_key, sha256, size_bytes, content_type,
     content_class, schema_ref, direction, authorization_receipt_id, object_key, regions, sequence, created_by, created_at,

@@ -3,7 +3,6 @@ import type { Metrics } from "../../../platform/telemetry/index.ts";
 /** The metrics of large objects. */
 export type ObjectMetrics = ReturnType<typeof createObjectMetrics>;
 
-/** Creates the metrics of large objects. */
 export function createObjectMetrics(metrics: Pick<Metrics, "counter">) {
   const ends = metrics.counter({
     name: "workflow_objects_ended_total",

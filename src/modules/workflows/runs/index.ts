@@ -81,7 +81,6 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock"
   readonly takeQuota: TakeQuota;
 }
 
-/** The module's public API. */
 export type Runs = ReturnType<typeof createRuns>;
 
 /** How long the runs of a node that died wait for another node. */

@@ -42,7 +42,6 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock"
   readonly releaseObjects?: ReleaseObjects;
 }
 
-/** The module's public API. */
 export type Streams = ReturnType<typeof createStreams>;
 
 export function createStreams(dependencies: Dependencies) {

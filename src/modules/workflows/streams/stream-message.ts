@@ -64,7 +64,6 @@ function fromPins(pins: Pins): MessageInitShape<typeof WorkflowStreamPinsSchema>
   };
 }
 
-/** Converts a stream to its message. */
 export function fromStream(definition: StreamDefinition, state: StreamState): StreamMessage {
   const usage = usageOf(state, state);
   return create(WorkflowStreamSchema, {
@@ -97,7 +96,6 @@ export function fromStream(definition: StreamDefinition, state: StreamState): St
   });
 }
 
-/** Converts a consumer to its message. */
 export function fromConsumer(
   head: StreamHead,
   { consumerId, sequence, cumBytes, updatedAt }: ConsumerPosition,
@@ -112,7 +110,6 @@ export function fromConsumer(
   };
 }
 
-/** Converts a record to its message. */
 export function fromRecord(record: StreamRecord): RecordMessage {
   const { object, payloadJson } = record;
   return create(WorkflowStreamRecordSchema, {

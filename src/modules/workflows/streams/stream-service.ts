@@ -22,7 +22,6 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals"> {
   readonly region: string;
 }
 
-/** A stream with its state. */
 export interface FoundStream {
   readonly definition: StreamDefinition;
   readonly state: StreamState;

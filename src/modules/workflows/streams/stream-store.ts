@@ -23,7 +23,6 @@ export interface StreamRun {
   readonly ended: boolean;
 }
 
-/** The SQL queries of streams. */
 export function streamStore(sql: Sql) {
   const isStream = ({ tenantId, runId, streamId }: StreamKey) =>
     sql`tenant_id = ${tenantId} and run_id = ${runId} and stream_id = ${streamId}`;
@@ -64,7 +63,6 @@ export function streamStore(sql: Sql) {
       return row;
     },
 
-    /** The number of streams of a run. */
     async countOfRun(tenantId: TenantId, runId: string): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
         select count(*)::int as count from workflow_streams where tenant_id = ${tenantId} and run_id = ${runId}`;

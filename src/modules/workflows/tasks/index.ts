@@ -42,7 +42,6 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "cursor
   readonly environments: Environments;
 }
 
-/** The module's public API. */
 export type Tasks = ReturnType<typeof createTasks>;
 
 export function createTasks({ db, signals, log, cursors, engine, environments, ...parts }: Dependencies) {

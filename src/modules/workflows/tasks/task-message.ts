@@ -21,7 +21,6 @@ import type { HeartbeatResult } from "./reports/report-store.ts";
 /** The status of a report that was applied. */
 export type ReportStatus = "completed" | "failed" | "incompatible" | "released";
 
-/** Converts a leased task. */
 export function fromLeasedTask(task: LeasedTask): LeasedWorkflowTask {
   return create(LeasedWorkflowTaskSchema, {
     taskId: task.id,
@@ -73,7 +72,6 @@ function detailsField(details: Json): { details?: Value } {
   return details === null ? {} : { details: jsonToValue(details) };
 }
 
-/** Converts a queue. */
 export function fromQueue(queue: ShownQueue): WorkflowQueue {
   const { environmentId, ready, leased, incompatible, countsCapped, oldestReadyAgeMs, reason, workers } = queue;
   return create(WorkflowQueueSchema, {
@@ -101,14 +99,12 @@ export function toJson(value: Value | undefined): Json {
   return value === undefined ? null : valueToJson(value);
 }
 
-/** Converts the result of a report. */
 export function fromResult(taskId: string, result: ReportStatus | "stale" | Failure): WorkflowTaskResult {
   if (typeof result !== "string") return create(WorkflowTaskResultSchema, { taskId, ...errorFields(result) });
   const stale = result === "stale" ? errorFields(attemptEnded()) : {};
   return create(WorkflowTaskResultSchema, { taskId, status: result, ...stale });
 }
 
-/** Converts the result of a heartbeat. */
 export function fromHeartbeat(taskId: string, result: HeartbeatResult | Failure): WorkflowHeartbeatResult {
   if (result instanceof Error) return create(WorkflowHeartbeatResultSchema, { taskId, ...errorFields(result) });
   const { status, leaseUntil } = result;

@@ -63,7 +63,6 @@ export function toPlain(value: Value): Json {
   return toJson(ValueSchema, value) as Json;
 }
 
-/** Converts a trigger to its message. */
 export function fromTrigger(trigger: Trigger): TriggerMessage {
   const { cause } = trigger;
   return create(WorkflowTriggerSchema, {

@@ -15,7 +15,6 @@ import { shardCount, type Trigger, type TriggerCause, type TriggerSettings, trig
 import { type SchedulePosition, triggerStore } from "./trigger-store.ts";
 import { checkTemplates, evaluateTemplates, isConditionTrue, type TriggerValues } from "./trigger-templates.ts";
 
-/** The input of a new trigger. */
 export interface NewTrigger extends TriggerSettings {
   /** Empty for production. */
   readonly environmentId: string;

@@ -57,7 +57,6 @@ export interface ExecutionOutcome {
   readonly retryAtMs: number | undefined;
 }
 
-/** An execution of an action. */
 export interface Execution {
   readonly tenantId: TenantId;
   readonly id: string;

@@ -89,7 +89,6 @@ export interface OpenSession extends ConnectSession, Omit<Authorization, "authMo
   readonly ciphertext: string;
 }
 
-/** The input for a new session. */
 export interface NewConnectSession extends SessionDetails {
   /** Empty for production. */
   readonly environmentId: string;

@@ -1,4 +1,3 @@
-/** The status of a connect session. */
 export const sessionStatuses = ["pending", "authorizing", "completed", "failed", "expired", "revoked"] as const;
 export type SessionStatus = (typeof sessionStatuses)[number];
 

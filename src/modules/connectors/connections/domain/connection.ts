@@ -129,7 +129,6 @@ export interface SealedConnection extends Connection {
 /** Credential values by name. Tokens are `access_token` and `refresh_token`. */
 export type Credentials = Readonly<Record<string, string>>;
 
-/** The input for a new connection. */
 export interface NewConnection extends ConnectionDetails {
   /** Empty for production. */
   readonly environmentId: string;

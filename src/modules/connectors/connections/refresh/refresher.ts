@@ -24,7 +24,6 @@ export interface RefreshRequest {
   readonly cause: RefreshCause;
 }
 
-/** The result of a refresh. */
 export type RefreshOutcome =
   /** Newer credentials are stored, by this or another node. */
   | { readonly kind: "refreshed" }

@@ -17,7 +17,6 @@ import type { AuthSpec, FieldSpec } from "../domain/auth-spec.ts";
 import type { ActionEntry, ProviderEntry, TriggerEntry } from "./catalogue-snapshot.ts";
 import { type ConfigStates, providerRuntime, runtimeOf } from "./runtime-status.ts";
 
-/** Converts a provider to its message. */
 export function fromProvider({ provider, source }: ProviderEntry, configs: ConfigStates): ConnectorProvider {
   const { status, reason } = providerRuntime(provider, configs);
   return create(ConnectorProviderSchema, {
@@ -39,7 +38,6 @@ export function fromProvider({ provider, source }: ProviderEntry, configs: Confi
   });
 }
 
-/** Converts an action to its message. */
 export function fromAction({ provider, action }: ActionEntry, configs: ConfigStates): ConnectorAction {
   const { status, reason } = runtimeOf(provider, action, configs);
   const { effect, destructive, idempotency } = action.mutation;
@@ -58,7 +56,6 @@ export function fromAction({ provider, action }: ActionEntry, configs: ConfigSta
   });
 }
 
-/** Converts a trigger to its message. */
 export function fromTrigger({ provider, trigger }: TriggerEntry, configs: ConfigStates): ConnectorTrigger {
   const { status, reason } = runtimeOf(provider, trigger, configs);
   const types = trigger.events.map(({ type }) => type);

@@ -3,7 +3,6 @@ import type { JsonObject, Permissions, RecordKind } from "../../../pack-records.
 /** The purpose of a pack and of all its records. */
 export type PackKind = "connector" | "workflow" | "notification" | "rules";
 
-/** The kinds of slots. */
 export type SlotKind = "connection" | "pool" | "environment" | "text" | "number";
 
 /** A value that the installer provides. */

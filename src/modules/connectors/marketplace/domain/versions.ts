@@ -15,7 +15,6 @@ export function compareVersions(a: string, b: string): number {
   return semver.compare(a, b);
 }
 
-/** Whether a version is in a range. */
 export function isInRange(version: string, range: string): boolean {
   return semver.satisfies(version, range, { includePrerelease: true });
 }

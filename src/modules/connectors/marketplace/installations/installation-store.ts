@@ -30,7 +30,6 @@ export interface ListedInstallation extends InstallationHead {
 /** How many records an installation has at most. */
 const recordsMax = 1000;
 
-/** The SQL queries of installations. */
 export function installationStore(sql: Sql) {
   const headColumns = sql`tenant_id, id, publisher, name, kind, version, digest, slots, change_id, created_at,
     updated_at, record_version`;

@@ -45,7 +45,6 @@ export interface SealedProviderConfig extends ProviderConfig {
   readonly keyId: string;
 }
 
-/** The input for a new provider config. */
 export interface NewProviderConfig extends ProviderConfigDetails {
   readonly providerKey: string;
   /** Empty for production. */

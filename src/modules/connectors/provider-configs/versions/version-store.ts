@@ -19,7 +19,6 @@ export interface ProviderConfigVersion {
 /** The version and the digest that a provider config has. */
 export type ActiveVersion = Pick<ProviderConfigVersion, "version" | "digest">;
 
-/** The SQL queries of versions of provider configs. */
 export function configVersionStore(sql: Sql) {
   const columns = sql`tenant_id, config_id, version, content, digest, origin, message, created_by, created_at`;
   const table = "connector_provider_config_versions";

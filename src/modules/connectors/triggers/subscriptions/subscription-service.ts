@@ -28,7 +28,6 @@ import { registrationStore } from "../registration/registration-store.ts";
 import { newSecret, openSecrets, sealSecrets } from "../sealed-secrets.ts";
 import { subscriptionStore } from "./subscription-store.ts";
 
-/** The input of a new subscription. */
 export interface NewSubscription
   extends Pick<Subscription, "name" | "triggerKey" | "connectionId" | "input" | "condition" | "target"> {
   /** Empty for production. */
@@ -54,7 +53,6 @@ export interface EnvironmentLookup {
   ): Promise<{ readonly id: string; readonly key: string }>;
 }
 
-/** Dependencies of the service. */
 export interface SubscriptionParts {
   readonly events: EventRecorder;
   readonly keyring: Keyring | undefined;

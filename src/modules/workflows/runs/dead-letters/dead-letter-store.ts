@@ -10,7 +10,6 @@ export interface DeadLetterFilter extends Pick<DeadLetter, "state" | "definition
   readonly mode: EnvironmentMode;
 }
 
-/** Counts of open dead letters. */
 export interface DeadLetterCounts {
   readonly open: number;
   readonly quarantined: number;
@@ -21,7 +20,6 @@ export interface DeadLetterCounts {
 
 const codesMax = 20;
 
-/** The SQL queries of dead letters. */
 export function deadLetterStore(sql: Sql) {
   const columns = sql`tenant_id, run_id, environment_id, environment_key, definition_id, definition_key, version, state,
     error_code, error_message, step, replay_count, max_replays, replay_run_id, first_failed_at, failed_at, reason,

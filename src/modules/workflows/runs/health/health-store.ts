@@ -39,7 +39,6 @@ export async function countOverdueRuns(
     ) overdue group by status`;
 }
 
-/** Counts the open dead letters of an environment. */
 export async function countOpenLetters(sql: Sql, { tenantId, environmentId }: HealthScope): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from (

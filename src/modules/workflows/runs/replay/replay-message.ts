@@ -27,7 +27,6 @@ export function toReplayInput({ fromStep, version, input, values, reason }: Repl
   };
 }
 
-/** Converts the plan of a replay to its message. */
 export function fromReplayPlan({ source, published, replay }: PlannedReplay): PlanMessage {
   const { from, kept, repeated, continued } = replay;
   return create(WorkflowReplayPlanSchema, {

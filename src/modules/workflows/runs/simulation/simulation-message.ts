@@ -14,7 +14,6 @@ import { toPlain, toValue } from "../run-message.ts";
 import type { SimulatedStep, Simulation, StepStub, StubOutcome } from "./simulation.ts";
 import type { SimulationRequest } from "./simulation-service.ts";
 
-/** Converts a request. */
 export function toSimulationRequest(request: SimulateWorkflowRunRequest): SimulationRequest {
   return {
     definition: request.definition,

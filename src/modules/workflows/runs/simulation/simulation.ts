@@ -49,7 +49,6 @@ export interface SimulatedDecision {
 /** A limit that stopped a simulation before the end of the run. */
 export type SimulationStop = "max_time" | "max_steps" | "max_bytes" | "max_expression_steps";
 
-/** Result of a simulated run. */
 export interface Simulation {
   readonly status: RunEnd["status"] | "running" | "waiting";
   readonly output: Json;
@@ -80,7 +79,6 @@ export interface SimulatedStep {
   readonly isDefault: boolean;
 }
 
-/** Cost of a simulated run. */
 export interface SimulationCost {
   readonly steps: number;
   readonly commits: number;

@@ -23,7 +23,6 @@ export interface HistoryRow {
   readonly entries: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The SQL queries that read runs. */
 export function runStore(sql: Sql) {
   const columns = sql`tenant_id, id, environment_id, definition_id, version, run_key, status, state::text as state_json,
     output, error, revision, origin, parent_run_id, created_at, ended_at, wake_at`;

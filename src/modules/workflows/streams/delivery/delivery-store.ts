@@ -11,7 +11,6 @@ export interface OpenDelivery {
 /** When the next delivery is due. */
 export const nextDelivery: NextDue = (sql) => sql`select min(due_at) from workflow_stream_deliveries`;
 
-/** The SQL queries of deliveries. */
 export function deliveryStore(sql: Sql) {
   const isStream = ({ tenantId, runId, streamId }: StreamKey) =>
     sql`tenant_id = ${tenantId} and run_id = ${runId} and stream_id = ${streamId}`;

@@ -1,4 +1,3 @@
-/** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
 /** The states of a task. A task is deleted when its step ends. */

@@ -26,7 +26,6 @@ export interface ShownQueue {
 
 const workersMax = 1000;
 
-/** Reads a page of tasks. */
 export async function listTasks(
   { sql, tenantId }: Pick<Context, "sql" | "tenantId">,
   filter: store.TaskFilter,

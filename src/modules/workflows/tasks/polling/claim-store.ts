@@ -163,7 +163,6 @@ function leaseSlotted(sql: Sql, buildId: string, { workerIds, tokenSuffixes }: S
     returning ${leasedColumns(sql)}, (s.slot - 1)::int as slot`;
 }
 
-/** The columns of a leased task. */
 function leasedColumns(sql: Sql): Fragment {
   return sql`
     t.tenant_id, t.environment_id, t.queue, t.id, t.run_id, t.step_key, t.type, t.version_range, t.attempt,

@@ -11,7 +11,6 @@ export interface LeaseRef {
   readonly token: string;
 }
 
-/** A heartbeat of a task. */
 export interface Heartbeat extends LeaseRef {
   /** JSON text; undefined leaves the stored details unchanged. */
   readonly detailsJson: string | undefined;
@@ -159,7 +158,6 @@ export async function isLeaseStored(sql: Sql, { tenantId, id, token }: LeaseRef)
   return rows.length > 0;
 }
 
-/** Finds the runs of tasks. */
 export async function findRuns(
   sql: Sql,
   tenantId: TenantId,

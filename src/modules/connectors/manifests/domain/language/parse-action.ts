@@ -17,7 +17,6 @@ const example =
 /** The input of operations that need none. */
 export const noInput: JsonObject = { type: "object", properties: {}, additionalProperties: false };
 
-/** Reads an action. */
 export function* parseAction(
   name: string,
   value: Json,

@@ -11,7 +11,6 @@ const bodyKinds = ["json", "form", "text", "base64", "graphql"] as const;
 
 const example = '{"method": "GET", "path": "/items/{input.id}"}';
 
-/** Reads a request. */
 export function parseRequest(
   value: Json | undefined,
   path: string,

@@ -21,7 +21,6 @@ import { parseVerify } from "./parse-verify.ts";
 
 const example = '{"title": "Item changed", "kind": "webhook", "verify": {"kind": "hmac", "header": "x-signature"}}';
 
-/** Reads a trigger. */
 export function* parseTrigger(
   name: string,
   value: Json,

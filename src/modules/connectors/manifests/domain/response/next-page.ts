@@ -6,7 +6,6 @@ import type { PageState, PaginationSpec } from "../response-spec.ts";
 export interface Page {
   readonly body: Json | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** The items of this page. */
   readonly items: readonly Json[];
   /** The number of items and pages so far, with this page. */
   readonly itemCount: number;

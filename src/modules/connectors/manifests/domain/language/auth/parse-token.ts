@@ -8,7 +8,6 @@ import { suggest } from "../parse-template.ts";
 import { parseUrl } from "../parse-url.ts";
 import { readPairs } from "./auth-parts.ts";
 
-/** Reads a token endpoint. */
 export function parseToken(
   reader: ObjectReader,
   scope: TemplateScope,

@@ -28,7 +28,6 @@ export function startBranch(
   startList(execution, arm.list, at);
 }
 
-/** Starts all branches of a parallel. */
 export function startParallel(
   execution: Execution,
   step: PlanStep,
