@@ -3,18 +3,15 @@ import type { Operation } from "../definitions/index.ts";
 import { createJsonDecoder, createJsonEncoder } from "../platform/protojson/index.ts";
 
 /** Encodes an operation's responses for storage, so that a replay can return them. */
-export interface StoredResponseCodec {
-  encode(response: Message): string;
-  decode(stored: string): Message;
-}
+export type StoredResponseCodec = ReturnType<typeof createStoredResponseCodec>;
 
 /** Creates the codec of an operation's responses. Secrets are returned once, so they are neither stored nor replayed. */
-export function createStoredResponseCodec({ method: { output } }: Operation): StoredResponseCodec {
+export function createStoredResponseCodec({ method: { output } }: Operation) {
   const encode = createJsonEncoder(output, "json");
   const decode = createJsonDecoder(output);
   return {
-    encode: hasSecrets(output) ? (response) => encode(withoutSecrets(output, response)) : encode,
-    decode: (stored) => decode(JSON.parse(stored)),
+    encode: hasSecrets(output) ? (response: Message) => encode(withoutSecrets(output, response)) : encode,
+    decode: (stored: string): Message => decode(JSON.parse(stored)),
   };
 }
 

@@ -4,12 +4,7 @@ import { createNetworkSet, toPlainAddress } from "../../platform/egress/index.ts
 export type ConnectionRefusal = "total" | "address";
 
 /** Counts open connections and refuses those over a limit. */
-export interface ConnectionLimit {
-  /** Counts a connection and returns its release function, or the limit that refuses it. */
-  admit(address: string | undefined): (() => void) | ConnectionRefusal;
-  /** The number of open connections. */
-  open(): number;
-}
+export type ConnectionLimit = ReturnType<typeof createConnectionLimit>;
 
 interface Options {
   readonly max: number;
@@ -19,13 +14,15 @@ interface Options {
 }
 
 /** Creates a limit. Listeners that share it are counted together. */
-export function createConnectionLimit({ max, maxPerAddress, proxyNetworks }: Options): ConnectionLimit {
+export function createConnectionLimit({ max, maxPerAddress, proxyNetworks }: Options) {
   const proxies = createNetworkSet(proxyNetworks);
   const perAddress = new Map<string, number>();
   let total = 0;
   return {
-    open: () => total,
-    admit(remoteAddress) {
+    /** The number of open connections. */
+    open: (): number => total,
+    /** Counts a connection and returns its release function, or the limit that refuses it. */
+    admit(remoteAddress: string | undefined): (() => void) | ConnectionRefusal {
       if (total >= max) return "total";
       const address = toPlainAddress(remoteAddress ?? "");
       const counted = !proxies.contains(address);

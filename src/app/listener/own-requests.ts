@@ -21,24 +21,21 @@ export interface OwnResponse {
 }
 
 /** Sends requests of the service to its own external plane. */
-export interface OwnRequests {
-  /** Sends a request. It waits until the plane exists. */
-  send(request: OwnRequest): Promise<OwnResponse>;
-  /** Tells where requests go. */
-  connect(edge: Edge): void;
-}
+export type OwnRequests = ReturnType<typeof createOwnRequests>;
 
 /**
  * Creates the requests of a node to itself. They are HTTP/1.1 over a connection in memory, so that they pass everything that
  * requests of callers pass, on every node, whatever its addresses, proxies and certificates are.
  */
-export function createOwnRequests(): OwnRequests {
+export function createOwnRequests() {
   const { promise: plane, resolve } = Promise.withResolvers<http.Server>();
   return {
-    connect(edge) {
+    /** Tells where requests go. */
+    connect(edge: Edge) {
       resolve(http.createServer({ requireHostHeader: false }, edge));
     },
-    async send({ method, path, headers, body, signal, isEnough = () => false }) {
+    /** Sends a request. It waits until the plane exists. */
+    async send({ method, path, headers, body, signal, isEnough = () => false }: OwnRequest): Promise<OwnResponse> {
       const server = await plane;
       const [own, remote] = duplexPair();
       server.emit("connection", remote);

@@ -3,20 +3,17 @@ import type { Failure } from "../../errors/index.ts";
 import type { Call, Plane } from "../call.ts";
 
 /** How a plane tells unauthenticated callers to authenticate. */
-export interface Challenge {
-  /** One sentence that explains how to authenticate. */
-  readonly advice: string;
-  /** The WWW-Authenticate header (RFC 9110) of a refusal. */
-  header(call: Call, refusal: Failure): string;
-}
+export type Challenge = ReturnType<typeof createChallenge>;
 
 /** Creates the challenge of a plane from its settings. */
-export function createChallenge(plane: Plane, config: Config): Challenge {
+export function createChallenge(plane: Plane, config: Config) {
   const realm = plane === "external" ? "service" : "service.internal";
   const apiKeys = plane === "external" && config["auth.api_key_enabled"];
   return {
+    /** One sentence that explains how to authenticate. */
     advice: plane === "external" ? externalAdvice(config) : internalAdvice(config),
-    header(call, refusal) {
+    /** The WWW-Authenticate header (RFC 9110) of a refusal. */
+    header(call: Call, refusal: Failure): string {
       const bearer = [`Bearer realm="${realm}"`];
       // RFC 6750: the challenge has no error code if the request had no token.
       if (/^bearer\b/i.test(call.header("authorization") ?? "")) {

@@ -14,12 +14,7 @@ export interface DocsPage {
 }
 
 /** The documentation served by an instance. */
-export interface Docs {
-  /** Finds the document of a path, in the media type that an Accept header prefers; undefined if the path is unknown. */
-  find(path: string, accept?: string): DocsPage | undefined;
-  /** Builds a slow document in chunks before its first response; undefined if there is nothing to wait for. */
-  prepare(path: string): Promise<void> | undefined;
-}
+export type Docs = ReturnType<typeof createDocs>;
 
 // Only these files are read from disk, so that no path can reach others.
 const assets: Readonly<Record<string, string>> = {
@@ -58,7 +53,7 @@ interface Options {
 }
 
 /** Serves the interactive reference, the OpenAPI document, the error pages and the outbox page. */
-export function createDocs({ openApi, outbox = false }: Options): Docs {
+export function createDocs({ openApi, outbox = false }: Options) {
   const cache = new Map<string, SharedDocument>();
   let describing: Promise<void> | undefined;
   let writing: Promise<void> | undefined;
@@ -157,7 +152,8 @@ export function createDocs({ openApi, outbox = false }: Options): Docs {
   }
 
   return {
-    find(path, accept) {
+    /** Finds the document of a path, in the media type that an Accept header prefers; undefined if the path is unknown. */
+    find(path: string, accept?: string): DocsPage | undefined {
       const document = find(path, accept);
       if (document === undefined) return undefined;
       // The errors are available in two media types.
@@ -167,7 +163,8 @@ export function createDocs({ openApi, outbox = false }: Options): Docs {
       }
       return { document, headers };
     },
-    prepare(path) {
+    /** Builds a slow document in chunks before its first response; undefined if there is nothing to wait for. */
+    prepare(path: string): Promise<void> | undefined {
       if (cache.has(path)) return undefined;
       if (path === yamlPath) {
         writing ??= writeYaml();

@@ -5,22 +5,18 @@ import type { PathOperation } from "./path-operation.ts";
 import { collectTypes, renderSchemaTable, typeAnchor } from "./schema-table.ts";
 
 /** The pages of the reference. */
-export interface Reference {
-  /** Renders the page that lists every operation. */
-  index(root: string): string;
-  /** Renders the page of one service; undefined if the service does not exist. */
-  service(name: string, root: string): string | undefined;
-}
+export type Reference = ReturnType<typeof createReference>;
 
 /** Creates the reference from the OpenAPI document. Pages are rendered on demand. */
-export function createReference(document: OpenApiDocument): Reference {
+export function createReference(document: OpenApiDocument) {
   const operations: PathOperation[] = Object.entries(document.paths).flatMap(([path, verbs]) =>
     Object.entries(verbs).map(([verb, operation]) => ({ verb: verb.toUpperCase(), path, operation })),
   );
   const byService = Map.groupBy(operations, ({ operation }) => operation.tags[0]!);
 
   return {
-    index(root) {
+    /** Renders the page that lists every operation. */
+    index(root: string): string {
       const sections = document.tags.map(({ name, description }) => {
         const rows = (byService.get(name) ?? []).map((each) => indexRow(root, name, each)).join("\n");
         return `<section class="service">
@@ -45,7 +41,8 @@ ${sections.join("\n")}
       });
     },
 
-    service(name, root) {
+    /** Renders the page of one service; undefined if the service does not exist. */
+    service(name: string, root: string): string | undefined {
       const tag = document.tags.find((each) => each.name === name);
       if (tag === undefined) return undefined;
       const own = byService.get(name) ?? [];

@@ -27,13 +27,10 @@ interface Options {
 }
 
 /** Handles REST requests. `handle` returns false if no operation has the path. */
-export interface RestHandler {
-  handle(exchange: Exchange): Promise<boolean>;
-  refuse(exchange: Exchange, failure: Failure): void;
-}
+export type RestHandler = ReturnType<typeof createRestHandler>;
 
 /** Creates a handler that serves operations as REST. */
-export function createRestHandler({ operations, invoke, errorsUrl }: Options): RestHandler {
+export function createRestHandler({ operations, invoke, errorsUrl }: Options) {
   const router = createRouter(
     operations.flatMap((operation) => {
       const updated = findUpdatedRecord(operation, operations);
@@ -78,7 +75,7 @@ export function createRestHandler({ operations, invoke, errorsUrl }: Options): R
 
   return {
     refuse,
-    async handle(exchange) {
+    async handle(exchange: Exchange): Promise<boolean> {
       const found = router.find(exchange.request.method!, exchange.path);
       if (found === undefined) return false;
       if ("allow" in found) {

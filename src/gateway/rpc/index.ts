@@ -38,19 +38,16 @@ export interface RpcOptions {
 }
 
 /** A plane's RPC handler. */
-export interface RpcHandler {
-  /** Whether a request is RPC, even for an unknown method. */
-  matches(exchange: Exchange): boolean;
-  /** Handles a matching request. */
-  handle(exchange: Exchange): Promise<void>;
-}
+export type RpcHandler = ReturnType<typeof createRpcHandler>;
 
 /** Creates a plane's RPC handler. */
-export function createRpcHandler(options: RpcOptions): RpcHandler {
+export function createRpcHandler(options: RpcOptions) {
   const routes = routesOf(options);
   return {
-    matches: (exchange) => routes.has(exchange.path) || isProcedureCall(exchange),
-    async handle(exchange) {
+    /** Whether a request is RPC, even for an unknown method. */
+    matches: (exchange: Exchange): boolean => routes.has(exchange.path) || isProcedureCall(exchange),
+    /** Handles a matching request. */
+    async handle(exchange: Exchange) {
       const { request } = exchange;
       const procedure = routes.get(exchange.path);
       const wire = request.method === "POST" ? wireTypeOf(request.headers["content-type"]) : undefined;

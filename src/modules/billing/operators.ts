@@ -6,24 +6,20 @@ import { notFound } from "../../platform/db/index.ts";
 import { isUlid } from "../../platform/ids/ulid.ts";
 
 /** Decides who may act on plans, meters and the billing of other tenants. */
-export interface Operators {
-  /** Whether the caller runs the service: an admin of the platform tenant, or a service on the internal plane. */
-  isOperator(context: Context): boolean;
-  /** Throws PERMISSION_DENIED unless the caller is an operator. */
-  require(context: Context, action: string): void;
-  /** The tenant that a request names, or the caller's own. For others than operators, no other tenant exists. */
-  requireTenant(context: Context, tenantId: string): Promise<TenantId>;
-}
+export type Operators = ReturnType<typeof createOperators>;
 
 /** Creates the rules of access. */
-export function createOperators(readTenantState: TenantStateReader): Operators {
+export function createOperators(readTenantState: TenantStateReader) {
+  /** Whether the caller runs the service: an admin of the platform tenant, or a service on the internal plane. */
   const isOperator = (context: Context) => context.platform || context.plane === "internal";
   return {
     isOperator,
-    require(context, action) {
+    /** Throws PERMISSION_DENIED unless the caller is an operator. */
+    require(context: Context, action: string) {
       if (!isOperator(context)) throw fail("PERMISSION_DENIED", { public: `Only an operator may ${action}.` });
     },
-    async requireTenant(context, tenantId) {
+    /** The tenant that a request names, or the caller's own. For others than operators, no other tenant exists. */
+    async requireTenant(context: Context, tenantId: string): Promise<TenantId> {
       if (tenantId === "" || tenantId === context.tenantId) return context.tenantId;
       // A service on the internal plane acts for the tenant of its token only.
       if (!context.platform || !isUlid(tenantId)) throw notFound("tenant");

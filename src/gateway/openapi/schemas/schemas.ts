@@ -13,17 +13,7 @@ import { scalarSchema, wellKnownSchema } from "./well-known.ts";
 export type Direction = "request" | "response";
 
 /** The message schemas of a document. */
-export interface Schemas {
-  /** Returns a reference to a message's schema. */
-  ofMessage(message: DescMessage, direction: Direction): Schema;
-  /**
-   * Returns a reference to the schema of a request body: the message without its path and query fields. The body of an update
-   * also has the other fields of the record, so that a caller can send back what it read.
-   */
-  ofBody(message: DescMessage, omitted: ReadonlySet<string>, updated?: UpdatedRecord): Schema;
-  /** Returns the schema of a field, with its rules and its description. */
-  ofField(field: DescField, direction: Direction): Schema;
-}
+export type Schemas = ReturnType<typeof createSchemas>;
 
 /** Whether only the service sets a field, such as a record's id and timestamps. */
 export function isReadOnly(field: DescField): boolean {
@@ -33,7 +23,7 @@ export function isReadOnly(field: DescField): boolean {
 }
 
 /** Creates the schemas. `responseMessages` are the names of all messages in responses. */
-export function createSchemas(components: Components, responseMessages: ReadonlySet<string>): Schemas {
+export function createSchemas(components: Components, responseMessages: ReadonlySet<string>) {
   const owners = new Map<string, string>();
 
   function claim(name: string, owner: string): string {
@@ -43,6 +33,7 @@ export function createSchemas(components: Components, responseMessages: Readonly
     return name;
   }
 
+  /** Returns a reference to a message's schema. */
   function ofMessage(message: DescMessage, direction: Direction): Schema {
     const known = wellKnownSchema(message);
     if (known !== undefined) return known;
@@ -52,6 +43,10 @@ export function createSchemas(components: Components, responseMessages: Readonly
     return components.ref("schemas", name, () => objectSchema(message, direction, new Set())) as Schema;
   }
 
+  /**
+   * Returns a reference to the schema of a request body: the message without its path and query fields. The body of an update
+   * also has the other fields of the record, so that a caller can send back what it read.
+   */
   function ofBody(message: DescMessage, omitted: ReadonlySet<string>, updated?: UpdatedRecord): Schema {
     const own = [...omitted].filter((name) => message.fields.some((field) => field.name === name)).sort();
     if (own.length === 0 && updated === undefined) return ofMessage(message, "request");
@@ -97,6 +92,7 @@ export function createSchemas(components: Components, responseMessages: Readonly
     return schema;
   }
 
+  /** Returns the schema of a field, with its rules and its description. */
   function ofField(field: DescField, direction: Direction): Schema {
     const description = [commentOf(field), atMostOneNote(field)].filter((text) => text !== "").join(" ");
     const schema: Schema = { ...shapeOf(field, direction), ...(description === "" ? {} : { description }) };

@@ -6,13 +6,7 @@ import type { Evidence } from "./domain/snapshot.ts";
 import { entitlementStore } from "./store.ts";
 
 /** Counts evidence in memory and stores it in batches. */
-export interface EvidenceLog {
-  add(evidence: Omit<Evidence, "id" | "minute" | "count">, nowMs: number): void;
-  /** Stores everything that was added before the call. */
-  flush(): Promise<void>;
-  start(): void;
-  stop(): Promise<void>;
-}
+export type EvidenceLog = ReturnType<typeof createEvidenceLog>;
 
 interface Dependencies extends Pick<PlatformServices, "db" | "log"> {
   /** Called for every call that is not recorded because too much is waiting to be stored. */
@@ -31,13 +25,7 @@ const minuteMs = 60_000;
  * Creates this node's log of evidence. Equal calls of a minute are one row, on all nodes together. A crash loses what was
  * added since the last flush: evidence is a report, not a bill.
  */
-export function createEvidenceLog({
-  db,
-  log,
-  onDropped,
-  flushMs = 10_000,
-  entriesMax = 10_000,
-}: Dependencies): EvidenceLog {
+export function createEvidenceLog({ db, log, onDropped, flushMs = 10_000, entriesMax = 10_000 }: Dependencies) {
   let waiting = new Map<string, CountedEvidence>();
   // The last row of each operation and tenant. Most calls count in it, without building a key.
   const recent = new Map<string, Map<string, CountedEvidence>>();
@@ -69,6 +57,7 @@ export function createEvidenceLog({
     return added;
   }
 
+  /** Stores everything that was added before the call. */
   function flush(): Promise<void> {
     flushing = flushing.then(() => {
       const batch = waiting;
@@ -82,7 +71,7 @@ export function createEvidenceLog({
   const task = createRepeatedTask({ work: flush, maxWaitMs: flushMs, onError: () => {}, runsAtStop: true });
 
   return {
-    add(evidence, nowMs) {
+    add(evidence: Omit<Evidence, "id" | "minute" | "count">, nowMs: number) {
       const { tenantId, item, operation, mode, verdict, reason, snapshotVersion } = evidence;
       const last = recent.get(operation)?.get(tenantId);
       if (last !== undefined && isSame(last, evidence, nowMs)) {

@@ -12,21 +12,18 @@ export interface SignedReceipt extends Receipt {
 export type ReceiptFailure = "malformed" | "unsupported_version" | "wrong_signature";
 
 /** Signs and verifies receipts. */
-export interface Receipts {
-  sign(receipt: Receipt): SignedReceipt;
-  open(token: string): SignedReceipt | ReceiptFailure;
-}
+export type Receipts = ReturnType<typeof createReceipts>;
 
 /** Creates the receipts of this installation. */
-export function createReceipts(secret: Buffer): Receipts {
+export function createReceipts(secret: Buffer) {
   const signer = createSigner(secret);
   return {
-    sign(receipt) {
+    sign(receipt: Receipt): SignedReceipt {
       const text = receiptText(receipt);
       const signature = signer.sign(text).toString("base64url");
       return { ...receipt, signature, token: `${Buffer.from(text).toString("base64url")}.${signature}` };
     },
-    open(token) {
+    open(token: string): SignedReceipt | ReceiptFailure {
       const [encoded = "", signature = "", ...rest] = token.split(".");
       const text = Buffer.from(encoded, "base64url").toString();
       if (rest.length > 0 || encoded === "" || signature === "") return "malformed";

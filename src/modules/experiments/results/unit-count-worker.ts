@@ -21,12 +21,7 @@ import {
 } from "./unit-count-store.ts";
 
 /** Counts units whose window has ended, exactly once. Every node runs one. */
-export interface UnitCountWorker {
-  /** Runs one round; returns whether there may be more to do immediately. */
-  sweep(): Promise<boolean>;
-  start(): void;
-  stop(): Promise<void>;
-}
+export type UnitCountWorker = ReturnType<typeof createUnitCountWorker>;
 
 interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "shares"> {
   readonly signals: Pick<Signals, "onDue">;
@@ -37,15 +32,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "
 const batchSize = 1000;
 
 /** Creates the worker of this node. */
-export function createUnitCountWorker({
-  db,
-  signals,
-  clock,
-  log,
-  shares,
-  metrics,
-  history,
-}: Dependencies): UnitCountWorker {
+export function createUnitCountWorker({ db, signals, clock, log, shares, metrics, history }: Dependencies) {
   const matured = metrics.counter({
     name: "experiment_units_matured_total",
     help: "Units that entered the results of their experiment.",
@@ -67,6 +54,7 @@ export function createUnitCountWorker({
     return units.length;
   }
 
+  /** Runs one round; returns whether there may be more to do immediately. */
   async function sweep(): Promise<boolean> {
     const nowMs = clock.now();
     const counted = await db.transaction((tx) => countBatch(tx, nowMs));

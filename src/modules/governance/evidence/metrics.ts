@@ -3,13 +3,9 @@ import type { ReceiptResult } from "./domain/receipt.ts";
 import type { RunStatus } from "./domain/run-states.ts";
 import type { ReceiptType } from "./domain/subject.ts";
 
-export interface EvidenceMetrics {
-  receiptAdded(type: ReceiptType, result: ReceiptResult): void;
-  runEnded(status: RunStatus): void;
-  gateEvaluated(state: "open" | "closed"): void;
-}
+export type EvidenceMetrics = ReturnType<typeof createEvidenceMetrics>;
 
-export function createEvidenceMetrics(metrics: Pick<Metrics, "counter">): EvidenceMetrics {
+export function createEvidenceMetrics(metrics: Pick<Metrics, "counter">) {
   const receipts = metrics.counter({
     name: "evidence_receipts_total",
     help: "Receipts that were added to evidence packs, by type and result.",
@@ -26,8 +22,8 @@ export function createEvidenceMetrics(metrics: Pick<Metrics, "counter">): Eviden
     labels: ["state"],
   });
   return {
-    receiptAdded: (type, result) => receipts.inc({ type, result }),
-    runEnded: (status) => runs.inc({ status }),
-    gateEvaluated: (state) => gates.inc({ state }),
+    receiptAdded: (type: ReceiptType, result: ReceiptResult) => receipts.inc({ type, result }),
+    runEnded: (status: RunStatus) => runs.inc({ status }),
+    gateEvaluated: (state: "open" | "closed") => gates.inc({ state }),
   };
 }

@@ -16,20 +16,7 @@ export interface LiveSession {
 }
 
 /** Identifies callers by the cookie of their browser session. */
-export interface SessionAuthenticator {
-  /**
-   * The caller of an API request; undefined without a session cookie. Throws if the session is not valid any more, or if the
-   * request may come from another site.
-   */
-  authenticate(request: {
-    readonly httpMethod: string;
-    readonly header: (name: string) => string | undefined;
-  }): Principal | undefined | Promise<Principal | undefined>;
-  /** The valid session of a cookie, for hosted pages. */
-  find(cookie: string): Promise<LiveSession | undefined>;
-  /** Writes the times of last use to the database. */
-  flushUses(): Promise<void>;
-}
+export type SessionAuthenticator = ReturnType<typeof createSessionAuthenticator>;
 
 interface Dependencies extends Pick<PlatformServices, "db" | "changes" | "clock" | "log"> {
   readonly members: Pick<MemberAccounts, "access">;
@@ -51,7 +38,7 @@ const useRecordedEveryMs = 60_000;
 const usesMax = 10_000;
 
 /** Creates the authenticator. Sessions are cached until their tenant changes, which every node notices within a second. */
-export function createSessionAuthenticator(dependencies: Dependencies): SessionAuthenticator {
+export function createSessionAuthenticator(dependencies: Dependencies) {
   const { db, changes, clock, log, members, apiKeys, rolesOfGroups, idleMs, publicUrl } = dependencies;
   /** When this node last saw a session, and when that was stored. */
   const uses = new BoundedCache<string, { tenantId: TenantId; atMs: number; storedAtMs: number }>(usesMax);
@@ -121,7 +108,14 @@ export function createSessionAuthenticator(dependencies: Dependencies): SessionA
   }
 
   return {
-    authenticate(request) {
+    /**
+     * The caller of an API request; undefined without a session cookie. Throws if the session is not valid any more, or if the
+     * request may come from another site.
+     */
+    authenticate(request: {
+      readonly httpMethod: string;
+      readonly header: (name: string) => string | undefined;
+    }): Principal | undefined | Promise<Principal | undefined> {
       const header = request.header("cookie");
       if (header === undefined) return undefined;
       // A key or a token is the caller's choice; the cookie is sent by every request of the browser.
@@ -133,7 +127,9 @@ export function createSessionAuthenticator(dependencies: Dependencies): SessionA
       const found = lookUp(cookie);
       return found instanceof Promise ? found.then(principalOrRefusal) : principalOrRefusal(found);
     },
-    find: async (cookie) => lookUp(cookie),
+    /** The valid session of a cookie, for hosted pages. */
+    find: async (cookie: string): Promise<LiveSession | undefined> => lookUp(cookie),
+    /** Writes the times of last use to the database. */
     async flushUses() {
       const nowMs = clock.now();
       const unsaved = [...uses].filter(([, { atMs, storedAtMs }]) => atMs - storedAtMs >= useRecordedEveryMs);

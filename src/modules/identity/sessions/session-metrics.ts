@@ -1,14 +1,10 @@
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 
 /** The metrics of browser sessions. */
-export interface SessionMetrics {
-  started(method: string): void;
-  ended(reason: string): void;
-  refused(reason: string): void;
-}
+export type SessionMetrics = ReturnType<typeof createSessionMetrics>;
 
 /** Creates the metrics of browser sessions. */
-export function createSessionMetrics(metrics: Pick<Metrics, "counter">): SessionMetrics {
+export function createSessionMetrics(metrics: Pick<Metrics, "counter">) {
   const starts = metrics.counter({
     name: "browser_sessions_started_total",
     help: "Browser sessions that were started, by the method of the sign-in.",
@@ -25,8 +21,8 @@ export function createSessionMetrics(metrics: Pick<Metrics, "counter">): Session
     labels: ["reason"],
   });
   return {
-    started: (method) => starts.inc({ method }),
-    ended: (reason) => ends.inc({ reason }),
-    refused: (reason) => refusals.inc({ reason }),
+    started: (method: string) => starts.inc({ method }),
+    ended: (reason: string) => ends.inc({ reason }),
+    refused: (reason: string) => refusals.inc({ reason }),
   };
 }

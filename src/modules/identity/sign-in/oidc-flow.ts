@@ -24,17 +24,7 @@ import { derive } from "../sessions/index.ts";
 import { createEgressFetch } from "./egress-fetch.ts";
 
 /** Signs people in with OpenID Connect: the authorization code flow with PKCE. */
-export interface OidcFlow {
-  /** The address at the provider where the browser signs in. */
-  start(connection: OidcConnection, redirectUri: string, secrets: AttemptSecrets): Promise<string>;
-  /** Verifies the provider's answer. Throws if anything about it is wrong. */
-  finish(
-    connection: OidcConnection,
-    redirectUri: string,
-    secrets: AttemptSecrets,
-    query: URLSearchParams,
-  ): Promise<ExternalPerson>;
-}
+export type OidcFlow = ReturnType<typeof createOidcFlow>;
 
 /** The secrets of a sign-in: the state, and the cookie that the verifier and the nonce are derived from. */
 export interface AttemptSecrets {
@@ -50,7 +40,7 @@ const discoveryMs = 10 * 60_000;
 const groupsMax = 500;
 
 /** Creates the flow. Discovery documents are cached for some minutes. */
-export function createOidcFlow({ egress, keyring, clock }: Dependencies): OidcFlow {
+export function createOidcFlow({ egress, keyring, clock }: Dependencies) {
   const discovered = new BoundedCache<string, { readonly server: AuthorizationServer; readonly untilMs: number }>(1000);
   const send = createEgressFetch(egress);
   const options = (issuer: string) => ({
@@ -76,7 +66,8 @@ export function createOidcFlow({ egress, keyring, clock }: Dependencies): OidcFl
   }
 
   return {
-    async start({ settings }, redirectUri, { state, cookie }) {
+    /** The address at the provider where the browser signs in. */
+    async start({ settings }: OidcConnection, redirectUri: string, { state, cookie }: AttemptSecrets): Promise<string> {
       const server = await discover(settings.issuer);
       if (server.authorization_endpoint === undefined) throw new Error("The provider has no authorization endpoint.");
       const url = new URL(server.authorization_endpoint);
@@ -94,7 +85,13 @@ export function createOidcFlow({ egress, keyring, clock }: Dependencies): OidcFl
       return url.href;
     },
 
-    async finish(connection, redirectUri, secrets, query) {
+    /** Verifies the provider's answer. Throws if anything about it is wrong. */
+    async finish(
+      connection: OidcConnection,
+      redirectUri: string,
+      secrets: AttemptSecrets,
+      query: URLSearchParams,
+    ): Promise<ExternalPerson> {
       const { settings } = connection;
       const server = await discover(settings.issuer);
       const client: Client = { client_id: settings.clientId };

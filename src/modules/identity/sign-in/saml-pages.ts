@@ -19,14 +19,7 @@ import type { PageRequest, PageResponse, PageTools } from "./page-request.ts";
 import type { PageDocument } from "./page-shell.ts";
 import { signedOutDocument } from "./page-views.ts";
 
-export interface SamlPages {
-  /** The address at the identity provider where the browser signs in. */
-  start(connection: SamlConnection, requestId: string): Promise<string>;
-  /** The address at the identity provider where the browser of an ended session signs out; undefined if there is none. */
-  signOutUrl(session: BrowserSession): Promise<string | undefined>;
-  /** Serves `/auth/saml/{connection}/{page}` and `/auth/saml/finish`. */
-  handle(request: PageRequest, connectionId: string, page: string): Promise<PageResponse | undefined>;
-}
+export type SamlPages = ReturnType<typeof createSamlPages>;
 
 interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly saml: Saml;
@@ -40,7 +33,7 @@ const idPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 /** The cookie hash of a sign-in that the identity provider started: no browser has a cookie for it. */
 const noCookie = Buffer.alloc(0);
 
-export function createSamlPages({ db, clock, saml, sessions, publicUrl }: Dependencies, tools: PageTools): SamlPages {
+export function createSamlPages({ db, clock, saml, sessions, publicUrl }: Dependencies, tools: PageTools) {
   const { respond, refuse, redirect, signIn } = tools;
 
   async function findConnection(id: string): Promise<SamlConnection | undefined> {
@@ -132,14 +125,17 @@ export function createSamlPages({ db, clock, saml, sessions, publicUrl }: Depend
   }
 
   return {
+    /** The address at the identity provider where the browser signs in. */
     start: saml.start,
 
-    async signOutUrl({ connectionId, providerData }) {
+    /** The address at the identity provider where the browser of an ended session signs out; undefined if there is none. */
+    async signOutUrl({ connectionId, providerData }: BrowserSession): Promise<string | undefined> {
       const connection = await findConnection(connectionId);
       return connection && saml.signOut(connection, providerData);
     },
 
-    async handle(request, connectionId, page) {
+    /** Serves `/auth/saml/{connection}/{page}` and `/auth/saml/finish`. */
+    async handle(request: PageRequest, connectionId: string, page: string): Promise<PageResponse | undefined> {
       if (connectionId === "finish" && page === "") return finish(request);
       const connection = await findConnection(connectionId);
       if (connection === undefined) return refuse("unknown_connection");

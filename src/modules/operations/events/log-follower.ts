@@ -16,13 +16,7 @@ export interface LogConsumer {
 }
 
 /** Calls a consumer for the tenants whose logs have new events. */
-export interface LogFollower {
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  /** Reads the set of followed tenants again. */
-  refresh(): void;
-  isStopped(): boolean;
-}
+export type LogFollower = ReturnType<typeof createLogFollower>;
 
 interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "log"> {
   readonly reader: EventReader;
@@ -34,7 +28,7 @@ const concurrencyMax = 4;
 const retryDelaysMs = [50, 200, 1000];
 
 /** Creates a follower of event logs on this node. */
-export function createLogFollower({ db, signals, reader, log }: Dependencies, consumer: LogConsumer): LogFollower {
+export function createLogFollower({ db, signals, reader, log }: Dependencies, consumer: LogConsumer) {
   const { topic, positions, handle, pollMs = 2000 } = consumer;
   const waiting = new Map<TenantId, number>();
   const following = new Map<TenantId, Promise<void>>();
@@ -122,7 +116,8 @@ export function createLogFollower({ db, signals, reader, log }: Dependencies, co
       wakers.clear();
       await Promise.all(following.values());
     },
+    /** Reads the set of followed tenants again. */
     refresh: polls.run,
-    isStopped: () => stopped,
+    isStopped: (): boolean => stopped,
   };
 }

@@ -9,23 +9,12 @@ const pollMs = 1000;
 const retryMs = 50;
 
 /** Writes and follows the logs of all tenants. */
-export interface EventLog {
-  /** Adds an event. Concurrent events are committed in one batch. */
-  append(event: NewEvent, record: IdempotencyRecord | undefined): Promise<"committed" | "duplicate">;
-  /** Reads one event. Concurrent reads are batched. */
-  find(tenantId: TenantId, id: string): Promise<Event | undefined>;
-  /** Wakes the followers of a tenant's log. Call it only after the commit. */
-  wake(tenantId: TenantId): void;
-  /** Calls the listener when events may have been added to a tenant's log; returns a function that unsubscribes. */
-  onWake(tenantId: TenantId, listener: () => void): () => void;
-  /** Yields the events after a position until the signal aborts. */
-  follow(tenantId: TenantId, from: Position, filter: EventFilter, signal: AbortSignal): AsyncGenerator<Event>;
-  idle(): Promise<void>;
-}
+export type EventLog = ReturnType<typeof createEventLog>;
 
 /** Creates the event log of this node. */
-export function createEventLog(sql: Sql, signals: Signals): EventLog {
+export function createEventLog(sql: Sql, signals: Signals) {
   const store = eventStore(sql);
+  /** Wakes the followers of a tenant's log. Call it only after the commit. */
   const wake = (tenantId: TenantId) => signals.wake(topicOf(tenantId));
 
   const writer = createBatcher<Addition, "committed" | "duplicate">({
@@ -47,12 +36,17 @@ export function createEventLog(sql: Sql, signals: Signals): EventLog {
   });
 
   return {
-    find: (tenantId, id) => reader.run({ tenantId, id }),
-    append: (event, record) => writer.run({ event, record }),
+    /** Reads one event. Concurrent reads are batched. */
+    find: (tenantId: TenantId, id: string): Promise<Event | undefined> => reader.run({ tenantId, id }),
+    /** Adds an event. Concurrent events are committed in one batch. */
+    append: (event: NewEvent, record: IdempotencyRecord | undefined): Promise<"committed" | "duplicate"> =>
+      writer.run({ event, record }),
     wake,
-    onWake: (tenantId, listener) => signals.onWake(topicOf(tenantId), listener),
+    /** Calls the listener when events may have been added to a tenant's log; returns a function that unsubscribes. */
+    onWake: (tenantId: TenantId, listener: () => void): (() => void) => signals.onWake(topicOf(tenantId), listener),
     idle: () => writer.idle(),
-    async *follow(tenantId, from, filter, signal) {
+    /** Yields the events after a position until the signal aborts. */
+    async *follow(tenantId: TenantId, from: Position, filter: EventFilter, signal: AbortSignal): AsyncGenerator<Event> {
       let position = from;
       let waitMs = pollMs;
       while (!signal.aborted) {

@@ -1,14 +1,8 @@
 /** Counts entries by name, and finds the name with the most entries in constant time. */
-export interface EntryCounts {
-  readonly total: number;
-  add(name: string): void;
-  remove(name: string): void;
-  /** The name with the most entries; `preferred` if no other name has more. */
-  largest(preferred: string): string;
-}
+export type EntryCounts = ReturnType<typeof createEntryCounts>;
 
 /** Creates empty counts. */
-export function createEntryCounts(): EntryCounts {
+export function createEntryCounts() {
   const counts = new Map<string, number>();
   /** The names at each count. Counts change by one, so the last set is never empty. */
   const names: Set<string>[] = [new Set()];
@@ -25,18 +19,19 @@ export function createEntryCounts(): EntryCounts {
   }
 
   return {
-    get total() {
+    get total(): number {
       return total;
     },
-    add(name) {
+    add(name: string) {
       const count = counts.get(name) ?? 0;
       move(name, count, count + 1);
     },
-    remove(name) {
+    remove(name: string) {
       const count = counts.get(name)!;
       move(name, count, count - 1);
     },
-    largest(preferred) {
+    /** The name with the most entries; `preferred` if no other name has more. */
+    largest(preferred: string): string {
       const last = names.at(-1)!;
       if (last.has(preferred)) return preferred;
       return last.values().next().value ?? preferred;

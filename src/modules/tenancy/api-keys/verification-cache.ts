@@ -4,22 +4,13 @@ import { createKeyedDigest } from "../../../platform/crypto/index.ts";
 import type { CheckPriority } from "./check-queue.ts";
 
 /** Caches the results of secret checks for a minute, by keyed digest. */
-export interface VerificationCache {
-  /** The digest of a secret presented for the key with this hash. */
-  digest(hash: string, secret: string): string;
-  /** Whether a secret was correct within the last minute; undefined if it must be checked. */
-  lookUp(hash: string, digest: string): boolean | undefined;
-  /** The priority of checking a secret, derived from earlier results. */
-  priority(hash: string, digest: string, address: string): CheckPriority;
-  /** Stores the result of a check. */
-  record(hash: string, digest: string, address: string, isRight: boolean): void;
-}
+export type VerificationCache = ReturnType<typeof createVerificationCache>;
 
 const retentionMs = 60_000;
 const entriesMax = 10_000;
 
 /** Creates an empty cache. */
-export function createVerificationCache(clock: Clock): VerificationCache {
+export function createVerificationCache(clock: Clock) {
   const digest = createKeyedDigest();
   // A hash has one correct secret. Its digest stays after it expires, and then only raises the priority of the next check.
   const right = new BoundedCache<string, { readonly digest: string; readonly untilMs: number }>(entriesMax);
@@ -29,18 +20,22 @@ export function createVerificationCache(clock: Clock): VerificationCache {
   const isCurrent = (untilMs: number | undefined) => untilMs !== undefined && untilMs > clock.now();
 
   return {
-    digest: (hash, secret) => digest(hash + secret),
-    lookUp(hash, digested) {
+    /** The digest of a secret presented for the key with this hash. */
+    digest: (hash: string, secret: string): string => digest(hash + secret),
+    /** Whether a secret was correct within the last minute; undefined if it must be checked. */
+    lookUp(hash: string, digested: string): boolean | undefined {
       const accepted = right.get(hash);
       if (accepted?.digest === digested) return accepted.untilMs > clock.now() ? true : undefined;
       return isCurrent(wrong.get(digested)) ? false : undefined;
     },
-    priority(hash, digested, address) {
+    /** The priority of checking a secret, derived from earlier results. */
+    priority(hash: string, digested: string, address: string): CheckPriority {
       if (right.get(hash)?.digest === digested) return "known";
       if (isCurrent(suspectHashes.get(hash))) return "suspect";
       return isCurrent(suspectAddresses.get(address)) ? "doubtful" : "clean";
     },
-    record(hash, digested, address, isRight) {
+    /** Stores the result of a check. */
+    record(hash: string, digested: string, address: string, isRight: boolean) {
       const untilMs = clock.now() + retentionMs;
       if (isRight) {
         right.set(hash, { digest: digested, untilMs });

@@ -12,19 +12,7 @@ import { apiKeyStore } from "./store.ts";
 import { createVerificationCache } from "./verification-cache.ts";
 
 /** Verifies presented API keys. */
-export interface ApiKeyVerifier {
-  /**
-   * Returns the verified key; undefined for a key that is unknown, wrong, revoked or expired. `address` is the caller's IP
-   * address. `signalOf` is called only when the secret must be checked; its signal aborts when the caller disconnects.
-   */
-  verify(
-    presented: string,
-    address?: string,
-    signalOf?: () => AbortSignal,
-  ): VerifiedKey | undefined | Promise<VerifiedKey | undefined>;
-  /** Writes the times of last use to the database. */
-  flushUses(): Promise<void>;
-}
+export type ApiKeyVerifier = ReturnType<typeof createApiKeyVerifier>;
 
 /** A key that was presented with its correct secret. */
 export interface VerifiedKey {
@@ -63,7 +51,7 @@ interface Dependencies extends Pick<PlatformServices, "changes" | "clock" | "log
  * Creates a verifier that checks a secret with bcrypt, then caches the result for a minute by keyed digest. A key costs one
  * bcrypt check per minute instead of one per call, and so does a wrong secret. A fair queue schedules the checks.
  */
-export function createApiKeyVerifier(dependencies: Dependencies): ApiKeyVerifier {
+export function createApiKeyVerifier(dependencies: Dependencies) {
   const { sql, changes, findOwner, clock, log, compare = bcrypt.compare } = dependencies;
   const cache = createVerificationCache(clock);
   const queue = createCheckQueue({
@@ -148,7 +136,15 @@ export function createApiKeyVerifier(dependencies: Dependencies): ApiKeyVerifier
   }
 
   return {
-    verify(presented, address = "", signalOf = undefined) {
+    /**
+     * Returns the verified key; undefined for a key that is unknown, wrong, revoked or expired. `address` is the caller's IP
+     * address. `signalOf` is called only when the secret must be checked; its signal aborts when the caller disconnects.
+     */
+    verify(
+      presented: string,
+      address = "",
+      signalOf: (() => AbortSignal) | undefined = undefined,
+    ): VerifiedKey | undefined | Promise<VerifiedKey | undefined> {
       const [, prefix, secret] = keyFormat.exec(presented) ?? [];
       if (prefix === undefined || secret === undefined) return undefined;
       const found = keys.get(prefix);
@@ -156,6 +152,7 @@ export function createApiKeyVerifier(dependencies: Dependencies): ApiKeyVerifier
         ? found.then((read) => checkSecret(read, secret, address, signalOf))
         : checkSecret(found, secret, address, signalOf);
     },
+    /** Writes the times of last use to the database. */
     async flushUses() {
       if (uses.size === 0) return;
       const recorded = [...uses.values()].map(({ key, atMs }) => ({

@@ -23,19 +23,7 @@ export interface QuotaGrant {
 }
 
 /** Counts the calls of tenants against their daily limits. */
-export interface Quotas {
-  /**
-   * Takes `count` units (default: one) from today's quota, or throws QUOTA_EXCEEDED and takes none. A count of 0 only checks
-   * the cache for an exhausted quota, without a statement.
-   */
-  take(tenantId: TenantId, operation: string, limit: number, count?: number): Promise<QuotaReceipt>;
-  /** Takes within the caller's transaction, so that usage and effect are committed together. */
-  takeIn(tx: Sql, takes: readonly QuotaRequest[]): Promise<QuotaGrant>;
-  /** Whether the cache says that today's quota is exhausted, so that a rejection costs no statement. */
-  isUsedUp(take: Omit<QuotaRequest, "count">): boolean;
-  exceeded(take: Pick<QuotaRequest, "operation" | "limit">): Failure;
-  used(sql: Sql, tenantId: TenantId, operation: string): Promise<{ used: number; resetsAt: Date }>;
-}
+export type Quotas = ReturnType<typeof createQuotas>;
 
 const nothingTaken: QuotaReceipt = { async refund() {} };
 
@@ -43,7 +31,7 @@ const nothingTaken: QuotaReceipt = { async refund() {} };
 const exhaustedMs = 1000;
 
 /** Creates daily counters in the database. One statement serves a batch of callers; usage above a limit is refunded. */
-export function createQuotas(sql: Sql, clock: Clock): Quotas {
+export function createQuotas(sql: Sql, clock: Clock) {
   // Exhausted quotas are cached only briefly, because another node may refund units.
   const exhausted = new Map<string, { readonly untilMs: number; readonly limit: number }>();
 
@@ -63,6 +51,7 @@ export function createQuotas(sql: Sql, clock: Clock): Quotas {
     },
   });
 
+  /** Takes within the caller's transaction, so that usage and effect are committed together. */
   async function grant(connection: Sql, inputs: readonly QuotaRequest[]): Promise<QuotaGrant> {
     if (inputs.length === 0) return { granted: [], remember() {}, async refund() {} };
     const day = dayOf(clock.now());
@@ -102,6 +91,7 @@ export function createQuotas(sql: Sql, clock: Clock): Quotas {
     };
   }
 
+  /** Whether the cache says that today's quota is exhausted, so that a rejection costs no statement. */
   function isUsedUp(take: Omit<QuotaRequest, "count">): boolean {
     const known = exhausted.get(keyOf(take));
     return known !== undefined && clock.now() < known.untilMs && known.limit === take.limit;
@@ -115,7 +105,11 @@ export function createQuotas(sql: Sql, clock: Clock): Quotas {
   }
 
   return {
-    async take(tenantId, operation, limit, count = 1) {
+    /**
+     * Takes `count` units (default: one) from today's quota, or throws QUOTA_EXCEEDED and takes none. A count of 0 only checks
+     * the cache for an exhausted quota, without a statement.
+     */
+    async take(tenantId: TenantId, operation: string, limit: number, count = 1): Promise<QuotaReceipt> {
       const input = { tenantId, operation, limit, count };
       if (isUsedUp(input)) throw exceeded(input);
       if (count === 0) return nothingTaken;
@@ -126,7 +120,7 @@ export function createQuotas(sql: Sql, clock: Clock): Quotas {
     takeIn: grant,
     isUsedUp,
     exceeded,
-    async used(connection, tenantId, operation) {
+    async used(connection: Sql, tenantId: TenantId, operation: string): Promise<{ used: number; resetsAt: Date }> {
       const now = clock.now();
       const [row] = await connection<{ used: number }[]>`
         select used from quota_usage

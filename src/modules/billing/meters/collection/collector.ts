@@ -6,12 +6,7 @@ import { collectionStore, type Progress } from "./collection-store.ts";
 import { countableUntil, gaugeWindowMs, settledUntil, windowMs, windowStart } from "./windows.ts";
 
 /** Counts the service's own usage. */
-export interface Collector {
-  /** Counts all windows that can be counted at a time. Several nodes can call this concurrently. */
-  collect(nowMs: number, signal: AbortSignal): Promise<void>;
-  /** The time up to which everything is counted, and counted for the last time; undefined before the first collection. */
-  watermark(sql: Sql): Promise<Progress | undefined>;
-}
+export type Collector = ReturnType<typeof createCollector>;
 
 interface Dependencies {
   readonly db: Database;
@@ -28,7 +23,7 @@ interface Dependencies {
  * second node can count anything twice. A change of a tenant's plan divides the window of the tenant, so that every
  * segment and every period consists of whole windows.
  */
-export function createCollector({ db, sources, findFirstStart, findChanges }: Dependencies): Collector {
+export function createCollector({ db, sources, findFirstStart, findChanges }: Dependencies) {
   /** Counts the next windows of a source; returns false if there are none. */
   async function countNext(source: UsageSource, nowMs: number): Promise<boolean> {
     return db.transaction(async (tx) => {
@@ -108,13 +103,15 @@ export function createCollector({ db, sources, findFirstStart, findChanges }: De
   }
 
   return {
-    async collect(nowMs, signal) {
+    /** Counts all windows that can be counted at a time. Several nodes can call this concurrently. */
+    async collect(nowMs: number, signal: AbortSignal) {
       for (const source of sources) {
         if (source.kind === "gauge") await measureGauge(source, nowMs);
         else while (!signal.aborted && (await countNext(source, nowMs)));
       }
     },
-    watermark: (sql) =>
+    /** The time up to which everything is counted, and counted for the last time; undefined before the first collection. */
+    watermark: (sql: Sql): Promise<Progress | undefined> =>
       collectionStore(sql).watermark(sources.filter(({ kind }) => kind === "count").map(({ meterKey }) => meterKey)),
   };
 }

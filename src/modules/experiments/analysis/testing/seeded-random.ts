@@ -1,13 +1,9 @@
 /** A reproducible source of random numbers (sfc32 by Chris Doty-Humphrey). */
-export interface SeededRandom {
-  /** From 0 (inclusive) to 1 (exclusive). */
-  unit(): number;
-  /** Standard normal. */
-  normal(): number;
-}
+export type SeededRandom = ReturnType<typeof createSeededRandom>;
 
-export function createSeededRandom(seed: number): SeededRandom {
+export function createSeededRandom(seed: number) {
   let [a, b, c, counter] = [seed | 0, Math.floor(seed / 2 ** 32) | 0, 0x9e3779b9 | 0, 1];
+  /** From 0 (inclusive) to 1 (exclusive). */
   const unit = () => {
     const sum = (((a + b) | 0) + counter) | 0;
     counter = (counter + 1) | 0;
@@ -19,6 +15,7 @@ export function createSeededRandom(seed: number): SeededRandom {
   // Warm up until the seed has reached the whole state.
   for (let i = 0; i < 12; i++) unit();
   let spare: number | undefined;
+  /** Standard normal. */
   const normal = () => {
     if (spare !== undefined) {
       const value = spare;

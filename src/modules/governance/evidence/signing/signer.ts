@@ -16,17 +16,12 @@ import type { Signed } from "./envelope.ts";
 import { bindingOf, keyStore, type SealedKey, type SigningKey } from "./key-store.ts";
 
 /** Signs statements with the key of the instance. */
-export interface Signer {
-  /** Signs a statement with the active key. The first statement of an instance creates the key. */
-  sign(sql: Sql, statement: JsonObject, nowMs: number): Promise<Signed>;
-  /** Replaces the active key. The retired key still verifies what it signed. */
-  rotate(sql: Sql, nowMs: number): Promise<{ readonly key: SigningKey; readonly retiredKeyId: string }>;
-}
+export type Signer = ReturnType<typeof createSigner>;
 
 type Dependencies = Pick<PlatformServices, "keyring" | "platformTenantId">;
 
 /** Creates the signer of this node. */
-export function createSigner({ keyring, platformTenantId }: Dependencies): Signer {
+export function createSigner({ keyring, platformTenantId }: Dependencies) {
   /** The active private key of this node, opened once. */
   let opened: { readonly id: string; readonly privateKey: KeyObject } | undefined;
 
@@ -57,7 +52,8 @@ export function createSigner({ keyring, platformTenantId }: Dependencies): Signe
   }
 
   return {
-    async sign(sql, statement, nowMs) {
+    /** Signs a statement with the active key. The first statement of an instance creates the key. */
+    async sign(sql: Sql, statement: JsonObject, nowMs: number): Promise<Signed> {
       const active = (await keyStore(sql).findActive(platformTenantId())) ?? (await addKey(sql, nowMs));
       return {
         statement: canonicalJson(statement),
@@ -67,7 +63,8 @@ export function createSigner({ keyring, platformTenantId }: Dependencies): Signe
       };
     },
 
-    async rotate(sql, nowMs) {
+    /** Replaces the active key. The retired key still verifies what it signed. */
+    async rotate(sql: Sql, nowMs: number): Promise<{ readonly key: SigningKey; readonly retiredKeyId: string }> {
       requireKeyring();
       const retiredKeyId = await keyStore(sql).retireActive(platformTenantId(), new Date(nowMs));
       const { ciphertext: _, ...key } = await addKey(sql, nowMs);

@@ -15,13 +15,7 @@ interface FinishedAttempt {
 }
 
 /** Stores the results of deliveries in batches; resolves after the commit. */
-export interface DeliveryResultWriter {
-  settle(delivery: LeasedDelivery, attempt: FinishedAttempt): Promise<void>;
-  /** Cancels a delivery whose endpoint is disabled. */
-  cancel(delivery: LeasedDelivery): Promise<void>;
-  /** Releases a delivery whose attempt did not finish. It is due again immediately. */
-  release(delivery: LeasedDelivery): Promise<void>;
-}
+export type DeliveryResultWriter = ReturnType<typeof createDeliveryResultWriter>;
 
 interface Dependencies extends Pick<PlatformServices, "log" | "metrics"> {
   readonly sql: Sql;
@@ -35,7 +29,7 @@ interface ObservedSettlement extends Settlement {
   readonly health: "good" | "bad" | "gone" | undefined;
 }
 
-export function createDeliveryResultWriter({ sql, log, metrics, random, disable }: Dependencies): DeliveryResultWriter {
+export function createDeliveryResultWriter({ sql, log, metrics, random, disable }: Dependencies) {
   const store = deliveryStore(sql);
   const attempts = metrics.tenantCounter({
     name: "webhook_attempts_total",
@@ -75,7 +69,7 @@ export function createDeliveryResultWriter({ sql, log, metrics, random, disable 
   }
 
   return {
-    async settle(delivery, { at, tookMs, result, retryDelaysS }) {
+    async settle(delivery: LeasedDelivery, { at, tookMs, result, retryDelaysS }: FinishedAttempt) {
       attempts.inc(delivery.tenantId, { outcome: result.failure ?? "succeeded" });
       const outcome = outcomeOf(result, delivery.runAttempts + 1, random(), retryDelaysS);
       await writer.run({
@@ -91,9 +85,11 @@ export function createDeliveryResultWriter({ sql, log, metrics, random, disable 
         health: healthOf(result, outcome.status === "failed" && outcome.endpointGone),
       });
     },
-    cancel: (delivery) =>
+    /** Cancels a delivery whose endpoint is disabled. */
+    cancel: (delivery: LeasedDelivery) =>
       writer.run({ delivery, status: "cancelled", waitMs: 0, attempt: undefined, health: undefined }),
-    release: (delivery) =>
+    /** Releases a delivery whose attempt did not finish. It is due again immediately. */
+    release: (delivery: LeasedDelivery) =>
       writer.run({ delivery, status: "pending", waitMs: 0, attempt: undefined, health: undefined }),
   };
 }

@@ -6,12 +6,7 @@ import { type EndpointRef, endpointStore } from "../endpoints/endpoint-store.ts"
 import { deliveryStore } from "./delivery-store.ts";
 
 /** Creates deliveries from the event logs of tenants with endpoints. */
-export interface Follower {
-  /** Creates the deliveries of all new events of a tenant; returns false if another node is doing so. */
-  follow(tenantId: TenantId): Promise<boolean>;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Follower = ReturnType<typeof createFollower>;
 
 const eventBatchSize = 200;
 
@@ -26,7 +21,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "log"> 
 }
 
 /** Creates this node's follower. A lock on a tenant's cursor prevents two nodes from following the same log. */
-export function createFollower({ db, signals, reader, log, onDue, pollMs = 2000 }: Dependencies): Follower {
+export function createFollower({ db, signals, reader, log, onDue, pollMs = 2000 }: Dependencies) {
   /** Handles one batch of a tenant's log. Its deliveries and the new cursor are committed together. */
   async function fanOutBatch(tenantId: TenantId): Promise<{ events: number; endpoints: Set<string> } | undefined> {
     return db.transaction(async (tx) => {
@@ -44,6 +39,7 @@ export function createFollower({ db, signals, reader, log, onDue, pollMs = 2000 
     });
   }
 
+  /** Creates the deliveries of all new events of a tenant; returns false if another node is doing so. */
   async function follow(tenantId: TenantId): Promise<boolean> {
     for (;;) {
       const done = await fanOutBatch(tenantId);

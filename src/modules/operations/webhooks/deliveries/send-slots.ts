@@ -3,19 +3,12 @@ import { availableSlots, type Pace, paceOf } from "../domain/allowance.ts";
 import type { EndpointRef } from "../endpoints/endpoint-store.ts";
 
 /** Limits this node's concurrent sends per endpoint and tenant, and records how fast each endpoint responds. */
-export interface SendSlots {
-  /** Reserves all slots that an endpoint can have now; returns their number. */
-  reserve(endpoint: EndpointRef): number;
-  /** Releases reserved slots. */
-  release(endpoint: EndpointRef, count: number): void;
-  /** Records an attempt, which determines the endpoint's pace. */
-  recordResult(endpoint: EndpointRef, tookMs: number, succeeded: boolean): void;
-}
+export type SendSlots = ReturnType<typeof createSendSlots>;
 
 const pacesMax = 10_000;
 
 /** Creates the send slots of this node. */
-export function createSendSlots(): SendSlots {
+export function createSendSlots() {
   const endpoints = new Map<string, number>();
   const tenants = new Map<string, number>();
   const paces = new BoundedCache<string, Pace>(pacesMax);
@@ -25,7 +18,8 @@ export function createSendSlots(): SendSlots {
   let allSlow = 0;
 
   return {
-    reserve(endpoint) {
+    /** Reserves all slots that an endpoint can have now; returns their number. */
+    reserve(endpoint: EndpointRef): number {
       const key = keyOf(endpoint);
       const pace = paces.get(key) ?? "unknown";
       const ofTenant = tenants.get(endpoint.tenantId) ?? 0;
@@ -40,7 +34,8 @@ export function createSendSlots(): SendSlots {
       return count;
     },
 
-    release(endpoint, count) {
+    /** Releases reserved slots. */
+    release(endpoint: EndpointRef, count: number) {
       const key = keyOf(endpoint);
       const asSlow = Math.min(count, reservedAsSlow.get(key) ?? 0);
       all -= count;
@@ -50,7 +45,8 @@ export function createSendSlots(): SendSlots {
       add(reservedAsSlow, key, -asSlow);
     },
 
-    recordResult(endpoint, tookMs, succeeded) {
+    /** Records an attempt, which determines the endpoint's pace. */
+    recordResult(endpoint: EndpointRef, tookMs: number, succeeded: boolean) {
       paces.set(keyOf(endpoint), paceOf(tookMs, succeeded));
     },
   };

@@ -9,13 +9,7 @@ import { deliveryStore, type LeasedDelivery } from "./delivery-store.ts";
 import { createSendSlots, keyOf } from "./send-slots.ts";
 
 /** Sends due deliveries. */
-export interface Sender {
-  /** Hints that an endpoint has due deliveries. The sender also scans for them. */
-  onDue(endpoint: EndpointRef): void;
-  start(): void;
-  /** Leases no more deliveries, waits a grace period for running attempts and releases the rest. */
-  stop(): Promise<void>;
-}
+export type Sender = ReturnType<typeof createSender>;
 
 /** Signal topic for deliveries that callers made due. */
 export const dueTopic = "webhooks_due";
@@ -42,7 +36,7 @@ interface Send {
 }
 
 /** Creates this node's sender. Leases prevent two nodes from sending the same delivery. */
-export function createSender(dependencies: Dependencies): Sender {
+export function createSender(dependencies: Dependencies) {
   const { db, signals, reader, resultWriter, clock, log, pollMs = 1000, leaseMs = leaseMsDefault } = dependencies;
   const store = deliveryStore(db.sql);
   const slots = createSendSlots();
@@ -139,7 +133,8 @@ export function createSender(dependencies: Dependencies): Sender {
   }
 
   return {
-    onDue(endpoint) {
+    /** Hints that an endpoint has due deliveries. The sender also scans for them. */
+    onDue(endpoint: EndpointRef) {
       ready.set(keyOf(endpoint), endpoint);
       sends.run();
     },
@@ -147,6 +142,7 @@ export function createSender(dependencies: Dependencies): Sender {
       sends.start();
       scan.start();
     },
+    /** Leases no more deliveries, waits a grace period for running attempts and releases the rest. */
     async stop() {
       await scan.stop();
       await sends.stop();
