@@ -8,7 +8,6 @@ interface ResponseObserver {
   readonly onEnd?: (error: unknown) => void;
 }
 
-/** Whether a response is a stream of messages. */
 export function isStream(response: CallResponse): response is AsyncIterable<Message> {
   return Symbol.asyncIterator in response;
 }

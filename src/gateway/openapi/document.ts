@@ -16,7 +16,6 @@ export interface Reference {
   readonly $ref: string;
 }
 
-/** A parameter of an operation. */
 export interface Parameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
@@ -35,14 +34,12 @@ export interface MediaType {
   readonly examples?: Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
 }
 
-/** An operation's request body. */
 export interface RequestBody {
   readonly description: string;
   readonly required: boolean;
   readonly content: Readonly<Record<string, MediaType>>;
 }
 
-/** An operation's response. */
 export interface Response {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Reference>>;
@@ -63,7 +60,6 @@ export interface OperationObject {
   readonly [extension: `x-service-${string}`]: unknown;
 }
 
-/** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: Readonly<Record<string, unknown>>;

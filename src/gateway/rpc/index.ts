@@ -23,7 +23,6 @@ import { refuseContentType, refuseHttpVersion, refuseUnknown, refuseVerb } from 
 
 export type { HealthSource } from "./grpc/health.ts";
 
-/** The options of a plane's RPC handler. */
 export interface RpcOptions {
   /** The plane's operations. Others can be neither called nor seen. */
   readonly operations: readonly Operation[];

@@ -24,7 +24,6 @@ export interface Procedure {
 // Compressing a smaller response costs more than it saves.
 const compressBytesMinDefault = 1024;
 
-/** Creates the procedure of an operation. */
 export function createProcedure(
   operation: Operation,
   invoke: Procedure["invoke"],

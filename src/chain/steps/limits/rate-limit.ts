@@ -31,7 +31,6 @@ interface RateLimit {
 /** A body costs one additional token for each full 64 KiB. */
 const bytesPerToken = 64 * 1024;
 
-/** Limits the rate of calls. */
 export function rateLimit({ limiter, globalRps, tenantRps, burstS, throttle, takeQuota }: Dependencies): RateLimit {
   const exhausted = createExhaustedBuckets();
 

@@ -24,7 +24,6 @@ export function jsonCodec(input: DescMessage, output: DescMessage): Codec {
 /** Bodies of this size and larger are decoded over several turns of the event loop. */
 const largeBytes = 64 * 1024;
 
-/** Creates the binary codec. */
 export function protoCodec(input: DescMessage, output: DescMessage): Codec {
   const parseInTurns = createBinaryDecoder(input);
   return {

@@ -58,7 +58,6 @@ export async function decompress(encoding: Encoding, data: Buffer, bytesMax: num
   }
 }
 
-/** Compresses a message. */
 export function compress(encoding: Encoding, data: Uint8Array | string): Promise<Buffer> {
   return encoding === "gzip" ? gzip(data, {}) : brotliCompress(data, brotliOptions);
 }

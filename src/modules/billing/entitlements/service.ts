@@ -23,7 +23,6 @@ interface Dependencies {
   readonly planSnapshot: (context: EventContext, tenantId: TenantId) => Promise<NewSnapshot | undefined>;
 }
 
-/** The operations on entitlements. */
 export type EntitlementService = ReturnType<typeof createEntitlementService>;
 
 export function createEntitlementService({ changes, events, operators, planSnapshot }: Dependencies) {

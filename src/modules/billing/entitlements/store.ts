@@ -11,7 +11,6 @@ export const evidenceMax = 10_000;
 
 type SnapshotRow = Omit<Snapshot, "limits"> & { readonly limits: Readonly<Record<string, string>> };
 
-/** The SQL queries of entitlements. */
 export function entitlementStore(sql: Sql) {
   const columns = sql`tenant_id, id, version, source_kind, source_ref, issued_at, fresh_until, allow, deny, limits`;
   const evidenceColumns = sql`tenant_id, id, minute, item, operation, mode, verdict, reason, snapshot_version, count`;

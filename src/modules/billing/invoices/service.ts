@@ -26,7 +26,6 @@ const lateUsageMs = 3_600_000;
 
 const batchSize = 100;
 
-/** The operations on invoices. */
 export type InvoiceService = ReturnType<typeof createInvoiceService>;
 
 export function createInvoiceService(dependencies: Dependencies) {

@@ -12,7 +12,6 @@ interface StoredLine extends Omit<InvoiceLine, "quantity" | "included" | "amount
 
 type InvoiceRow = Omit<Invoice, "lines" | "total"> & { readonly lines: readonly StoredLine[]; readonly total: string };
 
-/** The SQL queries of invoices. */
 export function invoiceStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, status, number, period_start, period_end, currency, lines, total::text as total, as_of, watermark,

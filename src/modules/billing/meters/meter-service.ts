@@ -14,13 +14,11 @@ interface Dependencies {
   readonly platformTenantId: () => TenantId;
 }
 
-/** The input for a new meter. */
 export type NewMeter = Pick<Meter, "key" | "name" | "aggregation" | "valuePath" | "groupBy">;
 
 /** The largest number of meters. All of them are read for every report of usage. */
 const metersMax = 200;
 
-/** The operations on meters. */
 export type MeterService = ReturnType<typeof createMeterService>;
 
 export function createMeterService({ events, operators, platformTenantId }: Dependencies) {

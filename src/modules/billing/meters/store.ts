@@ -60,7 +60,6 @@ export function meterStore(sql: Sql) {
   };
 }
 
-/** The SQL queries of usage. */
 export function usageStore(sql: Sql) {
   const aggregateOf = (aggregation: Aggregation) =>
     ({

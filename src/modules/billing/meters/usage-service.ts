@@ -35,7 +35,6 @@ export interface MeterUsage extends Aggregate {
   readonly groups: readonly GroupAggregate[];
 }
 
-/** The operations on usage. */
 export type UsageService = ReturnType<typeof createUsageService>;
 
 export function createUsageService({ meters, operators, metrics, holdInvoices }: Dependencies) {

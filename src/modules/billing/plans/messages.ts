@@ -45,7 +45,6 @@ export function toTerms({ currency, interval, prices, entitlements, limits }: Te
   };
 }
 
-/** Converts a plan. */
 export function fromPlan(plan: Plan): PlanMessage {
   return create(PlanSchema, {
     key: plan.key,

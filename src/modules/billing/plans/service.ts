@@ -12,7 +12,6 @@ import { type PlanTerms, termsViolations } from "./domain/terms.ts";
 import { toDocument } from "./domain/terms-document.ts";
 import { type PlanRef, planStore } from "./store.ts";
 
-/** Dependencies of the service. */
 export interface PlanParts {
   readonly events: EventRecorder;
   readonly operators: Operators;
@@ -21,12 +20,10 @@ export interface PlanParts {
   readonly findMeters: (sql: Sql, keys: readonly string[]) => Promise<ReadonlySet<string>>;
 }
 
-/** The input for a new plan. */
 export interface NewPlan extends Pick<Plan, "key" | "name" | "description" | "selfService"> {
   readonly terms: PlanTerms;
 }
 
-/** The operations on plans. */
 export type PlanService = ReturnType<typeof createPlanService>;
 
 export function createPlanService({ events, operators, platformTenantId, findMeters }: PlanParts) {

@@ -31,7 +31,6 @@ export function toOverrides(overrides: SubscriptionOverrides | undefined): Grant
   return { allow: [...new Set(allow)], deny: [...new Set(deny)], limits };
 }
 
-/** Converts a subscription. */
 export function fromSubscription(subscription: Subscription): SubscriptionMessage {
   const { overrides, scheduled, status, periodStart, periodEnd } = subscription;
   return create(BillingSubscriptionSchema, {

@@ -42,7 +42,6 @@ const segmentsMax = 100;
 
 const noGrants: Grants = { allow: [], deny: [], limits: {} };
 
-/** The operations on subscriptions. */
 export type SubscriptionService = ReturnType<typeof createSubscriptionService>;
 
 export function createSubscriptionService({ plans, operators, events, renewals }: Dependencies) {

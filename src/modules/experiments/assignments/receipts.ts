@@ -1,7 +1,6 @@
 import { createSigner } from "../../../platform/crypto/index.ts";
 import { parseReceiptText, type Receipt, receiptText } from "./domain/receipt.ts";
 
-/** A receipt with its signature. */
 export interface SignedReceipt extends Receipt {
   /** The receipt and its signature as one text. */
   readonly token: string;

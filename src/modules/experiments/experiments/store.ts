@@ -5,7 +5,6 @@ import type { Analysis } from "../analysis/index.ts";
 import type { Decision, Experiment, Phase, SlotRange } from "./domain/experiment.ts";
 import type { ExperimentStatus } from "./domain/states.ts";
 
-/** The filter of a list of experiments. */
 export interface ExperimentFilter {
   readonly status: string;
   readonly environmentId: string;
@@ -35,7 +34,6 @@ export interface FrozenResults {
   readonly computedAt: string;
 }
 
-/** The SQL queries of experiments. */
 export function experimentStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, environment_id, environment_key, key, name, description, status, design, salts, layer_ranges, phases,

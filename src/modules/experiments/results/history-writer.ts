@@ -6,7 +6,6 @@ import { pointOf } from "./domain/history.ts";
 import { insertPoint, lockDuePoint } from "./history-store.ts";
 import { readPhases } from "./moment-store.ts";
 
-/** Writes points of the history. */
 export interface HistoryWriter {
   /** Writes one due point; returns whether there was one. */
   writeDue(): Promise<boolean>;

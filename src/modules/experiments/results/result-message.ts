@@ -4,7 +4,6 @@ import { type ExperimentResults, ExperimentResultsSchema } from "../../../../gen
 import type { MetricComparison, VariantAnalysis } from "../analysis/index.ts";
 import type { Results } from "./service.ts";
 
-/** Converts results to their message. */
 export function fromResults({ experiment, analysis, isFrozen, computedAt }: Results): ExperimentResults {
   const { id, status, design } = experiment;
   const { verdict, winner, sentence, variants, sampleRatio } = analysis;

@@ -29,7 +29,6 @@ import { conformanceSweepJob } from "./sweep-job.ts";
 
 export type { ConformanceReport } from "./domain/report.ts";
 
-/** Dependencies of the module. */
 export interface ConformanceParts extends PlatformServices {
   readonly events: EventRecorder;
   readonly scratchTenants: ScratchTenants;

@@ -16,7 +16,6 @@ import { type ConformanceReport, coverageOf } from "./domain/report.ts";
 import type { ConformanceRun } from "./domain/run.ts";
 import type { SuiteDescription } from "./domain/suite.ts";
 
-/** Converts a suite to its message. */
 export function fromSuite({ id, name, description, version, cases }: SuiteDescription): SuiteMessage {
   return create(ConformanceSuiteSchema, {
     ...{ id, name, description, version },
@@ -27,7 +26,6 @@ export function fromSuite({ id, name, description, version, cases }: SuiteDescri
   });
 }
 
-/** Converts a run to its message. */
 export function fromRun(run: ConformanceRun): RunMessage {
   const { id, tenantId, environmentId, suiteId, mode, state, casesDone, casesTotal } = run;
   return create(ConformanceRunSchema, {
@@ -54,7 +52,6 @@ export function fromReport(report: ConformanceReport, form: "whole" | "summary")
   });
 }
 
-/** Converts an explanation to its message. */
 export function fromExplanation({ cases, changes, ...rest }: Explanation): ConformanceExplanation {
   return create(ConformanceExplanationSchema, {
     ...rest,

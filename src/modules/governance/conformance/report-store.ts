@@ -4,7 +4,6 @@ import { type Page, type PageRows, readKeyset } from "../../../platform/paging/i
 import type { ConformanceReport } from "./domain/report.ts";
 import type { ConformanceRun } from "./domain/run.ts";
 
-/** The filter of a list of reports. */
 export interface ReportFilter {
   readonly environmentId: string;
   readonly suiteId: string;
@@ -12,7 +11,6 @@ export interface ReportFilter {
   readonly inProduction: boolean | undefined;
 }
 
-/** The SQL queries of reports. */
 export function reportStore(sql: Sql) {
   const columns = sql`
     id, environment_id, environment_key, suite_id, mode, verdict, content, produced_count, last_run_id,

@@ -4,7 +4,6 @@ import { type Page, type PageRows, readKeyset } from "../../../platform/paging/i
 import { type ConformanceRun, nextState, type RunStep, statesBefore } from "./domain/run.ts";
 import type { Verdict } from "./domain/verdict.ts";
 
-/** The filter of a list of runs. */
 export interface RunFilter {
   readonly environmentId: string;
   readonly suiteId: string;
@@ -15,7 +14,6 @@ export interface RunFilter {
 /** An execution of a run. An older one than the newest may not write. */
 export type Execution = Pick<ConformanceRun, "tenantId" | "id" | "attempt">;
 
-/** The SQL queries of runs. */
 export function runStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, environment_id, environment_key, suite_id, mode, state, cases_done, cases_total, report_id, verdict,

@@ -44,7 +44,6 @@ export interface RunRequest {
 /** The part of a call's context that a request for a run needs. */
 type RequestContext = EventContext & Pick<Context, "principal">;
 
-/** Dependencies of the service. */
 export interface ConformanceServiceParts {
   readonly suites: ReadonlyMap<string, ConformanceSuite>;
   readonly signals: Signals;

@@ -32,7 +32,6 @@ export type { Candidates, PromotionGate } from "./gates/gate-service.ts";
 export type { RuntimeFinding } from "./receipts/receipt-service.ts";
 export { reencryptableSigningKeys } from "./signing/key-store.ts";
 
-/** Dependencies of the module. */
 export interface EvidenceParts
   extends Pick<
     PlatformServices,

@@ -33,7 +33,6 @@ export type FindEnvironment = (
 /** The people behind a caller: its subject, its member, and who created its key. */
 export type FindIdentities = (context: Context) => Promise<readonly string[]>;
 
-/** Dependencies of promotions. */
 export interface PromotionParts {
   readonly kinds: ArtifactKinds;
   readonly gate: EvidenceGate;

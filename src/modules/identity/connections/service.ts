@@ -14,7 +14,6 @@ import { createKeyPair } from "./key-pair.ts";
 import { applySessionRoles } from "./sign-in.ts";
 import { bindingOf, connectionStore, groupRoleStore } from "./store.ts";
 
-/** Dependencies of the service. */
 export interface ConnectionParts extends Pick<PlatformServices, "changes" | "keyring"> {
   readonly events: EventRecorder;
   readonly isSamlEnabled: boolean;
@@ -30,12 +29,10 @@ export type ProviderInput =
   | { readonly kind: "oidc"; readonly settings: OidcSettings; readonly clientSecret: string }
   | { readonly kind: "saml"; readonly settings: Omit<SamlSettings, "ownCertificate"> };
 
-/** The input for a new connection. */
 export interface NewConnection extends Pick<SsoConnection, "name" | "justInTime" | "defaultRoles" | "emailDomains"> {
   readonly provider: ProviderInput;
 }
 
-/** The input of an update. */
 export interface ConnectionUpdate extends Omit<ConnectionChange, "settings" | "ciphertext" | "keyId"> {
   readonly provider?: ProviderInput | undefined;
 }

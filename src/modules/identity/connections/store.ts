@@ -20,7 +20,6 @@ export function bindingOf({ tenantId, id }: { readonly tenantId: string; readonl
   return { tenantId, recordId: id, field: "sso_connections.ciphertext" };
 }
 
-/** The SQL queries of connections. */
 export function connectionStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, name, kind, status, just_in_time, default_roles, email_domains, settings, ciphertext, created_at,
@@ -213,7 +212,6 @@ export function attemptStore(sql: Sql) {
   };
 }
 
-/** The SQL queries of the roles of groups. */
 export function groupRoleStore(sql: Sql) {
   const columns = sql`tenant_id, id, name, roles, created_at, updated_at, record_version`;
   return {

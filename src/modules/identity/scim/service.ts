@@ -15,7 +15,6 @@ import { badRequest, ScimError } from "./domain/scim-error.ts";
 import { groupResource, userResource, versionOf } from "./representation.ts";
 import { type Lookup, type ScimGroup, type ScimUser, scimGroupStore, scimUserStore } from "./store.ts";
 
-/** Dependencies of the service. */
 export interface ScimParts {
   readonly events: EventRecorder;
   readonly members: MemberAccounts;
@@ -44,7 +43,6 @@ export interface Stored {
   readonly version: string;
 }
 
-/** The operations of SCIM. */
 export type ScimService = ReturnType<typeof createScimService>;
 
 const scannedAtOnce = 500;

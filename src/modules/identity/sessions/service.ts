@@ -17,7 +17,6 @@ import { hashOf, newSecret } from "./session-cookie.ts";
 import type { SessionMetrics } from "./session-metrics.ts";
 import { type LoginLink, sessionStore } from "./store.ts";
 
-/** Dependencies of the service. */
 export interface SessionParts {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
@@ -33,7 +32,6 @@ const userAgentCharsMax = 300;
 /** The operations on browser sessions. */
 export type SessionService = ReturnType<typeof createSessionService>;
 
-/** Creates the service of browser sessions. */
 export function createSessionService({ changes, events, metrics, members, apiKeys, sessionMs }: SessionParts) {
   async function ended(context: EventContext, sessions: readonly BrowserSession[]): Promise<void> {
     if (sessions.length === 0) return;

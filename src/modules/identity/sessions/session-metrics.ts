@@ -3,7 +3,6 @@ import type { Metrics } from "../../../platform/telemetry/index.ts";
 /** The metrics of browser sessions. */
 export type SessionMetrics = ReturnType<typeof createSessionMetrics>;
 
-/** Creates the metrics of browser sessions. */
 export function createSessionMetrics(metrics: Pick<Metrics, "counter">) {
   const starts = metrics.counter({
     name: "browser_sessions_started_total",

@@ -10,7 +10,6 @@ import { createDiscoveryService, type DiscoveryServiceParts } from "./service.ts
 
 export type { CapabilityMode, CapabilitySource, Posture } from "./domain/capability.ts";
 
-/** Dependencies of the module. */
 export interface DiscoveryParts extends DiscoveryServiceParts {
   readonly cursors: Cursors;
   readonly apiVersion: string;

@@ -9,14 +9,12 @@ import {
   type Posture,
 } from "./domain/capability.ts";
 
-/** Dependencies of the service. */
 export interface DiscoveryServiceParts {
   readonly capabilities: readonly CapabilitySource[];
   /** The operations that are mounted on a plane. */
   readonly operationsOf: (plane: Plane) => readonly Operation[];
 }
 
-/** The operations of discovery. */
 export type DiscoveryService = ReturnType<typeof createDiscoveryService>;
 
 export function createDiscoveryService({ capabilities, operationsOf }: DiscoveryServiceParts) {

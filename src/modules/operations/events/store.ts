@@ -25,7 +25,6 @@ export interface RecordedRange {
   readonly after: string;
 }
 
-/** The SQL queries of events. */
 export function eventStore(sql: Sql) {
   const columns = sql`tenant_id, id, type, source, subject, time, data, environment_id, in_production`;
   const visibleTo = (mode: EnvironmentMode) =>

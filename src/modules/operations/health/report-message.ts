@@ -12,7 +12,6 @@ import { type ReasonCode, ruleset, rulesetDigest, type SignalRule } from "./doma
 /** The version of the report's format. */
 const reportVersion = "v1";
 
-/** Converts a report to its message. */
 export function fromReport(report: Report): OperationalHealthReport {
   const { id, scope, window, verdict, confidence, codes, signals, sources, dependencies, generatedAtMs } = report;
   return create(OperationalHealthReportSchema, {

@@ -89,7 +89,6 @@ export function fromEndpoint(
   });
 }
 
-/** Converts a delivery to its message. */
 export function fromDelivery(delivery: Delivery): DeliveryMessage {
   return create(DeliverySchema, {
     id: delivery.eventId,
@@ -113,7 +112,6 @@ export function fromDelivery(delivery: Delivery): DeliveryMessage {
   });
 }
 
-/** Converts a replay to its message. */
 export function fromReplay(replay: Replay): ReplayMessage {
   return create(ReplaySchema, {
     id: replay.id,

@@ -1,7 +1,6 @@
 /** Counts entries by name, and finds the name with the most entries in constant time. */
 export type EntryCounts = ReturnType<typeof createEntryCounts>;
 
-/** Creates empty counts. */
 export function createEntryCounts() {
   const counts = new Map<string, number>();
   /** The names at each count. Counts change by one, so the last set is never empty. */

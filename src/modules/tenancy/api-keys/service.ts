@@ -19,7 +19,6 @@ import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import { type ApiKey, type OwnerAccess, principalOf, type StoredApiKey, statusOf } from "./domain/api-key.ts";
 import { apiKeyStore } from "./store.ts";
 
-/** The input for a new key. */
 export interface NewApiKey {
   readonly name: string;
   readonly roles?: readonly string[];
@@ -39,7 +38,6 @@ export type OwnerFinder = (
   isLocked?: boolean,
 ) => Promise<OwnerAccess | undefined>;
 
-/** Dependencies of the service. */
 export interface ApiKeyParts {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
@@ -61,7 +59,6 @@ type Ownership = Pick<ApiKey, "owner" | "tokenRoles">;
 /** The ownership of keys that come from outside of their tenant. */
 const unowned: Ownership = { owner: "", tokenRoles: [] };
 
-/** The operations on API keys. */
 export type ApiKeyService = ReturnType<typeof createApiKeyService>;
 
 export function createApiKeyService({ changes, events, findOwner, bcryptCost, scopes: known }: ApiKeyParts) {

@@ -3,7 +3,6 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { ApiKey, ApiKeyStatus, StoredApiKey } from "./domain/api-key.ts";
 
-/** The SQL queries of API keys. */
 export function apiKeyStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, name, prefix, roles, scopes, environment_mode, expires_at, last_used_at, created_by,

@@ -12,7 +12,6 @@ import {
 } from "./domain/settings.ts";
 import { configStore } from "./store.ts";
 
-/** Dependencies of the service. */
 export interface ConfigParts {
   /** Whether tenants can change settings (`dynamic_config.enabled`). */
   readonly enabled: boolean;

@@ -14,7 +14,6 @@ import {
 } from "./domain/environment.ts";
 import { environmentStore } from "./store.ts";
 
-/** The operations on environments. */
 export type EnvironmentService = ReturnType<typeof createEnvironmentService>;
 
 interface Dependencies {

@@ -16,19 +16,16 @@ import {
 } from "./domain/member.ts";
 import { memberStore } from "./store.ts";
 
-/** Dependencies of the service. */
 export interface MemberParts {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
   readonly accounts: Pick<MemberAccounts, "endAccess">;
 }
 
-/** The input of an update. */
 export interface MemberUpdate extends MemberChange {
   readonly status?: "active" | "suspended" | undefined;
 }
 
-/** The operations on members. */
 export type MemberService = ReturnType<typeof createMemberService>;
 
 export function createMemberService({ changes, events, accounts }: MemberParts) {

@@ -9,7 +9,6 @@ import type { EventRecorder } from "../../operations/index.ts";
 import { bindingOf, type NewSecret, type Secret, type SecretChange } from "./domain/secret.ts";
 import { type SealedValue, secretStore } from "./store.ts";
 
-/** Dependencies of the service. */
 export interface SecretParts {
   readonly events: EventRecorder;
   /** Undefined if the instance has no master key. Then only metadata can be read. */
@@ -22,7 +21,6 @@ export interface DecryptedSecret {
   readonly value: string;
 }
 
-/** The operations on secrets. */
 export type SecretService = ReturnType<typeof createSecretService>;
 
 export function createSecretService({ events, keyring }: SecretParts) {

@@ -63,7 +63,6 @@ export function createTenants({
     jobs: [purgeTenantJob({ sql: db.sql, clock, releaseTenant })],
     quotas,
     readTenantState,
-    /** Reads a tenant. */
     find: (tenantId: TenantId): Promise<Tenant | undefined> => tenantStore(db.sql).find(tenantId),
     scratch: createScratchTenants({ ...parts, addTenant: service.addTenant }),
 

@@ -24,7 +24,6 @@ interface Work {
   afterCommit(action: AfterCommit): void;
 }
 
-/** The plan of scratch tenants. */
 const scratchPlan = "scratch";
 /** How long after its removal the rows of a scratch tenant are deleted. Its work has ended by then, and can be examined. */
 const purgeAfterMs = 3_600_000;

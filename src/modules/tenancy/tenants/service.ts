@@ -19,7 +19,6 @@ import {
 import { purgeTenantKind } from "./jobs.ts";
 import { tenantStore } from "./store.ts";
 
-/** Dependencies of the service. */
 export interface TenantParts {
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
@@ -28,7 +27,6 @@ export interface TenantParts {
   readonly purgeAfterDays: number;
 }
 
-/** The input for a new tenant. */
 export interface NewTenant {
   readonly name: string;
   readonly slug: string;
@@ -38,7 +36,6 @@ export interface NewTenant {
   readonly platform?: boolean;
 }
 
-/** The operations on tenants. */
 export type TenantService = ReturnType<typeof createTenantService>;
 
 export function createTenantService({ changes, events, apiKeys, environments, purgeAfterDays }: TenantParts) {

@@ -3,7 +3,6 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import { removedQuotas, type Tenant, type TenantChange, type TenantStatus } from "./domain/tenant.ts";
 
-/** The filter of a list of tenants. */
 export interface TenantFilter {
   /** Only this tenant; undefined for all. */
   readonly only: TenantId | undefined;
@@ -12,7 +11,6 @@ export interface TenantFilter {
 
 type TenantStateRow = Pick<Tenant, "status" | "platform" | "quotas" | "settings">;
 
-/** The SQL queries of tenants. */
 export function tenantStore(sql: Sql) {
   const columns = sql`id, name, slug, status, plan, settings, quotas, platform, created_at, updated_at, record_version`;
   return {

@@ -22,7 +22,6 @@ export interface Enforcement {
   readonly graceUnprovisioned: boolean;
 }
 
-/** The result of an evaluation. */
 export interface Evaluation {
   readonly verdict: Verdict;
   readonly reason: Reason;

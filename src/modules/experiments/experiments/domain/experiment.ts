@@ -100,7 +100,6 @@ export interface Experiment extends Stamps {
   readonly lastVerdict: string;
 }
 
-/** The input for a new experiment. */
 export interface NewExperiment {
   readonly key: string;
   readonly name: string;

@@ -26,7 +26,6 @@ export function reserveSlots({ key, pct }: Layer, taken: readonly SlotRange[]): 
   });
 }
 
-/** Whether a slot is in one of the ranges. */
 export function isInRanges(slot: number, ranges: readonly SlotRange[]): boolean {
   return ranges.some(([from, to]) => slot >= from && slot < to);
 }

@@ -20,7 +20,6 @@ export interface StatusChange {
   readonly after: string;
 }
 
-/** The explanation of a report. */
 export interface Explanation {
   readonly reportId: string;
   readonly suiteId: string;

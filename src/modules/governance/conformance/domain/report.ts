@@ -48,7 +48,6 @@ export function sortResults(results: readonly CaseResult[]): CaseResult[] {
   return results.toSorted((a, b) => (a.caseId < b.caseId ? -1 : 1));
 }
 
-/** Counts the cases by status. */
 export function coverageOf(cases: readonly CaseResult[]): Coverage {
   const counts = { passed: 0, failed: 0, blocked: 0, not_applicable: 0 };
   for (const { status } of cases) counts[status]++;

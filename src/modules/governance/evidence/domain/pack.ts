@@ -27,7 +27,6 @@ export interface Attachment {
   readonly attachedAt: Date;
 }
 
-/** An evidence pack. */
 export interface Pack extends Stamps, Demands {
   readonly tenantId: TenantId;
   readonly id: string;
@@ -64,7 +63,6 @@ function isSubjectKind(kind: string): kind is SubjectKind {
   return (subjectKinds as readonly string[]).includes(kind);
 }
 
-/** The digest of a pack at its revision. */
 export function packDigest(
   pack: Pick<Pack, "environmentId" | "requirementsVersion" | "revision" | keyof Demands>,
   artifacts: readonly Artifact[],

@@ -27,7 +27,6 @@ export function possibleRunCalls(status: RunStatus): readonly RunCall[] {
   return Object.keys(transitions[status]) as RunCall[];
 }
 
-/** Whether a run has ended. */
 export function hasEnded(status: RunStatus): boolean {
   return possibleRunCalls(status).length === 0;
 }

@@ -18,7 +18,6 @@ import { reasonsOf } from "./gate-service.ts";
 
 const consideredMax = 20;
 
-/** Converts a gate. */
 export function fromGate(gate: Gate, pack: Pack): EvidenceGate {
   const noArtifacts = { reason: "missing", requirementId: "artifacts", nextStep: nextStepOfGate(gate) };
   const reasons = reasonsOf(gate).map(({ subject, ...reason }) => ({ ...reason, subject: fromSubject(subject) }));
@@ -54,7 +53,6 @@ export function fromFinding(finding: Finding): EvidenceFinding {
   });
 }
 
-/** Converts a requirement. */
 export function fromRequirement(requirement: Requirement): EvidenceRequirement {
   return create(EvidenceRequirementSchema, { ...requirement });
 }

@@ -4,7 +4,6 @@ import { type Page, type PageRows, readKeyset } from "../../../../platform/pagin
 import type { Gate } from "../domain/gate.ts";
 import type { Artifact, Pack } from "../domain/pack.ts";
 
-/** The filter of a list of packs. */
 export interface PackFilter {
   readonly environmentId: string;
   readonly status: string;
@@ -18,7 +17,6 @@ type PackRow = Omit<Pack, "attachment"> & {
   readonly attachedAt: Date | null;
 };
 
-/** The SQL queries of packs. */
 export function packStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, environment_id, environment_key, environment_mode, name, description, status, required_types, max_age_s,

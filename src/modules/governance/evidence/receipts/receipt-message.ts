@@ -16,7 +16,6 @@ import type { ReceiptType, Subject, SubjectKind } from "../domain/subject.ts";
 import { type Envelope, envelopeOf } from "../signing/envelope.ts";
 import type { NewReceipt } from "./receipt-service.ts";
 
-/** Converts a request. */
 export function toNewReceipt(request: AddEvidenceReceiptRequest): NewReceipt {
   const { type, result, observedEnvironmentId, candidateId, runId, token, cases, tool, details, ttlS, reportId } =
     request;
@@ -35,12 +34,10 @@ function toSubject({ kind, name, version, sha256, baseSha256 }: EvidenceSubject)
   return { kind: kind as SubjectKind, name, version, sha256, baseSha256 };
 }
 
-/** Converts a subject. */
 export function fromSubject(subject: Subject): EvidenceSubject {
   return create(EvidenceSubjectSchema, { ...subject });
 }
 
-/** Converts a receipt. */
 export function fromReceipt(receipt: Receipt): EvidenceReceipt {
   const { id, tenantId, packId, type, result, environmentId, candidateId, runId, revision, digest } = receipt;
   const { tool, details, producer } = receipt;
@@ -56,7 +53,6 @@ export function fromReceipt(receipt: Receipt): EvidenceReceipt {
   });
 }
 
-/** Converts an envelope. */
 export function fromEnvelope({ payloadType: type, payload, signatures }: Envelope): EvidenceEnvelope {
   return create(EvidenceEnvelopeSchema, {
     payloadType: type,

@@ -26,7 +26,6 @@ import type { RunService } from "../runs/run-service.ts";
 import type { Signer } from "../signing/signer.ts";
 import { receiptStore } from "./receipt-store.ts";
 
-/** The input for a new receipt. */
 export interface NewReceipt {
   readonly type: ReceiptType;
   readonly result: ReceiptResult;

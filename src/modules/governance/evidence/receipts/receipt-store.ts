@@ -3,7 +3,6 @@ import type { Sql } from "../../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import type { Receipt, ReceiptHead } from "../domain/receipt.ts";
 
-/** The SQL queries of receipts. */
 export function receiptStore(sql: Sql) {
   const head = sql`id, revision, type, result, producer, environment_id, candidate_id, subjects, issued_at, expires_at,
     digest`;

@@ -25,7 +25,6 @@ import { packStore } from "../packs/pack-store.ts";
 import { runStore } from "./run-store.ts";
 import { createToken, digestOfToken } from "./run-token.ts";
 
-/** The input for a new run. */
 export interface NewRun {
   readonly type: ReceiptType;
   readonly mode: RunMode;

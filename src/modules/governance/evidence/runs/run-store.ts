@@ -7,7 +7,6 @@ import { hasEnded } from "../domain/run-states.ts";
 /** A run whose status changed because time passed. */
 export type OverdueRun = Pick<Run, "tenantId" | "id" | "packId" | "environmentId" | "status">;
 
-/** The SQL queries of runs. */
 export function runStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, pack_id, environment_id, environment_key, candidate_id, type, mode, subjects, status, fence, token_digest,

@@ -9,7 +9,6 @@ export interface Attribute {
   readonly subAttributes: readonly Attribute[];
 }
 
-/** A SCIM schema. */
 export interface Schema {
   readonly id: string;
   readonly name: string;

@@ -27,7 +27,6 @@ export interface CapabilitySource {
 /** A capability with its current state. */
 export interface Capability extends Omit<CapabilitySource, "mode" | "hidden">, Posture {}
 
-/** The filter of a list of capabilities. */
 export interface CapabilityFilter {
   readonly includeDisabled: boolean;
   readonly includeDegraded: boolean;
@@ -47,7 +46,6 @@ export function visibleModes(filter: CapabilityFilter): ReadonlySet<string> {
   return shown;
 }
 
-/** Whether a capability matches a filter. */
 export function matchesFilter(filter: CapabilityFilter, { id, name, mode }: Capability): boolean {
   const query = filter.query.toLowerCase();
   const named = id.toLowerCase().includes(query) || name.toLowerCase().includes(query);

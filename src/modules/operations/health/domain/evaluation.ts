@@ -17,7 +17,6 @@ export interface Evidence {
   readonly value: number;
 }
 
-/** An evaluated signal. */
 export interface Signal {
   readonly name: SignalName;
   readonly level: Level;

@@ -31,7 +31,6 @@ export interface DependencyState {
   readonly ageS: number | undefined;
 }
 
-/** A health report. */
 export interface Report {
   readonly id: string;
   readonly scope: ReportScope;

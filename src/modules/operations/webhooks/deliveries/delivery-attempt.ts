@@ -23,7 +23,6 @@ const failures: Readonly<Record<Exclude<EgressFailure, "cancelled">, AttemptFail
   connection_lost: "connection_lost",
 };
 
-/** Dependencies of an attempt. */
 export interface AttemptParts extends Pick<PlatformServices, "keyring" | "shares"> {
   readonly egress: Egress;
 }

@@ -35,7 +35,6 @@ export interface Endpoint extends Stamps {
 /** Additional headers, values by name. */
 export type Headers = Readonly<Record<string, string>>;
 
-/** The input for a new endpoint. */
 export interface NewEndpoint
   extends Pick<Endpoint, "url" | "description" | "eventTypes" | "ordered" | "retryDelaysS" | "transform"> {
   readonly headers: Headers;

@@ -21,7 +21,6 @@ export interface Replay {
   readonly completedAt: Date | null;
 }
 
-/** The input for a new replay. */
 export type NewReplay = Pick<Replay, "since" | "until" | "selection">;
 
 /** Maximum time range of a replay. */

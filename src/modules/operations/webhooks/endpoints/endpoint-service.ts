@@ -26,7 +26,6 @@ import { endpointCleanupKind } from "../jobs.ts";
 import { requireAccess, requireMode } from "./endpoint-access.ts";
 import { type EndpointRef, endpointStore } from "./endpoint-store.ts";
 
-/** Dependencies of the service. */
 export interface EndpointParts {
   readonly events: EventRecorder;
   /** Undefined if the instance has no master key. Then no endpoint can be created. */
@@ -38,7 +37,6 @@ export interface EndpointParts {
   readonly wakeFollowers: () => void;
 }
 
-/** The operations on endpoints. */
 export type EndpointService = ReturnType<typeof createEndpointService>;
 
 export function createEndpointService({ events, keyring, randomBytes, urlRefusal, wakeFollowers }: EndpointParts) {

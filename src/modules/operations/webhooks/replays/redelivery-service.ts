@@ -15,7 +15,6 @@ import { endpointStore } from "../endpoints/endpoint-store.ts";
 import { replayKind } from "../jobs.ts";
 import { replayStore } from "./replay-store.ts";
 
-/** Dependencies of the service. */
 export interface RedeliveryParts {
   readonly events: EventRecorder;
   readonly reader: EventReader;
@@ -26,7 +25,6 @@ export interface RedeliveryParts {
 /** The operations on deliveries: tests and replays. */
 export type RedeliveryService = ReturnType<typeof createRedeliveryService>;
 
-/** Creates the service of deliveries. */
 export function createRedeliveryService({ events, reader, wakeSenders, wakeJobs }: RedeliveryParts) {
   return {
     async testEndpoint(context: Context, endpointId: string, data: JsonObject): Promise<Delivery> {

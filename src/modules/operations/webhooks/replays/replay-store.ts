@@ -2,7 +2,6 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { Replay } from "../domain/replay.ts";
 
-/** The SQL queries of replays. */
 export function replayStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, endpoint_id, since, until, selection, status, position, replayed, created_at, completed_at`;

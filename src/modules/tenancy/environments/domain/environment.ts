@@ -16,7 +16,6 @@ export interface Environment extends Stamps {
   readonly status: EnvironmentStatus;
 }
 
-/** The input for a new environment. */
 export type NewEnvironment = Pick<Environment, "key" | "name" | "mode">;
 
 /** The fields that an update can change. */

@@ -19,7 +19,6 @@ export interface SealedSecret extends Secret {
   readonly ciphertext: string;
 }
 
-/** The input for a new secret. */
 export interface NewSecret {
   readonly name: string;
   readonly value: string;
