@@ -2,8 +2,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { Analysis } from "../analysis/index.ts";
-import type { Decision, Experiment, Phase, SlotRange } from "./domain/experiment.ts";
-import type { ExperimentStatus } from "./domain/states.ts";
+import type { Decision, Experiment, SlotRange } from "./domain/experiment.ts";
 
 export interface ExperimentFilter {
   readonly status: string;
@@ -14,14 +13,10 @@ export interface ExperimentFilter {
 }
 
 /** The fields that a statement can change. */
-export interface StoredChange {
-  readonly name?: string | undefined;
-  readonly description?: string | undefined;
-  readonly design?: Experiment["design"] | undefined;
-  readonly status?: ExperimentStatus | undefined;
+export interface StoredChange
+  extends Partial<Pick<Experiment, "name" | "description" | "design" | "status" | "phases">> {
   /** Null frees the slots. */
   readonly layerRanges?: readonly SlotRange[] | null | undefined;
-  readonly phases?: readonly Phase[] | undefined;
   readonly startedAt?: Date | undefined;
   readonly endedAt?: Date | undefined;
   readonly decision?: Decision | undefined;

@@ -8,7 +8,7 @@ import {
   type PhaseSummary,
 } from "../analysis/index.ts";
 import type { Experiment } from "../experiments/index.ts";
-import { changedMoments, type MomentChange, momentName } from "./domain/moment-changes.ts";
+import { changedMoments, type MomentChange, type MomentKey, momentName } from "./domain/moment-changes.ts";
 
 /** Converts stored numbers to moments. */
 function toMoments(numbers: readonly number[]): MetricMoments {
@@ -69,12 +69,7 @@ export async function applyMomentChanges(tx: Sql, changes: readonly MomentChange
 }
 
 /** The number of counted units by place. */
-export interface MatureCount {
-  readonly tenantId: string;
-  readonly experimentId: string;
-  readonly phase: number;
-  readonly variant: number;
-  readonly shard: number;
+export interface MatureCount extends Omit<MomentKey, "metric"> {
   readonly count: number;
 }
 

@@ -5,7 +5,6 @@ import { keyFormat } from "../../../config/index.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import {
   beyondCeiling,
-  type EnvironmentMode,
   type Principal,
   roleGrants,
   type TenantId,
@@ -19,11 +18,7 @@ import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import { type ApiKey, type OwnerAccess, principalOf, type StoredApiKey, statusOf } from "./domain/api-key.ts";
 import { apiKeyStore } from "./store.ts";
 
-export interface NewApiKey {
-  readonly name: string;
-  readonly roles?: readonly string[];
-  readonly scopes?: readonly string[];
-  readonly environmentMode?: EnvironmentMode;
+export interface NewApiKey extends Pick<ApiKey, "name">, Partial<Pick<ApiKey, "roles" | "scopes" | "environmentMode">> {
   readonly expiresAt?: Date | undefined;
 }
 

@@ -27,12 +27,7 @@ export interface TenantParts {
   readonly purgeAfterDays: number;
 }
 
-export interface NewTenant {
-  readonly name: string;
-  readonly slug: string;
-  readonly plan: string;
-  readonly settings: Readonly<Record<string, unknown>>;
-  readonly quotas: Tenant["quotas"];
+export interface NewTenant extends Pick<Tenant, "name" | "slug" | "plan" | "settings" | "quotas"> {
   readonly platform?: boolean;
 }
 

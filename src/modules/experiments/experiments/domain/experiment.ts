@@ -100,13 +100,9 @@ export interface Experiment extends Stamps {
   readonly lastVerdict: string;
 }
 
-export interface NewExperiment {
-  readonly key: string;
-  readonly name: string;
-  readonly description: string;
+export interface NewExperiment extends Pick<Experiment, "key" | "name" | "description" | "design"> {
   /** Empty for production. */
   readonly environmentId: string;
-  readonly design: Design;
 }
 
 /** The fields that an update can change; undefined fields stay unchanged. */

@@ -88,12 +88,7 @@ export interface Approval {
 }
 
 /** The version that a rollback restores. */
-export interface RollbackHandle {
-  readonly kind: ArtifactKind;
-  readonly targetId: string;
-  readonly version: number;
-  readonly sha256: string;
-}
+export type RollbackHandle = Pick<CandidateArtifact, "kind" | "targetId" | "version" | "sha256">;
 
 /** A promotion, and its rollback. */
 export interface Promotion {
@@ -141,15 +136,11 @@ export interface NewArtifact {
 }
 
 /** Input of createCandidate. */
-export interface NewCandidate {
+export interface NewCandidate
+  extends Pick<Candidate, "name" | "description" | "packId" | "guardrails" | "waiverReason"> {
   /** Empty selects production. */
   readonly environmentId: string;
-  readonly name: string;
-  readonly description: string;
   readonly artifacts: readonly NewArtifact[];
-  readonly packId: string;
-  readonly guardrails: readonly Guardrail[];
-  readonly waiverReason: string;
 }
 
 /** Something that happened to a candidate. */

@@ -43,14 +43,9 @@ export interface NewEndpoint
 }
 
 /** The fields that an update can change. */
-export interface EndpointChange {
-  readonly url?: string | undefined;
-  readonly description?: string | undefined;
-  readonly eventTypes?: readonly string[] | undefined;
-  readonly status?: EndpointStatus | undefined;
+export interface EndpointChange
+  extends Partial<Pick<Endpoint, "url" | "description" | "eventTypes" | "status" | "ordered" | "retryDelaysS">> {
   readonly headers?: Headers | undefined;
-  readonly ordered?: boolean | undefined;
-  readonly retryDelaysS?: readonly number[] | undefined;
   /** Null removes the template. */
   readonly transform?: Json | undefined;
 }

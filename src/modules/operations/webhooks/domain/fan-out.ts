@@ -1,5 +1,6 @@
 import { type EnvironmentMode, modeAllows } from "../../../../platform/access/index.ts";
 import type { EventHead } from "../../events/index.ts";
+import type { Delivery } from "./delivery.ts";
 
 /** An active endpoint, and the point in the log from which it gets events. */
 export interface Subscriber {
@@ -12,11 +13,7 @@ export interface Subscriber {
   readonly sinceXid: string;
 }
 
-export interface NewDelivery {
-  readonly endpointId: string;
-  readonly eventId: string;
-  readonly eventType: string;
-}
+export type NewDelivery = Pick<Delivery, "endpointId" | "eventId" | "eventType">;
 
 /** The type of test events, which are sent only to the endpoint in their subject. */
 export const testType = "webhook.endpoint.test";

@@ -32,20 +32,12 @@ export interface NewMember extends Pick<Member, "subject" | "email" | "displayNa
 }
 
 /** The fields that an update can change. */
-export interface MemberChange {
-  readonly displayName?: string | undefined;
-  readonly roles?: readonly string[] | undefined;
-  readonly status?: MemberStatus | undefined;
-  readonly environmentMode?: EnvironmentMode | undefined;
+export interface MemberChange extends Partial<Pick<Member, "displayName" | "roles" | "status" | "environmentMode">> {
   readonly expiresAt?: Date | undefined;
 }
 
 /** A change to a member by an identity provider. */
-export interface ProvisionedChange {
-  readonly email?: string | undefined;
-  readonly displayName?: string | undefined;
-  readonly status?: MemberStatus | undefined;
-}
+export type ProvisionedChange = Partial<Pick<Member, "email" | "displayName" | "status">>;
 
 /** The part of a member that authorization needs. */
 export type MemberRoles = Pick<

@@ -19,13 +19,7 @@ export interface Tenant extends Stamps {
 }
 
 /** The fields that an update can change. */
-export interface TenantChange {
-  readonly name?: string | undefined;
-  readonly plan?: string | undefined;
-  readonly status?: TenantStatus | undefined;
-  readonly settings?: Readonly<Record<string, unknown>> | undefined;
-  readonly quotas?: Quotas | undefined;
-}
+export type TenantChange = Partial<Pick<Tenant, "name" | "plan" | "status" | "settings" | "quotas">>;
 
 /** The operations whose limit is removed, which a limit of 0 means. */
 export function removedQuotas(quotas: Quotas): string[] {
