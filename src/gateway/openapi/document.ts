@@ -60,6 +60,7 @@ export interface OperationObject {
   readonly [extension: `x-service-${string}`]: unknown;
 }
 
+/** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: Readonly<Record<string, unknown>>;

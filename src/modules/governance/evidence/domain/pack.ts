@@ -63,6 +63,7 @@ function isSubjectKind(kind: string): kind is SubjectKind {
   return (subjectKinds as readonly string[]).includes(kind);
 }
 
+/** The digest of a pack at its revision. */
 export function packDigest(
   pack: Pick<Pack, "environmentId" | "requirementsVersion" | "revision" | keyof Demands>,
   artifacts: readonly Artifact[],
