@@ -10,12 +10,9 @@
  * developers.
  */
 
-import type { InboxService } from "../../../../gen/service/api/inbox_pb.ts";
 import type { NotificationService } from "../../../../gen/service/api/notification_pb.ts";
-import type { OutboxService } from "../../../../gen/service/api/outbox_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { JobKind } from "../../../platform/jobs/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { Connections } from "../../connectors/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
@@ -27,27 +24,27 @@ import type { Preferences } from "../preferences/index.ts";
 import type { Providers } from "../providers/index.ts";
 import type { Subscribers } from "../subscribers/index.ts";
 import type { Topics } from "../topics/index.ts";
-import { type BroadcastExpander, broadcastTopic, createBroadcastExpander } from "./broadcasts/broadcast-expander.ts";
+import { broadcastTopic, createBroadcastExpander } from "./broadcasts/broadcast-expander.ts";
 import { createBroadcastService } from "./broadcasts/broadcast-service.ts";
 import { createDeadLetterService } from "./dead-letters/dead-letter-service.ts";
 import { deliveryHandlers } from "./delivery/delivery-handler.ts";
 import { createDeliveryReporter } from "./delivery/delivery-report.ts";
-import { createDispatcher, type Dispatcher, dispatchTopic } from "./delivery/dispatcher.ts";
+import { createDispatcher, dispatchTopic } from "./delivery/dispatcher.ts";
 import { createMessageSender } from "./delivery/send-attempt.ts";
 import { createDeliveryResultWriter } from "./delivery/settlement.ts";
-import { type ReachHandlers, reachHandlers } from "./explain/reach-handler.ts";
+import { reachHandlers } from "./explain/reach-handler.ts";
 import { createReachService } from "./explain/reach-service.ts";
 import { createInboxFeed } from "./inbox/inbox-feed.ts";
 import { inboxHandlers } from "./inbox/inbox-handler.ts";
 import { createInboxService } from "./inbox/inbox-service.ts";
 import { createMessagePreparer } from "./message/message-preparation.ts";
-import { createObservationService, type ObservationService } from "./observations/observation-service.ts";
+import { createObservationService } from "./observations/observation-service.ts";
 import { outboxHandlers } from "./outbox/outbox-handler.ts";
 import { deleteExpiredNotificationsJob } from "./retention-job.ts";
 import { createCancellation } from "./runs/cancellation.ts";
 import { runHandlers } from "./runs/run-handler.ts";
 import { runStore } from "./runs/run-store.ts";
-import { createRunWorker, type RunWorker, runTopic } from "./runs/run-worker.ts";
+import { createRunWorker, runTopic } from "./runs/run-worker.ts";
 import { createTriggerBatchService } from "./triggers/trigger-batch-service.ts";
 import { triggerHandlers } from "./triggers/trigger-handler.ts";
 import { createTriggerService } from "./triggers/trigger-service.ts";
@@ -90,30 +87,11 @@ interface NotificationSettings {
 }
 
 /** The module's public API. */
-export interface Dispatch {
-  readonly handlers: {
-    readonly notifications: Handlers<typeof NotificationService>;
-    readonly inbox: Handlers<typeof InboxService>;
-    readonly outbox: Handlers<typeof OutboxService>;
-    /** The operation of SubscriberService that explains what reaches a subscriber. */
-    readonly subscribers: ReachHandlers;
-  };
-  readonly jobs: readonly JobKind[];
-  /** Creates the deliveries of broadcasts, on nodes that do background work. */
-  readonly expander: BroadcastExpander;
-  /** Sends queued deliveries, on nodes that do background work. */
-  readonly dispatcher: Dispatcher;
-  /** Takes runs through the steps of their workflows, on nodes that do background work. */
-  readonly runs: RunWorker;
-  /** Accepts a provider's callback about messages that it accepted. */
-  readonly receive: ObservationService["receive"];
-  /** Resolves when no send that a caller waits for is in progress. */
-  idle(): Promise<void>;
-}
+export type Dispatch = ReturnType<typeof createDispatch>;
 
 const dayMs = 86_400_000;
 
-export function createDispatch(dependencies: Dependencies): Dispatch {
+export function createDispatch(dependencies: Dependencies) {
   const { db, signals, cursors, events, settings, random = Math.random } = dependencies;
   const { verifiedOnly, queue } = settings;
   const feed = createInboxFeed(db.sql, signals);
@@ -155,24 +133,30 @@ export function createDispatch(dependencies: Dependencies): Dispatch {
         ...triggerHandlers({ triggers, batches, broadcasts, hasQueue, dispatchEnabled: settings.enabled }),
         ...deliveryHandlers({ broadcasts, deadLetters, cursors }),
         ...runHandlers({ cursors, cancel: createCancellation({ events, reporter, wakeRuns }) }),
-      },
+      } satisfies Handlers<typeof NotificationService>,
       inbox: inboxHandlers({
         ...{ ...dependencies, feed },
         service: createInboxService({ events, observations, wakeInbox, onInboxChange }),
       }),
       outbox: outboxHandlers(cursors),
+      /** The operation of SubscriberService that explains what reaches a subscriber. */
       subscribers: reachHandlers(createReachService({ ...dependencies, outbox: settings.outbox, verifiedOnly })),
     },
     jobs: [deleteExpiredNotificationsJob({ ...dependencies, ...settings })],
+    /** Creates the deliveries of broadcasts, on nodes that do background work. */
     expander: createBroadcastExpander({
       ...sending,
       enabled: settings.enabled,
       lane: queue === "tiered" ? "broadcast" : "single",
       wakeDispatch,
     }),
+    /** Sends queued deliveries, on nodes that do background work. */
     dispatcher: createDispatcher({ ...sending, enabled: settings.enabled }),
+    /** Takes runs through the steps of their workflows, on nodes that do background work. */
     runs: createRunWorker({ ...sending, enabled: settings.enabled, payloadRetentionMs, wakeDispatch }),
+    /** Accepts a provider's callback about messages that it accepted. */
     receive: observations.receive,
+    /** Resolves when no send that a caller waits for is in progress. */
     async idle() {
       await triggers.idle();
       await resultWriter.idle();

@@ -12,33 +12,13 @@ import type { ConditionValues } from "./domain/condition.ts";
 import type { Casing, Integration } from "./domain/integration.ts";
 import { chooseIntegration, type Selection, type SelectionFailure, toSelection } from "./domain/selection.ts";
 import { integrationHandlers } from "./handler.ts";
-import { createIntegrationService, type IntegrationParts, type IntegrationService } from "./service.ts";
+import { createIntegrationService, type IntegrationParts } from "./service.ts";
 import { integrationStore } from "./store.ts";
 
 export type { Casing, ConditionValues, Integration, SelectionFailure };
 
 /** The module's public API. */
-export interface Integrations {
-  readonly handlers: ReturnType<typeof integrationHandlers>;
-  /** Selects the active integration with the highest precedence whose condition matches and that is not excluded. */
-  choose(
-    tenantId: TenantId,
-    channel: Channel,
-    values: ConditionValues,
-    except: ReadonlySet<string>,
-    /** Whether the provider is acceptable for the message. */
-    accepts: (providerKey: string) => Promise<boolean>,
-  ): Promise<Integration | SelectionFailure>;
-  /** Throws when an address cannot be pinned to a connection. */
-  readonly checkConnection: IntegrationService["checkConnection"];
-  /** An integration that is not deleted, active or not. */
-  find(tenantId: TenantId, id: string): Promise<Integration | undefined>;
-  /**
-   * Finds an integration of an active tenant for a callback. It is never cached, because unauthenticated callers choose
-   * the ids and must not fill the cache.
-   */
-  findForCallback(sql: Sql, tenantId: TenantId, id: string): Promise<Integration | undefined>;
-}
+export type Integrations = ReturnType<typeof createIntegrations>;
 
 interface Dependencies extends IntegrationParts {
   /** The connections that load cache entries during calls. */
@@ -47,7 +27,7 @@ interface Dependencies extends IntegrationParts {
 }
 
 /** Creates the module. Integrations are selected from a cache that follows changes within a second. */
-export function createIntegrations({ cacheLoadDb, cursors, ...parts }: Dependencies): Integrations {
+export function createIntegrations({ cacheLoadDb, cursors, ...parts }: Dependencies) {
   const selections = createTenantCache<TenantId, Selection>({
     changes: parts.changes,
     load: async (tenantId) => toSelection(await integrationStore(cacheLoadDb.sql).all(tenantId)),
@@ -56,17 +36,32 @@ export function createIntegrations({ cacheLoadDb, cursors, ...parts }: Dependenc
   const service = createIntegrationService(parts);
   return {
     handlers: integrationHandlers(service, cursors),
-    async choose(tenantId, channel, values, except, accepts) {
+    /** Selects the active integration with the highest precedence whose condition matches and that is not excluded. */
+    async choose(
+      tenantId: TenantId,
+      channel: Channel,
+      values: ConditionValues,
+      except: ReadonlySet<string>,
+      /** Whether the provider is acceptable for the message. */
+      accepts: (providerKey: string) => Promise<boolean>,
+    ): Promise<Integration | SelectionFailure> {
       const selection = await selections.get(tenantId);
       const keys = [...new Set(selection.candidates.get(channel)?.map(({ integration }) => integration.providerKey))];
       const answers = await Promise.all(keys.map(accepts));
       const accepted = new Set(keys.filter((_, nth) => answers[nth]));
       return chooseIntegration(selection, channel, values, except, (key) => accepted.has(key));
     },
+    /** Throws when an address cannot be pinned to a connection. */
     checkConnection: service.checkConnection,
-    async find(tenantId, id) {
+    /** An integration that is not deleted, active or not. */
+    async find(tenantId: TenantId, id: string): Promise<Integration | undefined> {
       return (await selections.get(tenantId)).byId.get(id);
     },
-    findForCallback: (sql, tenantId, id) => integrationStore(sql).findOfActiveTenant(tenantId, id),
+    /**
+     * Finds an integration of an active tenant for a callback. It is never cached, because unauthenticated callers choose
+     * the ids and must not fill the cache.
+     */
+    findForCallback: (sql: Sql, tenantId: TenantId, id: string) =>
+      integrationStore(sql).findOfActiveTenant(tenantId, id),
   };
 }

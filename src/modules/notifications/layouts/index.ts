@@ -4,17 +4,14 @@
  * placeholder: `{{ content }}`, which is replaced by the rendered notification, unchanged.
  * default: the layout of a channel for notifications that name none. version: incremented by every update of a layout.
  */
-import type { LayoutService as Rpc } from "../../../../gen/service/api/layout_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Database, Sql } from "../../../platform/db/index.ts";
-import type { PackRecords } from "../../pack-records.ts";
 import { layoutHandlers } from "./handler.ts";
 import { createLayoutRecords } from "./layout-records.ts";
 import { wrap } from "./layout-renderer.ts";
 import { createLayoutService, type LayoutParts } from "./service.ts";
-import { createLayoutSnapshots, type LayoutSnapshots } from "./snapshots.ts";
+import { createLayoutSnapshots } from "./snapshots.ts";
 import { layoutStore } from "./store.ts";
 
 export type { LayoutChannel } from "./domain/channel.ts";
@@ -22,15 +19,7 @@ export type { Layout, LayoutId } from "./domain/layout.ts";
 export type { FindLayoutUses } from "./service.ts";
 
 /** The module's public API. */
-export interface Layouts extends LayoutSnapshots {
-  readonly handlers: Handlers<typeof Rpc>;
-  /** The layouts as records of packs. */
-  readonly packRecords: PackRecords;
-  /** The names of layouts that include a partial. */
-  partialUses(sql: Sql, tenantId: TenantId, pattern: string, limit: number): Promise<string[]>;
-  /** Wraps content in a layout; throws a TemplateError when a template fails or exceeds its work budget. */
-  readonly wrap: typeof wrap;
-}
+export type Layouts = ReturnType<typeof createLayouts>;
 
 interface Dependencies extends LayoutParts {
   /** The connections that load cache entries during calls. */
@@ -38,20 +27,17 @@ interface Dependencies extends LayoutParts {
   readonly cursors: Cursors;
 }
 
-export function createLayouts({
-  cacheLoadDb,
-  cursors,
-  events,
-  changes,
-  findLayoutUses,
-  partials,
-}: Dependencies): Layouts {
+export function createLayouts({ cacheLoadDb, cursors, events, changes, findLayoutUses, partials }: Dependencies) {
   const service = createLayoutService({ events, changes, findLayoutUses, partials });
   return {
     handlers: layoutHandlers(service, cursors),
+    /** The layouts as records of packs. */
     packRecords: createLayoutRecords(service, findLayoutUses),
     ...createLayoutSnapshots({ db: cacheLoadDb, changes }),
-    partialUses: (sql, tenantId, pattern, limit) => layoutStore(sql).namesWithPartial(tenantId, pattern, limit),
+    /** The names of layouts that include a partial. */
+    partialUses: (sql: Sql, tenantId: TenantId, pattern: string, limit: number) =>
+      layoutStore(sql).namesWithPartial(tenantId, pattern, limit),
+    /** Wraps content in a layout; throws a TemplateError when a template fails or exceeds its work budget. */
     wrap,
   };
 }

@@ -3,14 +3,12 @@
  *
  * library: the partials of a tenant, in memory. use: a template that includes a partial.
  */
-import type { PartialService as Rpc } from "../../../../gen/service/api/partial_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
 import { createTenantCache, type Database } from "../../../platform/db/index.ts";
 import type { Engine, FindPartial } from "../../../platform/templates/index.ts";
 import { partialHandlers } from "./handler.ts";
-import { createPartialService, type PartialParts, type PartialService } from "./service.ts";
+import { createPartialService, type PartialParts } from "./service.ts";
 import { partialStore } from "./store.ts";
 
 export type { FindPartialUses } from "./service.ts";
@@ -20,13 +18,7 @@ export { partialUsePattern } from "./use-pattern.ts";
 export type PartialLibrary = Readonly<Record<Engine, FindPartial>>;
 
 /** The module's public API. */
-export interface Partials {
-  readonly handlers: Handlers<typeof Rpc>;
-  /** The partials of a tenant, or a promise when they must be loaded first. */
-  libraryOf(tenantId: TenantId): PartialLibrary | Promise<PartialLibrary>;
-  /** Throws when a template includes a partial that does not exist. */
-  readonly requirePartials: PartialService["requirePartials"];
-}
+export type Partials = ReturnType<typeof createPartials>;
 
 interface Dependencies extends PartialParts {
   /** The connections that load cache entries during calls. */
@@ -35,7 +27,7 @@ interface Dependencies extends PartialParts {
 }
 
 /** Creates the module. A tenant's partials are dropped from memory when its configuration changes. */
-export function createPartials({ cacheLoadDb, cursors, ...parts }: Dependencies): Partials {
+export function createPartials({ cacheLoadDb, cursors, ...parts }: Dependencies) {
   const service = createPartialService(parts);
   const libraries = createTenantCache<TenantId, PartialLibrary>({
     changes: parts.changes,
@@ -51,7 +43,9 @@ export function createPartials({ cacheLoadDb, cursors, ...parts }: Dependencies)
   });
   return {
     handlers: partialHandlers(service, cursors),
-    libraryOf: (tenantId) => libraries.get(tenantId),
+    /** The partials of a tenant, or a promise when they must be loaded first. */
+    libraryOf: (tenantId: TenantId) => libraries.get(tenantId),
+    /** Throws when a template includes a partial that does not exist. */
     requirePartials: service.requirePartials,
   };
 }

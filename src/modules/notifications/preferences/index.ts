@@ -7,13 +7,10 @@
  * step: what happens to a notification before or between its messages.
  */
 
-import type { NotificationWorkflowService as Rpc } from "../../../../gen/service/api/notification_workflow_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { PlatformServices } from "../../area.ts";
-import type { PackRecords } from "../../pack-records.ts";
-import type { Channel, Subscribers } from "../subscribers/index.ts";
+import type { Subscribers } from "../subscribers/index.ts";
 import { type CheckTemplate, checkContents, type TemplateFailure } from "./domain/content-validation.ts";
 import type { Layers, SubscriberLayers } from "./domain/layers.ts";
 import { type ReasonCode, type Resolution, resolverVersion, type TracedResolution } from "./domain/resolution.ts";
@@ -30,10 +27,10 @@ import {
 } from "./domain/step.ts";
 import { nextTimeMs } from "./domain/wall-clock.ts";
 import type { ChannelContent, Engine, NotificationWorkflow } from "./domain/workflow.ts";
-import { type ReadLayers, readLayers } from "./layer-reader.ts";
-import { comparedKeysMax, createWorkflowLookup, type WorkflowLookup } from "./lookup/workflow-lookup.ts";
-import { createWorkflowSnapshots, type WorkflowSnapshots } from "./lookup/workflow-snapshots.ts";
-import { type PreferenceHandlers, preferenceHandlers } from "./preference-handler.ts";
+import { readLayers } from "./layer-reader.ts";
+import { comparedKeysMax, createWorkflowLookup } from "./lookup/workflow-lookup.ts";
+import { createWorkflowSnapshots } from "./lookup/workflow-snapshots.ts";
+import { preferenceHandlers } from "./preference-handler.ts";
 import { createPreferenceService } from "./preference-service.ts";
 import { workflowHandlers } from "./workflow-handler.ts";
 import { createWorkflowRecords } from "./workflow-records.ts";
@@ -64,40 +61,7 @@ export type {
 export { longestRunMs, nextTimeMs, stepVariables, waitSecondsMax };
 
 /** The module's public API. */
-export interface Preferences extends WorkflowSnapshots {
-  readonly handlers: {
-    /** SubscriberService operations on preferences. */
-    readonly subscribers: PreferenceHandlers;
-    readonly workflows: Handlers<typeof Rpc>;
-  };
-  /** The notification workflows as records of packs. */
-  readonly packRecords: PackRecords;
-  /** The version of the rules that `resolve` uses. */
-  readonly resolverVersion: string;
-  /**
-   * Reads layers 2 to 5 for a workflow and many subscribers in one statement. If the topic is given, rows for other
-   * topics are not read.
-   */
-  readonly readLayers: ReadLayers;
-  /** Decides every channel without reading from the database. */
-  resolve(input: ResolveInput): ReadonlyMap<Channel, Resolution>;
-  /** Decides every channel like `resolve` and returns the trace of each decision. */
-  resolveWithTrace(input: ResolveInput): TracedResolution[];
-  /** Throws when content has an invalid template or too much data. Field names in errors start with the path. */
-  checkContents(path: string, contents: NotificationWorkflow["channels"]): void;
-  /** Finds the workflow that a request names, or refuses its key. */
-  readonly findWorkflow: WorkflowLookup;
-  /** Finds which of some keys belong to notification workflows. */
-  readonly findWorkflows: typeof findWorkflows;
-  /** The keys of workflows that include a partial, in order. */
-  partialUses(sql: Sql, tenantId: TenantId, pattern: string, limit: number): Promise<string[]>;
-  /** A workflow as it is stored now. */
-  storedWorkflow(sql: Sql, tenantId: TenantId, workflowKey: string): Promise<NotificationWorkflow | undefined>;
-  /** The keys of up to 1,000 workflows, in order. */
-  workflowKeys(sql: Sql, tenantId: TenantId): Promise<string[]>;
-  /** The keys of workflows that use a layout, in order. */
-  layoutUses(sql: Sql, tenantId: TenantId, layoutId: string, limit: number): Promise<string[]>;
-}
+export type Preferences = ReturnType<typeof createPreferences>;
 
 interface Dependencies extends Pick<PlatformServices, "db" | "cursors">, WorkflowParts {
   readonly subscribers: Pick<Subscribers, "find">;
@@ -105,34 +69,48 @@ interface Dependencies extends Pick<PlatformServices, "db" | "cursors">, Workflo
   readonly allowUnknownWorkflows: boolean;
 }
 
-export function createPreferences({
-  db,
-  cursors,
-  subscribers,
-  allowUnknownWorkflows,
-  ...parts
-}: Dependencies): Preferences {
+export function createPreferences({ db, cursors, subscribers, allowUnknownWorkflows, ...parts }: Dependencies) {
   const { workflow } = createWorkflowSnapshots({ db, changes: parts.changes });
   const findWorkflow = createWorkflowLookup({ workflow, allowUnknownWorkflows });
   const service = createPreferenceService({ events: parts.events, subscribers, workflow, findWorkflow, readLayers });
   const workflowService = createWorkflowService(parts);
   return {
     handlers: {
+      /** SubscriberService operations on preferences. */
       subscribers: preferenceHandlers(service, cursors),
       workflows: workflowHandlers(workflowService, parts.partials, cursors),
     },
+    /** The notification workflows as records of packs. */
     packRecords: createWorkflowRecords(workflowService),
+    /** The version of the rules that `resolve` uses. */
     resolverVersion,
     workflow,
+    /**
+     * Reads layers 2 to 5 for a workflow and many subscribers in one statement. If the topic is given, rows for other
+     * topics are not read.
+     */
     readLayers,
+    /** Decides every channel without reading from the database. */
     resolve,
+    /** Decides every channel like `resolve` and returns the trace of each decision. */
     resolveWithTrace,
-    checkContents: (path, contents) => checkContents(path, contents, parts.checkTemplate),
+    /** Throws when content has an invalid template or too much data. Field names in errors start with the path. */
+    checkContents: (path: string, contents: NotificationWorkflow["channels"]) =>
+      checkContents(path, contents, parts.checkTemplate),
+    /** Finds the workflow that a request names, or refuses its key. */
     findWorkflow,
+    /** Finds which of some keys belong to notification workflows. */
     findWorkflows,
-    partialUses: (sql, tenantId, pattern, limit) => workflowStore(sql).keysWithPartial(tenantId, pattern, limit),
-    storedWorkflow: (sql, tenantId, workflowKey) => workflowStore(sql).find(tenantId, workflowKey),
-    workflowKeys: (sql, tenantId) => workflowStore(sql).keys(tenantId, comparedKeysMax),
-    layoutUses: (sql, tenantId, layoutId, limit) => workflowStore(sql).keysWithLayout(tenantId, layoutId, limit),
+    /** The keys of workflows that include a partial, in order. */
+    partialUses: (sql: Sql, tenantId: TenantId, pattern: string, limit: number) =>
+      workflowStore(sql).keysWithPartial(tenantId, pattern, limit),
+    /** A workflow as it is stored now. */
+    storedWorkflow: (sql: Sql, tenantId: TenantId, workflowKey: string) =>
+      workflowStore(sql).find(tenantId, workflowKey),
+    /** The keys of up to 1,000 workflows, in order. */
+    workflowKeys: (sql: Sql, tenantId: TenantId) => workflowStore(sql).keys(tenantId, comparedKeysMax),
+    /** The keys of workflows that use a layout, in order. */
+    layoutUses: (sql: Sql, tenantId: TenantId, layoutId: string, limit: number) =>
+      workflowStore(sql).keysWithLayout(tenantId, layoutId, limit),
   };
 }

@@ -23,10 +23,7 @@ import { preferenceStore } from "./preference-store.ts";
 import { fromSettings, toSettings } from "./settings-message.ts";
 
 /** The operations of SubscriberService on preferences. */
-export type PreferenceHandlers = Pick<
-  Handlers<typeof Rpc>,
-  "listPreferences" | "upsertPreference" | "previewPreferences"
->;
+type PreferenceHandlers = Pick<Handlers<typeof Rpc>, "listPreferences" | "upsertPreference" | "previewPreferences">;
 
 export function preferenceHandlers(service: PreferenceService, cursors: Cursors): PreferenceHandlers {
   return {

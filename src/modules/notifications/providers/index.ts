@@ -47,35 +47,7 @@ export type {
 };
 
 /** The module's public API. */
-export interface Providers {
-  /** The traits of a provider; undefined if the tenant has none with this key. */
-  find(tenantId: TenantId, providerKey: string): Promise<ProviderTraits | undefined>;
-  /** The providers of all tenants that serve a channel. */
-  keysOf(channel: Channel): Promise<readonly string[]>;
-  /** The providers that deduplicate by idempotency key. */
-  deduplicating(): Promise<readonly string[]>;
-  /** The violations of the settings and credentials of a native provider's connection. */
-  check(
-    providerKey: string,
-    settings: Readonly<Record<string, unknown>>,
-    credentials: Readonly<Record<string, string>>,
-  ): Violation[];
-  /** Sends a message. Failures are returned, never thrown. */
-  send(
-    connection: OpenConnection | undefined,
-    providerKey: string,
-    message: OutgoingMessage,
-    signal: AbortSignal,
-  ): Promise<SendResult>;
-  /** Authenticates and parses a provider's callback. */
-  callback(
-    providerKey: string,
-    connection: OpenConnection | undefined,
-    request: ProviderCallback,
-  ): Promise<CallbackEvents | { readonly reply: CallbackReply }>;
-  /** Closes idle connections. */
-  close(): void;
-}
+export type Providers = ReturnType<typeof createProviders>;
 
 /** Facts about a provider before a message is sent through it. */
 export interface ProviderTraits {
@@ -108,7 +80,7 @@ const builtInProviders: Readonly<Record<string, readonly Channel[]>> = {
   development: ["email", "sms", "push", "chat"],
 };
 
-export function createProviders({ egress, clock, log, ca, messaging }: Dependencies): Providers {
+export function createProviders({ egress, clock, log, ca, messaging }: Dependencies) {
   const now = () => clock.now();
   const parts = { egress, now };
   const { urlRefusal } = egress;
@@ -128,23 +100,31 @@ export function createProviders({ egress, clock, log, ca, messaging }: Dependenc
   const traits = new Map(ownKeys.map((key) => [key, traitsOf(key, channelsOf(key), external.get(key))]));
 
   return {
-    async find(tenantId, providerKey) {
+    /** The traits of a provider; undefined if the tenant has none with this key. */
+    async find(tenantId: TenantId, providerKey: string): Promise<ProviderTraits | undefined> {
       const own = traits.get(providerKey);
       if (own !== undefined) return own;
       const provider = await messaging.find(tenantId, providerKey);
       return provider && manifestTraits(provider);
     },
-    async keysOf(channel) {
+    /** The providers of all tenants that serve a channel. */
+    async keysOf(channel: Channel): Promise<readonly string[]> {
       const listed = (await messaging.builtin()).filter(({ channels }) => (channels as Channel[]).includes(channel));
       return [...ownKeys.filter((key) => channelsOf(key).includes(channel)), ...listed.map(({ key }) => key)];
     },
-    async deduplicating() {
+    /** The providers that deduplicate by idempotency key. */
+    async deduplicating(): Promise<readonly string[]> {
       const own = [...external].filter(([, { deduplicates }]) => deduplicates).map(([key]) => key);
       const listed = (await messaging.builtin()).filter(({ deduplicates }) => deduplicates).map(({ key }) => key);
       return [...own, ...listed];
     },
 
-    check(providerKey, settings, credentials) {
+    /** The violations of the settings and credentials of a native provider's connection. */
+    check(
+      providerKey: string,
+      settings: Readonly<Record<string, unknown>>,
+      credentials: Readonly<Record<string, string>>,
+    ): Violation[] {
       const about = (rule: string, message: string): Violation[] => [{ field: "provider_key", rule, message }];
       if (!ownKeys.includes(providerKey)) {
         return about("unknown", `must be a provider of the catalogue, or one of ${ownKeys.join(", ")}`);
@@ -159,7 +139,13 @@ export function createProviders({ egress, clock, log, ca, messaging }: Dependenc
       return violations.length > 0 ? violations : [...(provider.check?.(settings, credentials) ?? [])];
     },
 
-    async send(connection, providerKey, message, signal) {
+    /** Sends a message. Failures are returned, never thrown. */
+    async send(
+      connection: OpenConnection | undefined,
+      providerKey: string,
+      message: OutgoingMessage,
+      signal: AbortSignal,
+    ): Promise<SendResult> {
       const provider = external.get(providerKey);
       if (connection === undefined) {
         return provider === undefined
@@ -177,7 +163,12 @@ export function createProviders({ egress, clock, log, ca, messaging }: Dependenc
       }
     },
 
-    async callback(providerKey, connection, request) {
+    /** Authenticates and parses a provider's callback. */
+    async callback(
+      providerKey: string,
+      connection: OpenConnection | undefined,
+      request: ProviderCallback,
+    ): Promise<CallbackEvents | { readonly reply: CallbackReply }> {
       if (connection?.providerKey !== providerKey) return "refused";
       const provider = external.get(providerKey);
       if (provider === undefined) return messaging.receive(connection, request);
@@ -185,6 +176,7 @@ export function createProviders({ egress, clock, log, ca, messaging }: Dependenc
       return provider.callback(connection, request, clock.now());
     },
 
+    /** Closes idle connections. */
     close() {
       for (const provider of external.values()) provider.close?.();
     },

@@ -18,7 +18,7 @@ import { endpointStore } from "./endpoint-store.ts";
 import type { SubscriberService } from "./subscriber-service.ts";
 
 /** The operations of SubscriberService on endpoints. */
-export type EndpointHandlers = Pick<Handlers<typeof Rpc>, "upsertEndpoint" | "deleteEndpoint" | "listEndpoints">;
+type EndpointHandlers = Pick<Handlers<typeof Rpc>, "upsertEndpoint" | "deleteEndpoint" | "listEndpoints">;
 
 export function endpointHandlers(
   service: EndpointService,

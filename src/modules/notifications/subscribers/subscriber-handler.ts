@@ -23,7 +23,7 @@ import type { SubscriberService } from "./subscriber-service.ts";
 import { subscriberStore } from "./subscriber-store.ts";
 
 /** The operations of SubscriberService on subscribers themselves. */
-export type SubscriberHandlers = Pick<
+type SubscriberHandlers = Pick<
   Handlers<typeof Rpc>,
   | "upsertSubscriber"
   | "upsertSubscriberBatch"

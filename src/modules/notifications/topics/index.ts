@@ -9,7 +9,6 @@ import type { TopicService as Rpc } from "../../../../gen/service/api/topic_pb.t
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import type { JobKind } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
@@ -20,7 +19,7 @@ import type { Topic } from "./domain/topic.ts";
 import { importHandlers } from "./import-handler.ts";
 import { createImportService } from "./import-service.ts";
 import { deleteEndedSubscriptionsJob } from "./jobs.ts";
-import { type SubscriptionHandlers, subscriptionHandlers } from "./subscription-handler.ts";
+import { subscriptionHandlers } from "./subscription-handler.ts";
 import { subscriptionStore } from "./subscription-store.ts";
 import { topicHandlers } from "./topic-handler.ts";
 import { createTopicService } from "./topic-service.ts";
@@ -29,36 +28,7 @@ import { topicStore } from "./topic-store.ts";
 export type { Topic, TopicMember };
 
 /** The module's public API. */
-export interface Topics {
-  readonly handlers: {
-    readonly topics: Handlers<typeof Rpc>;
-    /** SubscriberService operations on a subscriber's topics. */
-    readonly subscriptions: SubscriptionHandlers;
-  };
-  readonly jobs: readonly JobKind[];
-  find(sql: Sql, tenantId: TenantId, topicKey: string): Promise<Topic | undefined>;
-  /** Topics by key; unknown keys are omitted. */
-  findMany(sql: Sql, tenantId: TenantId, topicKeys: readonly string[]): Promise<Map<string, Topic>>;
-  /**
-   * The current cutoff: committed changes count, changes of open transactions do not. Do not use it in a transaction that
-   * has changed members itself: whether its own changes count is undefined.
-   */
-  cutoff(sql: Sql): Promise<string>;
-  /**
-   * The members at a cutoff, ordered by subscription id, starting after `afterId` ("" for the first). Pages are stable for
-   * seven days.
-   */
-  membersAt(
-    sql: Sql,
-    tenantId: TenantId,
-    topicKey: string,
-    cutoff: string,
-    afterId: string,
-    limit: number,
-  ): Promise<TopicMember[]>;
-  /** The number of members at a cutoff. */
-  countAt(sql: Sql, tenantId: TenantId, topicKey: string, cutoff: string): Promise<number>;
-}
+export type Topics = ReturnType<typeof createTopics>;
 
 interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors"> {
   readonly log: Pick<Log, "error">;
@@ -69,34 +39,37 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors"
   readonly jobs: { wake(): void };
 }
 
-export function createTopics({
-  db,
-  clock,
-  log,
-  cursors,
-  events,
-  subscribers,
-  platformTenantId,
-  jobs,
-}: Dependencies): Topics {
+export function createTopics({ db, clock, log, cursors, events, subscribers, platformTenantId, jobs }: Dependencies) {
   const wakeJobs = () => jobs.wake();
   const deleted = createDeletedTopics({ sql: db.sql, clock, wakeJobs });
   const service = createTopicService({ events, subscribers, endMembersLater: deleted.endMembersLater });
   const imports = createImportService({ db, clock, log, events, topics: service, wakeJobs });
   return {
     handlers: {
-      topics: { ...topicHandlers(service, cursors), ...importHandlers(imports) },
+      topics: { ...topicHandlers(service, cursors), ...importHandlers(imports) } satisfies Handlers<typeof Rpc>,
+      /** SubscriberService operations on a subscriber's topics. */
       subscriptions: subscriptionHandlers(service, cursors),
     },
     jobs: [imports.job, deleted.job, deleteEndedSubscriptionsJob({ db, clock, platformTenantId })],
-    find: (tx, tenantId, topicKey) => topicStore(tx).find(tenantId, topicKey),
-    async findMany(tx, tenantId, topicKeys) {
+    find: (tx: Sql, tenantId: TenantId, topicKey: string) => topicStore(tx).find(tenantId, topicKey),
+    /** Topics by key; unknown keys are omitted. */
+    async findMany(tx: Sql, tenantId: TenantId, topicKeys: readonly string[]): Promise<Map<string, Topic>> {
       const found = await topicStore(tx).findMany(tenantId, topicKeys);
       return new Map(found.map((topic) => [topic.key, topic]));
     },
-    cutoff: (tx) => subscriptionStore(tx).snapshot(),
-    membersAt: (tx, tenantId, topicKey, cutoff, afterId, limit) =>
+    /**
+     * The current cutoff: committed changes count, changes of open transactions do not. Do not use it in a transaction that
+     * has changed members itself: whether its own changes count is undefined.
+     */
+    cutoff: (tx: Sql) => subscriptionStore(tx).snapshot(),
+    /**
+     * The members at a cutoff, ordered by subscription id, starting after `afterId` ("" for the first). Pages are stable for
+     * seven days.
+     */
+    membersAt: (tx: Sql, tenantId: TenantId, topicKey: string, cutoff: string, afterId: string, limit: number) =>
       subscriptionStore(tx).membersAt(tenantId, topicKey, cutoff, afterId, limit),
-    countAt: (tx, tenantId, topicKey, cutoff) => subscriptionStore(tx).countAt(tenantId, topicKey, cutoff),
+    /** The number of members at a cutoff. */
+    countAt: (tx: Sql, tenantId: TenantId, topicKey: string, cutoff: string) =>
+      subscriptionStore(tx).countAt(tenantId, topicKey, cutoff),
   };
 }

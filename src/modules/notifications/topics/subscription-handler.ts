@@ -15,7 +15,7 @@ import { subscriptionStore } from "./subscription-store.ts";
 import type { TopicService } from "./topic-service.ts";
 
 /** The operations of SubscriberService on a subscriber's topics. */
-export type SubscriptionHandlers = Pick<
+type SubscriptionHandlers = Pick<
   Handlers<typeof Rpc>,
   "upsertSubscription" | "deleteSubscription" | "listSubscriptions"
 >;

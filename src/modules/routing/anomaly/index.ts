@@ -6,24 +6,15 @@
  * the actions taken; the same finding is reported again only after a cool-down. pause: the time in which a recipient gets no work
  * because of an anomaly; it ends by itself if the pool says so.
  */
-import type { AnomalyService as Rpc } from "../../../../gen/service/api/anomaly_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { JobKind } from "../../../platform/jobs/index.ts";
 import { anomalyHandlers } from "./handler.ts";
 import { type AnomalyJobDependencies, anomalyJobs } from "./jobs.ts";
 
 export type { MonitoredPools } from "./pool-monitor.ts";
 
 /** The public API of the module. */
-export interface Anomalies {
-  readonly handlers: Handlers<typeof Rpc>;
-  readonly jobs: readonly JobKind[];
-}
+export type Anomalies = ReturnType<typeof createAnomalies>;
 
-export function createAnomalies({
-  cursors,
-  ...parts
-}: AnomalyJobDependencies & { readonly cursors: Cursors }): Anomalies {
+export function createAnomalies({ cursors, ...parts }: AnomalyJobDependencies & { readonly cursors: Cursors }) {
   return { handlers: anomalyHandlers(cursors), jobs: anomalyJobs(parts) };
 }

@@ -8,11 +8,8 @@
  * be read, quarantined and purged, but not retried.
  */
 
-import type { DeadLetterService as Rpc } from "../../../../gen/service/api/dead_letter_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import type { JobKind } from "../../../platform/jobs/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import { deadLetterHandlers } from "./handler.ts";
 import { deleteExpiredLettersJob } from "./jobs.ts";
@@ -24,42 +21,36 @@ export type { FailedAttempt, FailurePhase } from "./domain/dead-letter.ts";
 export type { NewDeadLetter, PreparedReadmission, Readmission, ReadmissionBatch, RefusedItem, RequeuedItem };
 
 /** The module's public API. */
-export interface DeadLetters {
-  readonly handlers: Handlers<typeof Rpc>;
-  readonly jobs: readonly JobKind[];
-  /**
-   * Records items that failed permanently, or failed again after a retry, in the transaction that ends them. The caller
-   * updates the items and records its own events.
-   */
-  record(tx: Sql, tenantId: TenantId, letters: readonly NewDeadLetter[]): Promise<void>;
-  /** Deletes the letters of retried items that ended without failing, in the same transaction. */
-  deleteResolved(tx: Sql, tenantId: TenantId, items: readonly ResolvedItem[]): Promise<void>;
-  /** Moves the letters of retried items to the pool that the items are redirected to, in the same transaction. */
-  changePool(
-    tx: Sql,
-    tenantId: TenantId,
-    queueItemIds: readonly string[],
-    fromPoolId: string,
-    toPoolId: string,
-  ): Promise<void>;
-}
+export type DeadLetters = ReturnType<typeof createDeadLetters>;
 
 interface Dependencies extends Pick<PlatformServices, "clock" | "cursors">, DeadLetterParts {
   readonly sql: Sql;
   readonly platformTenantId: () => string;
 }
 
-export function createDeadLetters({ sql, clock, cursors, platformTenantId, ...parts }: Dependencies): DeadLetters {
+export function createDeadLetters({ sql, clock, cursors, platformTenantId, ...parts }: Dependencies) {
   return {
     handlers: deadLetterHandlers(createDeadLetterService(parts), cursors),
     jobs: [deleteExpiredLettersJob({ sql, clock, platformTenantId })],
-    async record(tx, tenantId, letters) {
+    /**
+     * Records items that failed permanently, or failed again after a retry, in the transaction that ends them. The caller
+     * updates the items and records its own events.
+     */
+    async record(tx: Sql, tenantId: TenantId, letters: readonly NewDeadLetter[]) {
       if (letters.length > 0) await deadLetterStore(tx).record(tenantId, letters);
     },
-    async deleteResolved(tx, tenantId, items) {
+    /** Deletes the letters of retried items that ended without failing, in the same transaction. */
+    async deleteResolved(tx: Sql, tenantId: TenantId, items: readonly ResolvedItem[]) {
       if (items.length > 0) await deadLetterStore(tx).deleteResolved(tenantId, items);
     },
-    async changePool(tx, tenantId, queueItemIds, fromPoolId, toPoolId) {
+    /** Moves the letters of retried items to the pool that the items are redirected to, in the same transaction. */
+    async changePool(
+      tx: Sql,
+      tenantId: TenantId,
+      queueItemIds: readonly string[],
+      fromPoolId: string,
+      toPoolId: string,
+    ) {
       if (queueItemIds.length > 0) await deadLetterStore(tx).changePool(tenantId, queueItemIds, fromPoolId, toPoolId);
     },
   };

@@ -3,15 +3,9 @@ import type { OfferEnd } from "../queues/index.ts";
 import type { Outcome } from "./outcomes/outcome-store.ts";
 import type { RouteOutcome } from "./route-outcome.ts";
 
-export interface RoutingMetrics {
-  decided(tenantId: string, outcome: RouteOutcome): void;
-  /** An item ended. */
-  ended(tenantId: string, status: Outcome["status"]): void;
-  /** A recipient answered an offer, or it ended without an answer. */
-  offerEnded(tenantId: string, outcome: OfferEnd["outcome"]): void;
-}
+export type RoutingMetrics = ReturnType<typeof createRoutingMetrics>;
 
-export function createRoutingMetrics(metrics: Pick<Metrics, "tenantCounter">): RoutingMetrics {
+export function createRoutingMetrics(metrics: Pick<Metrics, "tenantCounter">) {
   const decisions = metrics.tenantCounter({
     name: "routing_decisions_total",
     help: "Stored routing decisions, by outcome.",
@@ -28,8 +22,10 @@ export function createRoutingMetrics(metrics: Pick<Metrics, "tenantCounter">): R
     labels: ["outcome"],
   });
   return {
-    decided: (tenantId, outcome) => decisions.inc(tenantId, { outcome }),
-    ended: (tenantId, status) => outcomes.inc(tenantId, { status }),
-    offerEnded: (tenantId, outcome) => offers.inc(tenantId, { outcome }),
+    decided: (tenantId: string, outcome: RouteOutcome) => decisions.inc(tenantId, { outcome }),
+    /** An item ended. */
+    ended: (tenantId: string, status: Outcome["status"]) => outcomes.inc(tenantId, { status }),
+    /** A recipient answered an offer, or it ended without an answer. */
+    offerEnded: (tenantId: string, outcome: OfferEnd["outcome"]) => offers.inc(tenantId, { outcome }),
   };
 }

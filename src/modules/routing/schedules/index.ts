@@ -7,8 +7,6 @@
  * at a time while the item of an earlier run is unfinished. catch-up: what happens to times that no node handled in time.
  */
 
-import type { ScheduleService as Rpc } from "../../../../gen/service/api/schedule_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
 import { createShards } from "../../../platform/shards/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
@@ -30,11 +28,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock"
 }
 
 /** The module's public API. */
-export interface Schedules {
-  readonly handlers: Handlers<typeof Rpc>;
-  /** Fires schedules, on a node that does background work. */
-  readonly worker: { start(): void; stop(): Promise<void> };
-}
+export type Schedules = ReturnType<typeof createSchedules>;
 
 /** Signal topic for changes of schedules. */
 const topic = "routing.schedules";
@@ -42,7 +36,7 @@ const topic = "routing.schedules";
 /** How long the schedules of a node that died wait for another node. */
 const shardLeaseMs = 5000;
 
-export function createSchedules(dependencies: Dependencies): Schedules {
+export function createSchedules(dependencies: Dependencies) {
   const { db, clock, log, signals, cursors, metrics } = dependencies;
   const shards = createShards({ db, clock, log, signals, kind: topic, count: shardCount, leaseMs: shardLeaseMs });
   const runs = metrics.tenantCounter({
@@ -58,6 +52,7 @@ export function createSchedules(dependencies: Dependencies): Schedules {
   const service = createScheduleService({ ...dependencies, wakeWorkers: () => signals.wake(topic) });
   return {
     handlers: scheduleHandlers(service, cursors),
+    /** Fires schedules, on a node that does background work. */
     worker: {
       start() {
         shards.start();

@@ -48,18 +48,14 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock"
 }
 
 /** Background worker that creates the deliveries of broadcasts. */
-export interface BroadcastExpander {
-  start(): void;
-  /** Starts no further page and waits for the current one. */
-  stop(): Promise<void>;
-}
+export type BroadcastExpander = ReturnType<typeof createBroadcastExpander>;
 
 /**
  * Creates this node's expander. Broadcasts are expanded round-robin, one page of members at a time. A page's deliveries
  * and the broadcast's position are committed in one transaction that locks the broadcast. After a crash, any node
  * continues with the first member that has no delivery.
  */
-export function createBroadcastExpander(dependencies: Dependencies): BroadcastExpander {
+export function createBroadcastExpander(dependencies: Dependencies) {
   const { db, signals, clock, log, events } = dependencies;
   const stopping = new AbortController();
 
@@ -105,6 +101,7 @@ export function createBroadcastExpander(dependencies: Dependencies): BroadcastEx
     start() {
       if (dependencies.enabled) void scan.start();
     },
+    /** Starts no further page and waits for the current one. */
     async stop() {
       stopping.abort();
       await scan.stop();

@@ -40,14 +40,10 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock"
 }
 
 /** Background worker that sends queued deliveries: broadcast members, retries and redrives. */
-export interface Dispatcher {
-  start(): void;
-  /** Leases no further deliveries and waits for those in flight. */
-  stop(): Promise<void>;
-}
+export type Dispatcher = ReturnType<typeof createDispatcher>;
 
 /** Creates this node's dispatcher. Leases ensure that each delivery is sent by one node at a time. */
-export function createDispatcher(dependencies: Dependencies): Dispatcher {
+export function createDispatcher(dependencies: Dependencies) {
   const { db, signals, clock, log, resultWriter, reporter, enabled } = dependencies;
   const store = dispatchStore(db.sql);
   const loops = enabled ? [loopOf("single"), loopOf("broadcast")] : [];
@@ -167,6 +163,7 @@ export function createDispatcher(dependencies: Dependencies): Dispatcher {
     start() {
       for (const task of [...loops, sweeps]) task.start();
     },
+    /** Leases no further deliveries and waits for those in flight. */
     async stop() {
       await Promise.all([...loops, sweeps].map((task) => task.stop()));
     },

@@ -12,7 +12,7 @@ import type { Delivery } from "../domain/delivery.ts";
 import type { ReachService } from "./reach-service.ts";
 
 /** The operation of SubscriberService that explains what reaches a subscriber. */
-export type ReachHandlers = Pick<Handlers<typeof SubscriberService>, "explainSubscriber">;
+type ReachHandlers = Pick<Handlers<typeof SubscriberService>, "explainSubscriber">;
 
 export function reachHandlers(service: ReachService): ReachHandlers {
   return {

@@ -23,21 +23,14 @@ export interface Watch {
 }
 
 /** Live feed of inbox messages. */
-export interface InboxFeed {
-  readonly wake: WakeInbox;
-  /**
-   * Opens the feed of an inbox after a cursor, until the signal is aborted. An empty cursor starts with what is new, and an
-   * unknown one with a snapshot of the newest messages.
-   */
-  open(watch: Watch, cursor: string, nowMs: number, signal: AbortSignal): Promise<AsyncGenerator<FeedMessage>>;
-}
+export type InboxFeed = ReturnType<typeof createInboxFeed>;
 
 const pageSize = 100;
 const snapshotSize = 100;
 const pollMs = 2000;
 const soonMs = 50;
 
-export function createInboxFeed(sql: Sql, signals: Signals): InboxFeed {
+export function createInboxFeed(sql: Sql, signals: Signals) {
   const store = inboxStore(sql);
 
   async function* follow(watch: Watch, from: InboxPosition, signal: AbortSignal): AsyncGenerator<FeedMessage> {
@@ -78,10 +71,14 @@ export function createInboxFeed(sql: Sql, signals: Signals): InboxFeed {
   }
 
   return {
-    wake(tenantId, subscriberIds) {
+    wake(tenantId: TenantId, subscriberIds: readonly string[]) {
       for (const topic of new Set(subscriberIds.map((id) => topicOf(tenantId, id)))) signals.wake(topic);
     },
-    async open(watch, cursor, nowMs, signal) {
+    /**
+     * Opens the feed of an inbox after a cursor, until the signal is aborted. An empty cursor starts with what is new, and an
+     * unknown one with a snapshot of the newest messages.
+     */
+    async open(watch: Watch, cursor: string, nowMs: number, signal: AbortSignal): Promise<AsyncGenerator<FeedMessage>> {
       if (cursor === "") return follow(watch, await store.endPosition(nowMs), signal);
       const from = await findPosition(watch, cursor);
       return from === undefined ? followSnapshot(watch, nowMs, signal) : follow(watch, from, signal);

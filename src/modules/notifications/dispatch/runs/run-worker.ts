@@ -42,17 +42,13 @@ interface Dependencies
 }
 
 /** Background worker that takes runs through the steps of their workflows. */
-export interface RunWorker {
-  start(): void;
-  /** Leases no further runs and waits for those in flight. */
-  stop(): Promise<void>;
-}
+export type RunWorker = ReturnType<typeof createRunWorker>;
 
 /**
  * Creates this node's worker. A run is leased, and its steps up to the next wait are committed in one transaction that
  * is void if the lease has expired, so every step happens once even if nodes die.
  */
-export function createRunWorker(dependencies: Dependencies): RunWorker {
+export function createRunWorker(dependencies: Dependencies) {
   const { db, signals, clock, log, events, reporter, enabled } = dependencies;
 
   function loopOf(lane: Lane): LeasedWorkLoop {
@@ -165,6 +161,7 @@ export function createRunWorker(dependencies: Dependencies): RunWorker {
     start() {
       for (const task of tasks) task.start();
     },
+    /** Leases no further runs and waits for those in flight. */
     async stop() {
       await Promise.all(tasks.map((task) => task.stop()));
     },

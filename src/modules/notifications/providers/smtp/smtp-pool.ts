@@ -1,15 +1,7 @@
 import type { SmtpSession } from "./smtp-session.ts";
 
 /** A pool of reusable sessions with mail servers. */
-export interface SmtpPool {
-  /** Runs work with an idle session of a server, if there is one. `release` returns a healthy session to the pool. */
-  withSession<T>(
-    key: string,
-    signal: AbortSignal,
-    work: (session: SmtpSession | undefined, release: (session: SmtpSession) => void) => Promise<T>,
-  ): Promise<T>;
-  close(): void;
-}
+export type SmtpPool = ReturnType<typeof createSmtpPool>;
 
 interface ServerQueue {
   busy: number;
@@ -26,7 +18,7 @@ interface Limits {
 }
 
 /** Creates a pool that limits concurrent sessions per server and closes idle ones. */
-export function createSmtpPool({ sessionsMax = 5, idleMs = 10_000, idleMax = 200 }: Limits = {}): SmtpPool {
+export function createSmtpPool({ sessionsMax = 5, idleMs = 10_000, idleMax = 200 }: Limits = {}) {
   const queues = new Map<string, ServerQueue>();
   const timers = new Map<SmtpSession, NodeJS.Timeout>();
   let closed = false;
@@ -97,7 +89,12 @@ export function createSmtpPool({ sessionsMax = 5, idleMs = 10_000, idleMax = 200
   }
 
   return {
-    async withSession(key, signal, work) {
+    /** Runs work with an idle session of a server, if there is one. `release` returns a healthy session to the pool. */
+    async withSession<T>(
+      key: string,
+      signal: AbortSignal,
+      work: (session: SmtpSession | undefined, release: (session: SmtpSession) => void) => Promise<T>,
+    ): Promise<T> {
       signal.throwIfAborted();
       const queue = queueOf(key);
       await acquireSlot(queue, signal);

@@ -17,7 +17,7 @@ import type { SuppressionService } from "./suppression-service.ts";
 import { suppressionStore } from "./suppression-store.ts";
 
 /** The operations of SuppressionService. */
-export type SuppressionHandlers = Handlers<typeof Rpc>;
+type SuppressionHandlers = Handlers<typeof Rpc>;
 
 export function suppressionHandlers(service: SuppressionService, cursors: Cursors): SuppressionHandlers {
   return {

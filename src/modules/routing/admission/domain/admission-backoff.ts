@@ -1,23 +1,19 @@
 import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 
 /** Tracks which pools are likely to admit items, to avoid optimistic attempts that would fail. */
-export interface AdmissionBackoff {
-  /** Returns whether items of these pools should be admitted optimistically, without reading their groups. */
-  shouldTry(poolIds: ReadonlySet<string>): boolean;
-  recordSuccess(poolIds: ReadonlySet<string>): void;
-  recordFailure(poolIds: ReadonlySet<string>): void;
-}
+export type AdmissionBackoff = ReturnType<typeof createAdmissionBackoff>;
 
 /** Maximum number of consecutive skipped attempts. */
 const pauseMax = 64;
 const poolsMax = 10_000;
 
 /** Creates the backoff. While a pool fails, attempts are skipped exponentially more often; a success resets it. */
-export function createAdmissionBackoff(): AdmissionBackoff {
+export function createAdmissionBackoff() {
   const pauses = new BoundedCache<string, { length: number; left: number }>(poolsMax);
 
   return {
-    shouldTry(poolIds) {
+    /** Returns whether items of these pools should be admitted optimistically, without reading their groups. */
+    shouldTry(poolIds: ReadonlySet<string>): boolean {
       let isDue = true;
       for (const poolId of poolIds) {
         const pause = pauses.get(poolId);
@@ -27,10 +23,10 @@ export function createAdmissionBackoff(): AdmissionBackoff {
       }
       return isDue;
     },
-    recordSuccess(poolIds) {
+    recordSuccess(poolIds: ReadonlySet<string>) {
       if (pauses.size > 0) for (const poolId of poolIds) pauses.delete(poolId);
     },
-    recordFailure(poolIds) {
+    recordFailure(poolIds: ReadonlySet<string>) {
       for (const poolId of poolIds) {
         const length = Math.min(pauseMax, 2 * (pauses.get(poolId)?.length ?? 1));
         pauses.set(poolId, { length, left: length });

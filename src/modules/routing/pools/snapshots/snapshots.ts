@@ -9,14 +9,7 @@ import { type KnownPools, type LoadedPool, snapshotStore } from "./snapshot-stor
  * Pool snapshots, mostly from memory. After a change, calls get the previous snapshot for at most a second while
  * the new one is loaded.
  */
-export interface Snapshots {
-  /** Returns a pool that is not archived, or a promise if it must be loaded first. */
-  snapshot(tenantId: TenantId, poolId: string): PoolSnapshot | undefined | Promise<PoolSnapshot | undefined>;
-  /** Returns the active pools of a tenant, at most the 1,000 oldest. */
-  poolsOf(tenantId: TenantId): TenantPools | Promise<TenantPools>;
-  /** Refreshes the cached state of a changed pool. Never fails: the next call retries a failed read. */
-  refresh(tenantId: TenantId, poolId: PoolId): Promise<void>;
-}
+export type Snapshots = ReturnType<typeof createSnapshots>;
 
 interface Dependencies extends Pick<PlatformServices, "db" | "changes"> {
   /** Maximum number of pools, recipients and rules cached in total. */
@@ -65,7 +58,7 @@ export function createSnapshots({
   recordsMax = 1_000_000,
   tenantsMax = 100_000,
   monotonicMs = () => performance.now(),
-}: Dependencies): Snapshots {
+}: Dependencies) {
   const store = snapshotStore(db);
   const cache = new Map<PoolId, CacheEntry>();
   const tenants = new Map<TenantId, TenantState>();
@@ -212,7 +205,8 @@ export function createSnapshots({
   const refreshAll = (tenantId: TenantId) => readOnce(tenantId, "", (startedIn) => readPools(tenantId, startedIn));
 
   return {
-    snapshot(tenantId, id) {
+    /** Returns a pool that is not archived, or a promise if it must be loaded first. */
+    snapshot(tenantId: TenantId, id: string): PoolSnapshot | undefined | Promise<PoolSnapshot | undefined> {
       const poolId = id as PoolId;
       const entry = findEntry(tenantId, poolId);
       const freshness = freshnessOf(entry?.checkedIn, stateOf(tenantId));
@@ -221,14 +215,16 @@ export function createSnapshots({
       if (freshness === "refreshing") inBackground(refreshPool(tenantId, poolId));
       return entry.snapshot;
     },
-    poolsOf(tenantId) {
+    /** Returns the active pools of a tenant, at most the 1,000 oldest. */
+    poolsOf(tenantId: TenantId): TenantPools | Promise<TenantPools> {
       const state = stateOf(tenantId);
       const freshness = freshnessOf(state.all?.checkedIn, state);
       if (state.all === undefined || freshness === "outdated") return refreshAll(tenantId);
       if (freshness === "refreshing") inBackground(refreshAll(tenantId));
       return state.all.pools;
     },
-    async refresh(tenantId, poolId) {
+    /** Refreshes the cached state of a changed pool. Never fails: the next call retries a failed read. */
+    async refresh(tenantId: TenantId, poolId: PoolId) {
       if (findEntry(tenantId, poolId) !== undefined) await refreshPool(tenantId, poolId).catch(() => {});
       if (tenants.get(tenantId)?.all !== undefined) await refreshAll(tenantId).catch(() => {});
     },

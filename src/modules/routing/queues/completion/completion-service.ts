@@ -82,12 +82,7 @@ interface Dependencies {
 }
 
 /** Applies workers' reports on leased items. */
-export interface CompletionService {
-  finishItems(reports: readonly WorkReport[]): Promise<readonly ReportResult[]>;
-  /** The same in the caller's transaction. */
-  finishItemsIn(tx: Sql, reports: readonly WorkReport[]): Promise<readonly ReportResult[]>;
-  idle(): Promise<void>;
-}
+export type CompletionService = ReturnType<typeof createCompletionService>;
 
 /** Reports share a transaction of up to `batchMax` items. A second transaction runs beside it from `concurrentMin` items on. */
 const byItems = {
@@ -98,7 +93,7 @@ const byItems = {
 };
 
 /** Creates this node's completion service. Reports of many workers share one transaction. */
-export function createCompletionService({ db, effects, now, random }: Dependencies): CompletionService {
+export function createCompletionService({ db, effects, now, random }: Dependencies) {
   let turn = 0;
 
   async function finishItemsIn(tx: Sql, reports: readonly WorkReport[]) {
@@ -180,7 +175,7 @@ export function createCompletionService({ db, effects, now, random }: Dependenci
   });
 
   return {
-    async finishItems(reports) {
+    async finishItems(reports: readonly WorkReport[]): Promise<readonly ReportResult[]> {
       if (reports.length === 0) return [];
       if (!reports.every(isPlain)) return batcher.run(reports);
       const results = await plainBatcher.run(reports);
@@ -189,6 +184,7 @@ export function createCompletionService({ db, effects, now, random }: Dependenci
       const rest = (await batcher.run(reports.filter((_, at) => results[at] === undefined))).values();
       return results.map((result) => result ?? rest.next().value);
     },
+    /** The same in the caller's transaction. */
     finishItemsIn,
     async idle() {
       await plainBatcher.idle();

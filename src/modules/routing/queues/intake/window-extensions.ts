@@ -3,13 +3,7 @@ import type { Sql } from "../../../../platform/db/index.ts";
 import type { WindowExtension } from "../../admission/index.ts";
 
 /** The debounce windows that the items of one transaction make longer. */
-export interface WindowExtensions {
-  /** Adds an extension, with the payload that the waiting item takes. */
-  add(tenantId: TenantId, extension: WindowExtension, payloadJson: string | undefined): void;
-  isEmpty(): boolean;
-  /** Changes the waiting items; false if one of them does not wait any more. */
-  save(tx: Sql, nowMs: number): Promise<boolean>;
-}
+export type WindowExtensions = ReturnType<typeof createWindowExtensions>;
 
 interface Extension {
   readonly tenantId: TenantId;
@@ -19,16 +13,18 @@ interface Extension {
 }
 
 /** Creates an empty collection of extensions. */
-export function createWindowExtensions(): WindowExtensions {
+export function createWindowExtensions() {
   const extensions = new Map<string, Extension>();
   return {
-    add(tenantId, { itemId: id, untilMs, collects }, payloadJson) {
+    /** Adds an extension, with the payload that the waiting item takes. */
+    add(tenantId: TenantId, { itemId: id, untilMs, collects }: WindowExtension, payloadJson: string | undefined) {
       const { payloads = [] } = extensions.get(tenantId + id) ?? {};
       const taken = collects && payloadJson !== undefined ? [payloadJson] : [];
       extensions.set(tenantId + id, { tenantId, id, untilMs, payloads: [...payloads, ...taken] });
     },
     isEmpty: () => extensions.size === 0,
-    async save(tx, nowMs) {
+    /** Changes the waiting items; false if one of them does not wait any more. */
+    async save(tx: Sql, nowMs: number): Promise<boolean> {
       if (extensions.size === 0) return true;
       return (await extendWindows(tx, [...extensions.values()], nowMs)) === extensions.size;
     },

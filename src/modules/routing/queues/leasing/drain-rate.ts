@@ -1,12 +1,5 @@
 /** Estimates how fast items are handed out. */
-export interface DrainRate {
-  /** Records a request that received items. */
-  record(items: number): void;
-  /** Records items that were leased for requests that did not come. */
-  recordUnused(items: number): void;
-  /** The number of items that the next `ms` need; 0 when not even one request is expected in that time. */
-  itemsIn(ms: number): number;
-}
+export type DrainRate = ReturnType<typeof createDrainRate>;
 
 /** Requests count less the longer ago they were: after this time, a third of what they counted at first. */
 const decayMs = 1000;
@@ -17,7 +10,7 @@ const unusedWeight = 10;
  * Creates an estimate from the requests of about the last second. A drain in bursts has a high rate and long pauses, so
  * unused items lower the estimate.
  */
-export function createDrainRate(nowMs: () => number): DrainRate {
+export function createDrainRate(nowMs: () => number) {
   let items = 0;
   let requests = 0;
   let unused = 0;
@@ -31,16 +24,19 @@ export function createDrainRate(nowMs: () => number): DrainRate {
     atMs = now;
   };
   return {
-    record(count) {
+    /** Records a request that received items. */
+    record(count: number) {
       decay();
       items += count;
       requests++;
     },
-    recordUnused(count) {
+    /** Records items that were leased for requests that did not come. */
+    recordUnused(count: number) {
       decay();
       unused += count;
     },
-    itemsIn(ms) {
+    /** The number of items that the next `ms` need; 0 when not even one request is expected in that time. */
+    itemsIn(ms: number): number {
       decay();
       if ((requests * ms) / decayMs < 1) return 0;
       const usedShare = items / (items + unusedWeight * unused);

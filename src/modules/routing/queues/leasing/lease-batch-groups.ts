@@ -24,12 +24,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals"> {
 }
 
 /** The lease batch groups of a node. */
-export interface LeaseBatchGroups {
-  /** The class of a request; with `buffered` it may be served from memory. */
-  groupOf(request: LeaseRequest, buffered: boolean): LeaseBatchGroup;
-  /** Resolves when no statement is in flight. */
-  idle(): Promise<void>;
-}
+export type LeaseBatchGroups = ReturnType<typeof createLeaseBatchGroups>;
 
 interface OpenGroup extends LeaseBatchGroup {
   readonly batcher: Batcher<LeaseRequest, LeaseResult>;
@@ -52,7 +47,7 @@ export function queueTopic(tenantId: string, poolId: string): string {
 }
 
 /** Creates the lease batch groups of a node. Concurrent requests of one group share a statement. */
-export function createLeaseBatchGroups({ db, signals, scans, leaseAhead, nowMs }: Dependencies): LeaseBatchGroups {
+export function createLeaseBatchGroups({ db, signals, scans, leaseAhead, nowMs }: Dependencies) {
   const groups = new Map<string, OpenGroup>();
 
   function openGroup(first: LeaseRequest, lanes: number, buffered: boolean): OpenGroup {
@@ -192,7 +187,8 @@ export function createLeaseBatchGroups({ db, signals, scans, leaseAhead, nowMs }
   }
 
   return {
-    groupOf(request, buffered) {
+    /** The class of a request; with `buffered` it may be served from memory. */
+    groupOf(request: LeaseRequest, buffered: boolean): LeaseBatchGroup {
       const { tenantId, poolId, recipientId, leaseS, delivery, limits } = request;
       // Concurrent leases of a limited pool would wait for each other's group locks and then find their items taken.
       const lanes = limits === undefined ? byItems.lanes : 1;
@@ -208,6 +204,7 @@ export function createLeaseBatchGroups({ db, signals, scans, leaseAhead, nowMs }
       groups.set(key, opened);
       return opened;
     },
+    /** Resolves when no statement is in flight. */
     async idle() {
       await Promise.all([...groups.values()].map(({ batcher }) => batcher.idle()));
     },

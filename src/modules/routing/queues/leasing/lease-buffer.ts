@@ -13,23 +13,7 @@ export interface BufferedLease {
 }
 
 /** The leases of one class of requests that no worker has received yet, oldest first. */
-export interface LeaseBuffer {
-  readonly size: number;
-  /** When the oldest lease is too old to be handed out; undefined when the buffer is empty. */
-  readonly staleAtMs: number | undefined;
-  /** Adds leases; returns those that do not fit or are too old. */
-  add(leases: readonly BufferedLease[]): BufferedLease[];
-  /** Removes up to `max` leases that are young enough and that the predicate accepts. */
-  take(max: number, accepts: (row: LeasedRow) => boolean): BufferedLease[];
-  /** Removes and returns the leases that are too old. */
-  removeStale(): BufferedLease[];
-  /** Removes and returns all leases. */
-  clear(): BufferedLease[];
-  /** The number of average items that still fit. */
-  room(): number;
-  /** Includes an item in the average size. */
-  sample(row: LeasedRow): void;
-}
+export type LeaseBuffer = ReturnType<typeof createLeaseBuffer>;
 
 /**
  * The longest time from the lease statement to the hand-out. Whatever changes after the statement (a pause, a disabled
@@ -60,7 +44,7 @@ interface Entry {
 }
 
 /** Creates an empty buffer. */
-export function createLeaseBuffer(budget: MemoryBudget, nowMs: () => number): LeaseBuffer {
+export function createLeaseBuffer(budget: MemoryBudget, nowMs: () => number) {
   let entries: Entry[] = [];
   let bytes = 0;
   let averageBytes: number | undefined;
@@ -83,10 +67,12 @@ export function createLeaseBuffer(budget: MemoryBudget, nowMs: () => number): Le
     get size() {
       return entries.length;
     },
+    /** When the oldest lease is too old to be handed out; undefined when the buffer is empty. */
     get staleAtMs() {
       return entries[0] && entries[0].lease.sentAtMs + ageMaxMs;
     },
-    add(leases) {
+    /** Adds leases; returns those that do not fit or are too old. */
+    add(leases: readonly BufferedLease[]): BufferedLease[] {
       const refused: BufferedLease[] = [];
       const now = nowMs();
       for (const lease of leases) {
@@ -105,7 +91,8 @@ export function createLeaseBuffer(budget: MemoryBudget, nowMs: () => number): Le
       entries.sort((a, b) => a.lease.sentAtMs - b.lease.sentAtMs);
       return refused;
     },
-    take(max, accepts) {
+    /** Removes up to `max` leases that are young enough and that the predicate accepts. */
+    take(max: number, accepts: (row: LeasedRow) => boolean): BufferedLease[] {
       const taken: Entry[] = [];
       const skipped: Entry[] = [];
       const now = nowMs();
@@ -117,21 +104,25 @@ export function createLeaseBuffer(budget: MemoryBudget, nowMs: () => number): Le
       if (taken.length > 0) entries = skipped.length === 0 ? entries.slice(at) : [...skipped, ...entries.slice(at)];
       return remove(taken);
     },
-    removeStale() {
+    /** Removes and returns the leases that are too old. */
+    removeStale(): BufferedLease[] {
       const now = nowMs();
       const firstYoung = entries.findIndex(({ lease }) => isYoung(lease, now));
       return remove(entries.splice(0, firstYoung === -1 ? entries.length : firstYoung));
     },
-    clear() {
+    /** Removes and returns all leases. */
+    clear(): BufferedLease[] {
       const all = entries;
       entries = [];
       return remove(all);
     },
-    room() {
+    /** The number of average items that still fit. */
+    room(): number {
       const average = averageBytes ?? assumedBytes;
       const room = Math.floor(Math.min(bufferBytesMax - bytes, budget.bytes) / average);
       return Math.min(bufferItemsMax - entries.length, room);
     },
+    /** Includes an item in the average size. */
     sample: measure,
   };
 }

@@ -25,32 +25,7 @@ export { queueTopic, queueTopicPrefix } from "./lease-batch-groups.ts";
 export type { LeaseRequest } from "./lease-request.ts";
 
 /** Leases items to workers. */
-export interface LeaseService {
-  /** Leases items to a worker; waits up to `waitMs` when there are none. */
-  lease(request: LeaseRequest, filterOffers?: OfferFilter, beforeCommit?: BeforeCommit): Promise<LeaseResult>;
-  /** Leases an item that is offered to the request's recipient, within its capacity and the pool's limits. */
-  acceptOffer(
-    request: LeaseRequest,
-    offer: { readonly itemId: string; readonly number: number },
-    beforeCommit: BeforeCommit,
-  ): Promise<LeaseResult>;
-  /**
-   * Has every node give back the items of a pool that it leased ahead. Resolves when this node has done so; after
-   * `recallMaxMs` no node hands out such an item.
-   */
-  recall(tenantId: TenantId, poolId: string): Promise<void>;
-  /** Whether items that were leased after a time (performance.now) may still be handed out. */
-  canHandOut(request: LeaseRequest, leasedAfterMs: number): Promise<boolean>;
-  /**
-   * Returns items that their worker did not receive. Items in constraint groups and offered items also have places and
-   * recipients to give up: they return like those of a crashed worker, which uses up an attempt.
-   */
-  returnItems(request: ReturnRequest, leases: readonly LeaseRef[]): Promise<void>;
-  /** Ends current and future waits: requests return immediately, possibly without items. Nothing is leased ahead any more. */
-  endWaits(): void;
-  /** Resolves when no statement is in flight and nothing is leased ahead. */
-  idle(): Promise<void>;
-}
+export type LeaseService = ReturnType<typeof createLeaseService>;
 
 /** The request that leased the items which are returned. */
 export type ReturnRequest = Pick<LeaseRequest, "tenantId" | "poolId" | "ageingMs" | "offered">;
@@ -81,12 +56,7 @@ export function canReceiveWork({ status }: Pick<Recipient, "status">): boolean {
 }
 
 /** Creates this node's lease service. Requests for a busy pool are served from memory; the others share statements. */
-export function createLeaseService({
-  db,
-  signals,
-  nowMs = () => performance.now(),
-  ...parts
-}: Dependencies): LeaseService {
+export function createLeaseService({ db, signals, nowMs = () => performance.now(), ...parts }: Dependencies) {
   const scans = createItemScans(db);
   const ahead = createLeaseAhead({ db, signals, nowMs, ...parts });
   const groups = createLeaseBatchGroups({ db, signals, scans, leaseAhead: ahead, nowMs });
@@ -163,7 +133,8 @@ export function createLeaseService({
   }
 
   return {
-    async lease(request, filterOffers, beforeCommit) {
+    /** Leases items to a worker; waits up to `waitMs` when there are none. */
+    async lease(request: LeaseRequest, filterOffers?: OfferFilter, beforeCommit?: BeforeCommit): Promise<LeaseResult> {
       const isOpen = () => request.max > 0 && !request.signal.aborted;
       const scan = async () => {
         let lease = noItems;
@@ -198,19 +169,34 @@ export function createLeaseService({
         }
       }
     },
-    acceptOffer: (request, { itemId, number }, beforeCommit) =>
-      takeInTransaction(request, beforeCommit, { ids: [itemId], offerNumber: number }),
-    async canHandOut({ tenantId, poolId, signal }, leasedAfterMs) {
+    /** Leases an item that is offered to the request's recipient, within its capacity and the pool's limits. */
+    acceptOffer: (
+      request: LeaseRequest,
+      { itemId, number }: { readonly itemId: string; readonly number: number },
+      beforeCommit: BeforeCommit,
+    ) => takeInTransaction(request, beforeCommit, { ids: [itemId], offerNumber: number }),
+    /** Whether items that were leased after a time (performance.now) may still be handed out. */
+    async canHandOut({ tenantId, poolId, signal }: LeaseRequest, leasedAfterMs: number): Promise<boolean> {
       if (signal.aborted) return false;
       return performance.now() - leasedAfterMs <= ageMaxMs || readQueueActive(db.sql, tenantId, poolId);
     },
+    /**
+     * Returns items that their worker did not receive. Items in constraint groups and offered items also have places and
+     * recipients to give up: they return like those of a crashed worker, which uses up an attempt.
+     */
     returnItems,
+    /**
+     * Has every node give back the items of a pool that it leased ahead. Resolves when this node has done so; after
+     * `recallMaxMs` no node hands out such an item.
+     */
     recall: ahead.recall,
+    /** Ends current and future waits: requests return immediately, possibly without items. Nothing is leased ahead any more. */
     endWaits() {
       waitsEnded = true;
       ahead.stop();
       for (const end of waits) end();
     },
+    /** Resolves when no statement is in flight and nothing is leased ahead. */
     async idle() {
       await groups.idle();
       await ahead.idle();

@@ -25,21 +25,7 @@ export interface Reports {
 }
 
 /** Converts the reports of WorkService's calls. */
-export interface ReportReader {
-  /** Reads the items of CompleteItems or FailItems; `failure` is undefined for completed items. */
-  readBatch(
-    context: Context,
-    snapshot: PoolSnapshot,
-    items: readonly LeasedRef[],
-    failure: WorkFailure | undefined,
-  ): Reports;
-  /** Reads the reports of LeaseItems: the completed items, then the failed ones, then those given back. */
-  readReports(
-    context: Context,
-    snapshot: PoolSnapshot,
-    request: Pick<LeaseItemsRequest, "completed" | "failed" | "released">,
-  ): Reports;
-}
+export type ReportReader = ReturnType<typeof createReportReader>;
 
 interface Entry {
   readonly report: WorkReport;
@@ -50,12 +36,18 @@ const resultBytesMax = 64 * 1024;
 
 const noReports: Reports = { valid: [], toResults: () => [] };
 
-export function createReportReader(): ReportReader {
+export function createReportReader() {
   const checkRef = createMessageChecker(LeasedRefSchema);
   const checkCompleted = createMessageChecker(CompletedItemSchema);
   const checkFailed = createMessageChecker(FailedItemSchema);
   return {
-    readBatch(context, snapshot, items, failure) {
+    /** Reads the items of CompleteItems or FailItems; `failure` is undefined for completed items. */
+    readBatch(
+      context: Context,
+      snapshot: PoolSnapshot,
+      items: readonly LeasedRef[],
+      failure: WorkFailure | undefined,
+    ): Reports {
       const toReport = reportOf(context, snapshot);
       return collect(
         items.map((item) => {
@@ -64,7 +56,12 @@ export function createReportReader(): ReportReader {
         }),
       );
     },
-    readReports(context, snapshot, { completed, failed, released }) {
+    /** Reads the reports of LeaseItems: the completed items, then the failed ones, then those given back. */
+    readReports(
+      context: Context,
+      snapshot: PoolSnapshot,
+      { completed, failed, released }: Pick<LeaseItemsRequest, "completed" | "failed" | "released">,
+    ): Reports {
       if (completed.length + failed.length + released.length === 0) return noReports;
       const toReport = reportOf(context, snapshot);
       const fromCompleted = (item: CompletedItem): Entry => {

@@ -23,15 +23,7 @@ export interface WorkStreamRequest {
 }
 
 /** The open streams of this node. */
-export interface WorkStreams {
-  open(request: WorkStreamRequest): AsyncIterableIterator<WorkResponse>;
-  /** Frees the credit of finished items. Called after their commit. */
-  release(finished: readonly FinishedItem[]): void;
-  /** Ends current and future streams; a stopping node calls it. */
-  end(): void;
-  /** Resolves when no item is being returned to the queue. */
-  idle(): Promise<void>;
-}
+export type WorkStreams = ReturnType<typeof createWorkStreams>;
 
 /**
  * How soon a stream without credit looks for items that other nodes finished. The interval doubles while there are none.
@@ -44,7 +36,7 @@ const pollMsMax = 1000;
  * Creates this node's streams. A stream leases only when its reader asks for the next message, which is after the previous
  * one was written. So it never leases ahead of a worker that does not read.
  */
-export function createWorkStreams(sql: Sql): WorkStreams {
+export function createWorkStreams(sql: Sql) {
   /** Frees the credit of an unfinished item, by its lease. */
   const releases = new Map<string, () => void>();
   /** Closes the open streams. */
@@ -60,7 +52,7 @@ export function createWorkStreams(sql: Sql): WorkStreams {
   }
 
   return {
-    open(request) {
+    open(request: WorkStreamRequest): AsyncIterableIterator<WorkResponse> {
       const { tenantId, maxInFlight, signal, lease, hasCapacity } = request;
       const unfinished = new Map<string, LeaseRef>();
       const ending = new AbortController();
@@ -157,16 +149,19 @@ export function createWorkStreams(sql: Sql): WorkStreams {
       };
     },
 
-    release(finished) {
+    /** Frees the credit of finished items. Called after their commit. */
+    release(finished: readonly FinishedItem[]) {
       if (releases.size === 0) return;
       for (const { report } of finished) releases.get(keyOf({ id: report.id, leaseToken: report.token }))?.();
     },
 
+    /** Ends current and future streams; a stopping node calls it. */
     end() {
       isEnded = true;
       for (const close of closers) close(stopping());
     },
 
+    /** Resolves when no item is being returned to the queue. */
     async idle() {
       await Promise.all(returning);
     },

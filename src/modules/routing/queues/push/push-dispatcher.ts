@@ -30,11 +30,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "
 }
 
 /** Sends items to recipients with push delivery. */
-export interface PushDispatcher {
-  start(): void;
-  /** Stops leasing items and waits for those in flight. */
-  stop(): Promise<void>;
-}
+export type PushDispatcher = ReturnType<typeof createPushDispatcher>;
 
 /** Signal topic for push dispatchers. */
 export const pushTopic = "queue.push";
@@ -59,7 +55,7 @@ const leaseS = 60;
  * A scan finds some targets of each tenant. Tenants are served concurrently, and the targets of one tenant one at a time.
  * A target without items to lease backs off, so that it costs no lease statement.
  */
-export function createPushDispatcher(dependencies: Dependencies): PushDispatcher {
+export function createPushDispatcher(dependencies: Dependencies) {
   const { db, clock, log, signals, pools, leaseService, completion, egress, secret, pushAction } = dependencies;
   const { monotonicMs = () => performance.now() } = dependencies;
   /** The sends, by recipient. */
@@ -271,6 +267,7 @@ export function createPushDispatcher(dependencies: Dependencies): PushDispatcher
 
   return {
     start: scans.start,
+    /** Stops leasing items and waits for those in flight. */
     async stop() {
       stopping.abort();
       await scans.stop();

@@ -27,23 +27,14 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock"
  * Releases due items and items whose dependencies have ended, ends expired leases and offers, expires items, and resumes queues
  * whose pause has ended. Every node runs one.
  */
-export interface ItemSweeper {
-  /** Schedules a sweep at this time at the latest. */
-  sweepBy(atMs: number): void;
-  /** Runs one round of all tasks; returns whether there may be more to do immediately. */
-  sweep(): Promise<boolean>;
-  /** When the sweeper last completed a round, in milliseconds of `performance.now()`. */
-  lastPassMs(): number | undefined;
-  start(): void;
-  stop(): Promise<void>;
-}
+export type ItemSweeper = ReturnType<typeof createItemSweeper>;
 
 const batchSize = 500;
 const pausesEveryMs = 1000;
 const soonestMs = 5;
 const slowEveryMs = 5000;
 
-export function createItemSweeper(dependencies: Dependencies): ItemSweeper {
+export function createItemSweeper(dependencies: Dependencies) {
   const { db, signals, clock, log, pools, completion, events, wake, onEnded, expireOffers } = dependencies;
   const sweepDependencies = createDependencySweep({ ...dependencies, now: clock.now });
   const endPauses = createPauseEnd({ db, events, now: clock.now });
@@ -172,8 +163,11 @@ export function createItemSweeper(dependencies: Dependencies): ItemSweeper {
   });
 
   return {
-    sweepBy: (atMs) => task.runWithin(atMs - clock.now()),
+    /** Schedules a sweep at this time at the latest. */
+    sweepBy: (atMs: number) => task.runWithin(atMs - clock.now()),
+    /** Runs one round of all tasks; returns whether there may be more to do immediately. */
     sweep,
+    /** When the sweeper last completed a round, in milliseconds of `performance.now()`. */
     lastPassMs: () => passedAtMs,
     start: task.start,
     stop: task.stop,

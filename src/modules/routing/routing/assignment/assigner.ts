@@ -39,14 +39,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock"
 }
 
 /** Finds recipients for items that had none on arrival, whose attempt failed, or whose recipient is absent. */
-export interface Assigner {
-  /** Scans a pool in which an item became ready without a recipient; on other nodes when this node does not assign. */
-  announceReadyItem(tenantId: TenantId, poolId: string): void;
-  /** Announces to all nodes that an item waits for a place in a pool, so that the next freed place triggers a scan. */
-  announceWaitingItem(tenantId: TenantId, poolId: string): void;
-  start(): void;
-  stop(): Promise<void>;
-}
+export type Assigner = ReturnType<typeof createAssigner>;
 
 /** Signal topics of assigning nodes: an item is ready, a place is free, or an item waits for a place. */
 const readyPrefix = "assign:";
@@ -93,7 +86,7 @@ const start: QueuePosition = { rank: Number.MIN_SAFE_INTEGER, id: "" };
  * A pool is scanned as soon as a place becomes free, an item becomes ready or the pool changes. The poll covers what no
  * event announces: delays that end, and lost events.
  */
-export function createAssigner(dependencies: Dependencies): Assigner {
+export function createAssigner(dependencies: Dependencies) {
   const { db, signals, changes, clock, log, shares, pools, live, pollMs } = dependencies;
   // The start of the next scan of each pool, so that items that no recipient can take do not block the items behind them.
   const positions = new Map<string, QueuePosition>();
@@ -311,7 +304,9 @@ export function createAssigner(dependencies: Dependencies): Assigner {
   live.onPlaceFreed(placeFreed);
 
   return {
-    announceReadyItem: (tenantId, poolId) => scan(tenantId, poolId, routine),
+    /** Scans a pool in which an item became ready without a recipient; on other nodes when this node does not assign. */
+    announceReadyItem: (tenantId: TenantId, poolId: string) => scan(tenantId, poolId, routine),
+    /** Announces to all nodes that an item waits for a place in a pool, so that the next freed place triggers a scan. */
     announceWaitingItem,
     start() {
       isRunning = true;

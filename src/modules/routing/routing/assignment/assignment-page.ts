@@ -33,14 +33,7 @@ interface Dependencies {
 }
 
 /** Collects the decisions of one scan of a pool and writes them in batches. */
-export interface AssignmentPage {
-  /** The item to decide about, without the recipients that refused it. */
-  candidateOf(item: UnassignedItem): RoutableItem;
-  /** Adds a decision; a promise when the batch is written. */
-  add(item: UnassignedItem, decision: Decision, pool: CompiledPool, nowMs: number): void | Promise<void>;
-  /** Writes the collected decisions. */
-  commit(): Promise<void>;
-}
+export type AssignmentPage = ReturnType<typeof createAssignmentPage>;
 
 interface Assignment {
   readonly id: string;
@@ -61,7 +54,7 @@ export function createAssignmentPage(
   dependencies: Dependencies,
   pool: WaitingPool,
   { live: livePool, pool: first }: LiveView,
-): AssignmentPage {
+) {
   const { db, live, unassignedItems, wake } = dependencies;
   const { tenantId, poolId } = pool;
   let config = first.snapshot.pool.config;
@@ -175,11 +168,13 @@ export function createAssignmentPage(
   }
 
   return {
-    candidateOf(item) {
+    /** The item to decide about, without the recipients that refused it. */
+    candidateOf(item: UnassignedItem): RoutableItem {
       const all = routable(item);
       return config.reservation === undefined || startsRound(item) ? all : withoutRefusing(all, item);
     },
-    add(item, decision, compiled, nowMs) {
+    /** Adds a decision; a promise when the batch is written. */
+    add(item: UnassignedItem, decision: Decision, compiled: CompiledPool, nowMs: number): void | Promise<void> {
       // How items are queued follows the baseline until the canary is promoted.
       if (compiled.snapshot.candidateId === undefined) config = compiled.snapshot.pool.config;
       atMs = nowMs;
@@ -187,6 +182,7 @@ export function createAssignmentPage(
       firstAddedAtMs = Math.min(firstAddedAtMs, performance.now());
       return performance.now() - firstAddedAtMs > commitAfterMs ? commit() : undefined;
     },
+    /** Writes the collected decisions. */
     commit,
   };
 }

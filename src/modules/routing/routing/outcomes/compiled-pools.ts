@@ -3,15 +3,10 @@ import type { PoolSnapshot } from "../../pools/index.ts";
 import { type CompiledPool, compilePool } from "../domain/compilation/compiled-pool.ts";
 
 /** Compiled pools without live state. */
-export interface CompiledPools {
-  /** The compiled form of a snapshot, which is kept for the next call. */
-  compile(snapshot: PoolSnapshot): CompiledPool;
-  /** The compiled form of a snapshot, which is not kept any longer. */
-  take(snapshot: PoolSnapshot): CompiledPool;
-}
+export type CompiledPools = ReturnType<typeof createCompiledPools>;
 
 /** Creates a cache of compiled pools. */
-export function createCompiledPools(entriesMax: number): CompiledPools {
+export function createCompiledPools(entriesMax: number) {
   const entries = new BoundedCache<string, CompiledPool>(entriesMax);
   // The sides of a canary have the same pool.
   const keyOf = ({ pool, candidateId = "" }: PoolSnapshot) => `${pool.id}:${candidateId}`;
@@ -22,12 +17,14 @@ export function createCompiledPools(entriesMax: number): CompiledPools {
   }
 
   return {
-    compile(snapshot) {
+    /** The compiled form of a snapshot, which is kept for the next call. */
+    compile(snapshot: PoolSnapshot): CompiledPool {
       const pool = compiled(snapshot);
       entries.set(keyOf(snapshot), pool);
       return pool;
     },
-    take(snapshot) {
+    /** The compiled form of a snapshot, which is not kept any longer. */
+    take(snapshot: PoolSnapshot): CompiledPool {
       const pool = compiled(snapshot);
       entries.delete(keyOf(snapshot));
       return pool;

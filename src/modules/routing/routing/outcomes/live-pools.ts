@@ -24,22 +24,7 @@ export interface RecipientOutcome extends ItemOutcome {
 }
 
 /** The live state of the pools that this node decides for: loads, health and last assignments of recipients. */
-export interface LivePools {
-  /** The live view of a snapshot; a promise while the stored state is read first. */
-  view(snapshot: PoolSnapshot): LiveView | Promise<LiveView>;
-  /** The compiled pool of a snapshot, for what does not depend on the state of recipients. Nothing is read. */
-  compiled(snapshot: PoolSnapshot): CompiledPool;
-  /** Records an assignment before it is committed, so that the next decision takes it into account. */
-  recordAssignment(view: LiveView, recipientId: string, nowMs: number): void;
-  /** Undoes an assignment, or records that the recipient has finished an item. */
-  recordRelease(tenantId: TenantId, poolId: string, recipientId: string): void;
-  /** Calls the listener with every pool in which a recipient may have a free place. */
-  onPlaceFreed(listener: (tenantId: TenantId, poolId: string) => void): void;
-  /** Updates the health of recipients. */
-  recordOutcomes(outcomes: readonly RecipientOutcome[], nowMs: number): void;
-  start(): void;
-  stop(): Promise<void>;
-}
+export type LivePools = ReturnType<typeof createLivePools>;
 
 interface Entry {
   readonly tenantId: TenantId;
@@ -76,7 +61,7 @@ export function createLivePools({
   events,
   entriesMax = 5000,
   monotonicMs = () => performance.now(),
-}: Dependencies): LivePools {
+}: Dependencies) {
   const entries = new BoundedCache<string, Entry>(entriesMax);
   /** Pools in which nothing was decided yet. */
   const unused = createCompiledPools(entriesMax);
@@ -255,7 +240,8 @@ export function createLivePools({
   }
 
   return {
-    view(snapshot) {
+    /** The live view of a snapshot; a promise while the stored state is read first. */
+    view(snapshot: PoolSnapshot): LiveView | Promise<LiveView> {
       const entry = entries.get(snapshot.pool.id);
       if (entry === undefined || entry.refreshAtMs === 0) return firstView(snapshot);
       const view = viewOf(entry, snapshot);
@@ -266,23 +252,28 @@ export function createLivePools({
       }
       return view;
     },
-    compiled(snapshot) {
+    /** The compiled pool of a snapshot, for what does not depend on the state of recipients. Nothing is read. */
+    compiled(snapshot: PoolSnapshot): CompiledPool {
       const entry = entries.get(snapshot.pool.id);
       return entry === undefined ? unused.compile(snapshot) : viewOf(entry, snapshot).pool;
     },
-    recordAssignment({ pool, live }, recipientId, nowMs) {
+    /** Records an assignment before it is committed, so that the next decision takes it into account. */
+    recordAssignment({ pool, live }: LiveView, recipientId: string, nowMs: number) {
       live.assigned(recipientId, nowMs);
       entries.get(pool.snapshot.pool.id)?.unsaved.add(recipientId);
     },
-    recordRelease(tenantId, poolId, recipientId) {
+    /** Undoes an assignment, or records that the recipient has finished an item. */
+    recordRelease(tenantId: TenantId, poolId: string, recipientId: string) {
       const view = entries.get(poolId)?.view;
       view?.live.released(recipientId);
       const index = view?.pool.indexById.get(recipientId);
       // A recipient without a capacity limit is never full.
       if (index === undefined || view!.pool.capacities[index]! > 0) placeFreed(tenantId, poolId);
     },
-    onPlaceFreed: (listener) => void placeListeners.push(listener),
-    recordOutcomes(outcomes, nowMs) {
+    /** Calls the listener with every pool in which a recipient may have a free place. */
+    onPlaceFreed: (listener: (tenantId: TenantId, poolId: string) => void) => void placeListeners.push(listener),
+    /** Updates the health of recipients. */
+    recordOutcomes(outcomes: readonly RecipientOutcome[], nowMs: number) {
       for (const outcome of outcomes) recordOutcome(outcome, nowMs);
     },
     start: saves.start,
