@@ -5,8 +5,8 @@
  * for the integration to be used. precedence: the order in which integrations are considered.
  */
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import { createTenantCache, type Database, type Sql } from "../../../platform/db/index.ts";
+import { createTenantCache, type Sql } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { Channel } from "../subscribers/index.ts";
 import type { ConditionValues } from "./domain/condition.ts";
 import type { Casing, Integration } from "./domain/integration.ts";
@@ -20,11 +20,7 @@ export type { Casing, ConditionValues, Integration, SelectionFailure };
 /** The module's public API. */
 export type Integrations = ReturnType<typeof createIntegrations>;
 
-interface Dependencies extends IntegrationParts {
-  /** The connections that load cache entries during calls. */
-  readonly cacheLoadDb: Database;
-  readonly cursors: Cursors;
-}
+type Dependencies = IntegrationParts & Pick<PlatformServices, "cacheLoadDb" | "cursors">;
 
 /** Creates the module. Integrations are selected from a cache that follows changes within a second. */
 export function createIntegrations({ cacheLoadDb, cursors, ...parts }: Dependencies) {

@@ -5,8 +5,8 @@
  * default: the layout of a channel for notifications that name none. version: incremented by every update of a layout.
  */
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import type { Database, Sql } from "../../../platform/db/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import { layoutHandlers } from "./handler.ts";
 import { createLayoutRecords } from "./layout-records.ts";
 import { wrap } from "./layout-renderer.ts";
@@ -21,11 +21,7 @@ export type { FindLayoutUses } from "./service.ts";
 /** The module's public API. */
 export type Layouts = ReturnType<typeof createLayouts>;
 
-interface Dependencies extends LayoutParts {
-  /** The connections that load cache entries during calls. */
-  readonly cacheLoadDb: Database;
-  readonly cursors: Cursors;
-}
+type Dependencies = LayoutParts & Pick<PlatformServices, "cacheLoadDb" | "cursors">;
 
 export function createLayouts({ cacheLoadDb, cursors, events, changes, findLayoutUses, partials }: Dependencies) {
   const service = createLayoutService({ events, changes, findLayoutUses, partials });

@@ -4,9 +4,9 @@
  * library: the partials of a tenant, in memory. use: a template that includes a partial.
  */
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import { createTenantCache, type Database } from "../../../platform/db/index.ts";
+import { createTenantCache } from "../../../platform/db/index.ts";
 import type { Engine, FindPartial } from "../../../platform/templates/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import { partialHandlers } from "./handler.ts";
 import { createPartialService, type PartialParts } from "./service.ts";
 import { partialStore } from "./store.ts";
@@ -20,11 +20,7 @@ export type PartialLibrary = Readonly<Record<Engine, FindPartial>>;
 /** The module's public API. */
 export type Partials = ReturnType<typeof createPartials>;
 
-interface Dependencies extends PartialParts {
-  /** The connections that load cache entries during calls. */
-  readonly cacheLoadDb: Database;
-  readonly cursors: Cursors;
-}
+type Dependencies = PartialParts & Pick<PlatformServices, "cacheLoadDb" | "cursors">;
 
 /** Creates the module. A tenant's partials are dropped from memory when its configuration changes. */
 export function createPartials({ cacheLoadDb, cursors, ...parts }: Dependencies) {
