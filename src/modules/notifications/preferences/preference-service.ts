@@ -3,11 +3,11 @@ import { fail } from "../../../errors/index.ts";
 import { lockFor, notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { Channel, Subscriber, Subscribers } from "../subscribers/index.ts";
+import type { Subscriber, Subscribers } from "../subscribers/index.ts";
 import { type Preference, type RowKeys, rowsMax } from "./domain/layers.ts";
 import { checkPayload, checkSettings, rowKeys } from "./domain/preference-validation.ts";
 import type { TracedResolution } from "./domain/resolution.ts";
-import { resolveWithTrace } from "./domain/resolver.ts";
+import { type ResolveInput, resolveWithTrace } from "./domain/resolver.ts";
 import type { PreferenceSettings } from "./domain/settings.ts";
 import type { ReadLayers } from "./layer-reader.ts";
 import type { WorkflowLookup } from "./lookup/workflow-lookup.ts";
@@ -15,13 +15,9 @@ import type { WorkflowSnapshots } from "./lookup/workflow-snapshots.ts";
 import { preferenceStore } from "./preference-store.ts";
 
 /** The notification whose decisions are previewed. */
-export interface PreviewInput {
+export interface PreviewInput
+  extends Pick<ResolveInput, "userId" | "topicKey" | "contextKeys" | "channels" | "payload"> {
   readonly workflowKey: string;
-  readonly userId: string;
-  readonly topicKey: string;
-  readonly contextKeys: readonly string[];
-  readonly channels: readonly Channel[] | undefined;
-  readonly payload: Readonly<Record<string, unknown>>;
   /** The time of the decisions. */
   readonly nowMs: number;
 }

@@ -7,15 +7,12 @@ import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import type { Subscribers } from "../subscribers/index.ts";
 import { orderedKeys, type Subscription } from "./domain/subscription.ts";
 import type { Topic, TopicDetails } from "./domain/topic.ts";
+import type { TopicImport } from "./domain/topic-import.ts";
 import { type NewSubscription, subscriptionStore } from "./subscription-store.ts";
 import { topicStore } from "./topic-store.ts";
 
 /** The result of adding members. */
-export interface AddResult {
-  readonly added: number;
-  readonly changed: number;
-  readonly unchanged: number;
-}
+export type AddResult = Pick<TopicImport, "added" | "changed" | "unchanged">;
 
 interface Dependencies {
   readonly events: EventRecorder;

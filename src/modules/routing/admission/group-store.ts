@@ -3,11 +3,7 @@ import { type Fragment, lines, type Sql } from "../../../platform/db/index.ts";
 import { type ConstraintKind, type GroupRef, type GroupState, groupKey } from "./domain/group.ts";
 
 /** Identifies one group of one tenant. */
-export interface GroupName {
-  readonly tenantId: TenantId;
-  readonly kind: ConstraintKind;
-  readonly groupId: string;
-}
+export type GroupName = Pick<GroupRow, "tenantId" | "kind" | "groupId">;
 
 /** A group with the tenant and the pool that it belongs to. */
 export interface OwnedGroup extends GroupName {

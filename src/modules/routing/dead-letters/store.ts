@@ -1,20 +1,15 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import type { DeadLetter, DeadLetterState, FailedAttempt, FailurePhase, LetterStatus } from "./domain/dead-letter.ts";
+import type { DeadLetter, DeadLetterState, LetterStatus } from "./domain/dead-letter.ts";
 import type { RequeuedItem } from "./readmission.ts";
 
 /** The maximum number of attempts that a letter stores, over all its retries. */
 const attemptsMax = 100;
 
 /** An item that has just failed permanently. */
-export interface NewDeadLetter {
-  readonly poolId: string;
-  readonly queueItemId: string;
-  readonly reasonCode: string;
-  readonly phase: FailurePhase;
-  readonly attempts: readonly Partial<FailedAttempt>[];
-  readonly maxRetries: number;
+export interface NewDeadLetter
+  extends Pick<DeadLetter, "poolId" | "queueItemId" | "reasonCode" | "phase" | "attempts" | "maxRetries"> {
   readonly failedAt: Date;
 }
 

@@ -163,13 +163,9 @@ interface DeadLetterReason {
   readonly maxRetries: number;
 }
 
-interface LockedItem {
-  readonly id: string;
+interface LockedItem extends Pick<TransitionedItem, "id" | "singletonGroup" | "debounceGroup" | "concurrencyGroup"> {
   /** Whether the item was a dead letter before. */
   readonly revived: boolean;
-  readonly singletonGroup: string;
-  readonly debounceGroup: string;
-  readonly concurrencyGroup: string;
 }
 
 /** Locks the items that are still in their pool without a recipient. Another node may have decided them first. */

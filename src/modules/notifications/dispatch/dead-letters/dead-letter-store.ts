@@ -12,12 +12,8 @@ export interface DeadLetterFilter {
 }
 
 /** Selects dead letters; an empty field matches all. */
-export interface RedriveFilter {
-  readonly channel: string;
-  readonly failurePhase: string;
-  readonly failureCode: string;
-  readonly subscriberId: string;
-  readonly transactionId: string;
+export interface RedriveFilter
+  extends Pick<DeadLetter, "channel" | "failurePhase" | "failureCode" | "subscriberId" | "transactionId"> {
   readonly failedAfter: Date | undefined;
   readonly failedBefore: Date | undefined;
 }

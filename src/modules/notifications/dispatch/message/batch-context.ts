@@ -1,17 +1,10 @@
-import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import { dispatchStore, type StoredPayload } from "../delivery/dispatch-store.ts";
+import type { Delivery } from "../domain/delivery.ts";
 import { type Recipient, type RecipientParts, readRecipients } from "./recipients.ts";
 
 /** Keys of the payload and the recipient of a delivery or run. */
-interface BatchItem {
-  readonly tenantId: TenantId;
-  readonly transactionId: string;
-  readonly workflowKey: string;
-  readonly userId: string;
-  readonly topicKey: string;
-  readonly subscriberId: string;
-}
+type BatchItem = Pick<Delivery, "tenantId" | "transactionId" | "workflowKey" | "userId" | "topicKey" | "subscriberId">;
 
 /** The payloads and recipients of a leased batch. */
 export interface BatchContext {

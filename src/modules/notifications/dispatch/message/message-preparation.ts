@@ -29,13 +29,7 @@ export interface SendRequest {
 }
 
 /** The integration, provider, connection and layout of a message. */
-export interface Route {
-  readonly integrationId: string;
-  readonly providerKey: string;
-  readonly connectionId: string;
-  readonly layoutId: string;
-  readonly layoutVersion: number;
-}
+export type Route = Pick<Delivery, "integrationId" | "providerKey" | "connectionId" | "layoutId" | "layoutVersion">;
 
 /** A message that was not sent, as far as the service knows. */
 export interface FailedMessage extends Route {

@@ -2,6 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import { createBatcher, type Database, notFound, type Sql } from "../../../../platform/db/index.ts";
 import type { Preferences, SubscriberLayers } from "../../preferences/index.ts";
 import type { Endpoint, Subscriber, Subscribers } from "../../subscribers/index.ts";
+import type { Delivery } from "../domain/delivery.ts";
 import type { Trigger } from "../domain/trigger.ts";
 
 /** A subscriber to notify, with the endpoints and preference layers that decide whether and where. */
@@ -109,12 +110,7 @@ export function createRecipientReader(parts: RecipientReaderParts) {
   };
 }
 
-interface RecipientQuery {
-  readonly tenantId: TenantId;
-  readonly workflowKey: string;
-  readonly userId: string;
-  readonly subscriberId: string;
-}
+type RecipientQuery = Pick<Delivery, "tenantId" | "workflowKey" | "userId" | "subscriberId">;
 
 function groupOf({ tenantId, workflowKey, userId }: RecipientQuery): string {
   return [tenantId, workflowKey, userId].join("\0");

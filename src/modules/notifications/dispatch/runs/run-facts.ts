@@ -1,8 +1,7 @@
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { InboxState, NotificationWorkflow, Preferences } from "../../preferences/index.ts";
-import type { Channel } from "../../subscribers/index.ts";
 import type { StoredPayload } from "../delivery/dispatch-store.ts";
-import type { DeliveryStatus } from "../domain/delivery.ts";
+import type { Delivery } from "../domain/delivery.ts";
 import { channels } from "../domain/plan.ts";
 import type { DigestValues, NotificationRun, StepOutcome } from "../domain/run.ts";
 import { subscriberFacts } from "../message/message-renderer.ts";
@@ -10,11 +9,7 @@ import type { Recipient } from "../message/recipients.ts";
 import type { StepValues } from "./step-expressions.ts";
 
 /** Facts about a message that an earlier step of the run created. */
-export interface RunMessage {
-  readonly id: string;
-  readonly stepKey: string;
-  readonly channel: Channel;
-  readonly status: DeliveryStatus;
+export interface RunMessage extends Pick<Delivery, "id" | "stepKey" | "channel" | "status"> {
   readonly seen: boolean;
   readonly read: boolean;
 }

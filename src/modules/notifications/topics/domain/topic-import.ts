@@ -23,12 +23,8 @@ export interface TopicImport {
 }
 
 /** The outcome of one batch of names. */
-export interface ImportedBatch {
+export interface ImportedBatch extends Pick<TopicImport, "added" | "changed" | "unchanged" | "unknownNames"> {
   readonly size: number;
-  readonly added: number;
-  readonly changed: number;
-  readonly unchanged: number;
-  readonly unknownNames: readonly string[];
 }
 
 const unknownNamesMax = 100;

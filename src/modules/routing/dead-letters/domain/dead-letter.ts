@@ -51,12 +51,7 @@ export type SkipReason =
   | "rejected";
 
 /** The fields that decide whether an operation applies to a letter. */
-export interface LetterStatus {
-  readonly queueItemId: string;
-  readonly state: DeadLetterState;
-  readonly retryCount: number;
-  readonly maxRetries: number;
-}
+export type LetterStatus = Pick<DeadLetter, "queueItemId" | "state" | "retryCount" | "maxRetries">;
 
 /** The next state of a letter for each operation and state, or the reason to skip it. */
 const changes = {

@@ -1,6 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
+import type { QueueItem } from "../domain/queue-item.ts";
 import { historyColumns } from "../history/history-store.ts";
 
 /** A completed lease. None of the texts contains a line break. */
@@ -14,12 +15,8 @@ interface Completion {
 }
 
 /** A completed item. */
-export interface CompletedRow {
-  readonly tenantId: TenantId;
-  readonly id: string;
-  readonly recipientId: string;
+export interface CompletedRow extends Pick<QueueItem, "tenantId" | "id" | "recipientId" | "attempt"> {
   readonly leasedAtMs: number | null;
-  readonly attempt: number;
 }
 
 /**

@@ -1,14 +1,10 @@
-import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { leaseLost } from "../leasing/report-message.ts";
+import type { WorkReport } from "./completion-service.ts";
 
 /** A worker's report of how far it is. */
-export interface ProgressReport {
-  readonly tenantId: TenantId;
-  readonly poolId: string;
-  readonly id: string;
-  readonly token: string;
+export interface ProgressReport extends Pick<WorkReport, "tenantId" | "poolId" | "id" | "token"> {
   readonly percent: number;
   readonly note: string;
 }

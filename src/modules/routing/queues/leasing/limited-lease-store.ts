@@ -1,14 +1,11 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { LeaseLimits, LimitedItem } from "../../admission/index.ts";
+import type { QueueItem } from "../domain/queue-item.ts";
 import { isQueueActive, isReady, type LeaseScope } from "./lease-store.ts";
 
 /** A position in the ordered groups of a pool. */
-export interface GroupPosition {
-  readonly recipientId: string;
-  readonly throttleGroup: string;
-  readonly concurrencyGroup: string;
-}
+export type GroupPosition = Pick<QueueItem, "recipientId" | "throttleGroup" | "concurrencyGroup">;
 
 /** Reads the first items by rank, without a lock. */
 export async function firstCandidates(sql: Sql, scope: LeaseScope, limit: number): Promise<LimitedItem[]> {

@@ -1,14 +1,11 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { hasKey, type NextDue, type Sql } from "../../../../platform/db/index.ts";
+import type { QueueItem } from "../domain/queue-item.ts";
 import { archiveTracked } from "../history/history-store.ts";
+import type { ReleasedLease } from "../transitions/lease-release.ts";
 
 /** A lease that expired before its worker reported a result. */
-export interface ExpiredLease {
-  readonly tenantId: TenantId;
-  readonly id: string;
-  readonly poolId: string;
-  readonly leaseToken: string;
-}
+export type ExpiredLease = Pick<ReleasedLease, "tenantId" | "id" | "poolId" | "leaseToken">;
 
 /** Finds leases that have expired by the database's clock. */
 export async function findExpiredLeases(sql: Sql, limit: number): Promise<ExpiredLease[]> {
@@ -31,12 +28,7 @@ export async function completeUnreported(sql: Sql, nowMs: number, limit: number)
 }
 
 /** An item whose debounce window has ended. */
-export interface DueItem {
-  readonly tenantId: TenantId;
-  readonly id: string;
-  readonly poolId: string;
-  readonly debounceGroup: string;
-}
+export type DueItem = Pick<QueueItem, "tenantId" | "id" | "poolId" | "debounceGroup">;
 
 /** Makes items ready that are due by the database's clock, except debounced and offered ones; returns their pools. */
 export async function releaseDueItems(sql: Sql, limit: number): Promise<{ tenantId: TenantId; poolId: string }[]> {

@@ -8,16 +8,11 @@ import { decide } from "../domain/decision-engine.ts";
 import { LivePool } from "../domain/facts/live-pool.ts";
 import type { RoutableItem } from "../domain/item.ts";
 import { choosesUnaddressed } from "../domain/pool-choice.ts";
+import type { StoredDecision } from "./decision-store.ts";
 
 /** An item as it was decided. */
-export interface DecidedItem {
-  readonly id: string;
-  readonly type: string;
-  readonly key: string;
-  readonly attributes: Readonly<Record<string, unknown>>;
-  readonly requirements: Readonly<Record<string, unknown>>;
-  readonly priority: number;
-  readonly seed: number;
+export interface DecidedItem
+  extends Pick<StoredDecision, "id" | "type" | "key" | "attributes" | "requirements" | "priority" | "seed"> {
   /** Whether rules chose the pool. */
   readonly unaddressed: boolean;
 }
