@@ -72,7 +72,6 @@ interface Dependencies
   readonly random?: () => number;
 }
 
-/** Settings of notification dispatch. */
 interface NotificationSettings {
   /** False switches sending off. */
   readonly enabled: boolean;

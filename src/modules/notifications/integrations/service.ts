@@ -18,7 +18,6 @@ import {
 } from "./domain/integration.ts";
 import { integrationStore } from "./store.ts";
 
-/** The dependencies of the integration service. */
 export interface IntegrationParts {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;

@@ -27,7 +27,6 @@ export function createLayouts({ cacheLoadDb, cursors, events, changes, findLayou
   const service = createLayoutService({ events, changes, findLayoutUses, partials });
   return {
     handlers: layoutHandlers(service, cursors),
-    /** The layouts as records of packs. */
     packRecords: createLayoutRecords(service, findLayoutUses),
     ...createLayoutSnapshots({ db: cacheLoadDb, changes }),
     /** The names of layouts that include a partial. */

@@ -34,7 +34,6 @@ export type FindLayoutUses = (
   limit: number,
 ) => Promise<readonly string[]>;
 
-/** The dependencies of the layout service. */
 export interface LayoutParts {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;
@@ -42,13 +41,11 @@ export interface LayoutParts {
   readonly partials: Pick<Partials, "libraryOf" | "requirePartials">;
 }
 
-/** The input of a new layout. */
 export interface NewLayout extends LayoutDetails {
   readonly channel: LayoutChannel;
   readonly isDefault: boolean;
 }
 
-/** The sample values of a preview. */
 export interface PreviewSample {
   readonly payload: Readonly<Record<string, unknown>>;
   readonly subscriber: Readonly<Record<string, unknown>>;

@@ -4,7 +4,6 @@ import { type Page, type PageRows, readKeyset } from "../../../platform/paging/i
 import type { LayoutChannel } from "./domain/channel.ts";
 import type { Layout, LayoutDetails } from "./domain/layout.ts";
 
-/** SQL queries for layouts. */
 export function layoutStore(sql: Sql) {
   const columns = sql`tenant_id, id, name, description, channel, engine, body, text_body, is_default, version, variables,
     metadata, created_at, updated_at`;

@@ -16,7 +16,6 @@ import { partialStore } from "./store.ts";
 /** Finds what includes a partial besides other partials, such as "notification workflow order.paid". */
 export type FindPartialUses = (sql: Sql, tenantId: TenantId, key: string, limit: number) => Promise<readonly string[]>;
 
-/** The dependencies of the partial service. */
 export interface PartialParts {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;

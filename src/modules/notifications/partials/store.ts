@@ -6,7 +6,6 @@ import { type PartialContent, type PartialLink, partialsMax, type TemplatePartia
 /** The stored form of a partial's content. */
 type StoredContent = PartialContent & Pick<TemplatePartial, "includes">;
 
-/** SQL queries for partials. */
 export function partialStore(sql: Sql) {
   const columns = sql`
     tenant_id, key, description, engine, body, includes, created_at, updated_at, record_version`;

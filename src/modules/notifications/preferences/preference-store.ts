@@ -18,7 +18,6 @@ export interface LayerFilter {
   readonly topicKey?: string | undefined;
 }
 
-/** SQL queries for preferences. */
 export function preferenceStore(sql: Sql) {
   const columns = sql`
     tenant_id, subscriber_id, id, layer, workflow_key, topic_key, context_keys, preferences as settings,

@@ -49,7 +49,6 @@ export function toSettings({
   };
 }
 
-/** Converts settings to API fields. */
 export function fromSettings({ all, channels: given, schedule, readOnly, condition }: PreferenceSettings) {
   const shown = channels.flatMap((channel) => (given[channel] ? [[fieldNames[channel], given[channel]] as const] : []));
   return {

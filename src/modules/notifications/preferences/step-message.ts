@@ -56,7 +56,6 @@ function toWait(path: string, { forS, until, at, days, timezone }: WaitMessage):
   return waits[0]!;
 }
 
-/** Converts steps to messages. */
 export function fromSteps(steps: readonly Step[]): NotificationStep[] {
   return steps.map((step) => {
     const { key, condition } = step;

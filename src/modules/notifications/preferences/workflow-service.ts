@@ -17,7 +17,6 @@ import { workflowUserStore } from "./workflow-user-store.ts";
 /** Whether a tenant has a layout with this id for this channel. The layout must exist until the transaction ends. */
 export type HasLayout = (sql: Sql, tenantId: TenantId, layoutId: string, channel: Channel) => Promise<boolean>;
 
-/** The dependencies of the workflow service. */
 export interface WorkflowParts {
   readonly events: EventRecorder;
   readonly changes: TenantChanges;

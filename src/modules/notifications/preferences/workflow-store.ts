@@ -3,7 +3,6 @@ import { insertRowImages, type RowImage, type Sql } from "../../../platform/db/i
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { NotificationWorkflow, WorkflowContent } from "./domain/workflow.ts";
 
-/** A workflow row. */
 type Row = Omit<NotificationWorkflow, "preferences"> & { readonly preferences: WorkflowContent["preferences"] | null };
 
 /** SQL queries for notification workflows. */

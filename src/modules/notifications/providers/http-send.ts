@@ -15,7 +15,6 @@ export interface ProviderRequest {
   readonly idempotent: boolean;
 }
 
-/** The dependencies of HTTP providers. */
 export interface HttpParts {
   readonly egress: Egress;
   readonly now: () => number;

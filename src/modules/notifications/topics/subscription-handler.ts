@@ -47,7 +47,6 @@ export function subscriptionHandlers(service: TopicService, cursors: Cursors): S
   };
 }
 
-/** Converts a subscription to its API message. */
 export function fromSubscription(subscription: Subscription): SubscriptionMessage {
   return create(SubscriptionSchema, {
     id: subscription.id,

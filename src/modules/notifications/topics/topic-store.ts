@@ -3,7 +3,6 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { Topic, TopicDetails } from "./domain/topic.ts";
 
-/** SQL queries for topics. */
 export function topicStore(sql: Sql) {
   const columns = sql`tenant_id, id, key, name, description, created_at, updated_at, record_version`;
   return {

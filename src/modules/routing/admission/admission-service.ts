@@ -12,7 +12,6 @@ import type { AdmissionKeys, KeyedItem } from "./domain/admission-keys.ts";
 import { type Preview, preview } from "./domain/admission-preview.ts";
 import { readGroupStates } from "./group-store.ts";
 
-/** Dependencies of the admission service. */
 export interface AdmissionParts {
   readonly pools: Pick<PoolReader, "requirePool">;
   readonly events: EventRecorder;

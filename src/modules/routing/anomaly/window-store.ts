@@ -24,7 +24,6 @@ export interface ReadBounds {
 type FlatRow = Omit<WindowRow, "latency" | "cost"> &
   Record<`${"latency" | "cost"}${"Count" | "Sum" | "Squares"}`, number>;
 
-/** SQL queries for windows. */
 export function windowStore(sql: Sql) {
   const sumsOf = (column: "latency" | "cost") => sql`
     count(${sql(column)}) as ${sql(`${column}_count`)}, coalesce(sum(${sql(column)}), 0) as ${sql(`${column}_sum`)},

@@ -19,7 +19,6 @@ const purgeBatchSize = 5000;
 /** The number of rows over which the queue spreads a pool's depth counter. */
 const depthShards = 16;
 
-/** Dependencies of the dead letter service. */
 export interface DeadLetterParts {
   readonly events: Pick<EventRecorder, "record">;
   readonly pools: Pick<PoolReader, "requireKnownPool" | "requireRetryPool">;
@@ -283,7 +282,6 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
   };
 }
 
-/** The result of requeueing items. */
 interface RequeueResult {
   readonly count: number;
   /** The change of the queue's depth. */

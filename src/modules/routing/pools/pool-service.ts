@@ -19,7 +19,6 @@ interface Dependencies {
   readonly closeQueue: CloseQueue;
 }
 
-/** Operations on pools. */
 export type PoolService = ReturnType<typeof createPoolService>;
 
 export function createPoolService({ access, events, closeQueue }: Dependencies) {

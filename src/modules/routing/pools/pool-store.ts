@@ -8,7 +8,6 @@ import type { NewPool, PoolChange, PoolId, PoolMembers, PoolStatus, StoredPool }
 const idsPerPool = 1000;
 const idsPerListedPool = 50;
 
-/** Filter of a pool list. */
 export interface PoolFilter {
   readonly environmentMode: EnvironmentMode;
   /** Undefined selects all pools that are not archived. */

@@ -7,7 +7,6 @@ import { withDetails } from "./item-detail-store.ts";
 import { readItemOffers } from "./offers/item-offer-store.ts";
 import { withSurvivors } from "./survivor-store.ts";
 
-/** The status of a pool's queue. */
 export interface QueueStatus {
   readonly poolId: string;
   readonly poolName: string;

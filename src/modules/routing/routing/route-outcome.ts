@@ -28,7 +28,6 @@ export interface RouteInput {
   readonly notBeforeMs: number | undefined;
   /** 0: the pool's default. */
   readonly ttlS: number;
-  /** Whether a rejection is an error. */
   readonly rejectAsError: boolean;
   /** The items that it waits for; undefined for none. */
   readonly after?: ItemsAfter | undefined;

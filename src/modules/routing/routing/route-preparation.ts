@@ -20,7 +20,6 @@ import type { LivePools } from "./outcomes/live-pools.ts";
 import type { QueueReservation } from "./queue-reservation.ts";
 import { itemRow, type RoutedItem, type RouteInput } from "./route-outcome.ts";
 
-/** Dependencies of the preparation of items. */
 export interface PreparationParts {
   readonly pools: PoolReader & Pick<Pools, "poolsOf">;
   readonly live: LivePools;

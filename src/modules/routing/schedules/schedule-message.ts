@@ -40,7 +40,6 @@ export function fromItem(item: JsonObject): RouteItem {
   return fromJson(RouteItemSchema, item as never);
 }
 
-/** Converts a schedule to its message. */
 export function fromSchedule(schedule: Schedule): ScheduleMessage {
   return create(ScheduleSchema, {
     id: schedule.id,
@@ -69,7 +68,6 @@ function fromTiming({ startAtMs, endAtMs, ...timing }: Timing): ScheduleTiming {
   });
 }
 
-/** Converts a run to its message. */
 export function fromRun(run: ScheduleRun): RunMessage {
   const { id, scheduleId, cause, state, itemId, decisionId, outcome, errorCode, errorMessage } = run;
   return create(ScheduleRunSchema, {

@@ -46,7 +46,6 @@ export interface StoredChange
   readonly position?: SchedulePosition | undefined;
 }
 
-/** The filter of a list of schedules. */
 export interface ScheduleFilter {
   /** Empty for all. */
   readonly poolId: string;

@@ -24,7 +24,6 @@ function isOpen(sql: Sql): Fragment {
     and exists (select from tenants where tenants.id = tenant_id and tenants.status = 'active')`;
 }
 
-/** SQL queries for broadcasts. */
 export function broadcastStore(sql: Sql) {
   const columns = broadcastColumns(sql);
   return {

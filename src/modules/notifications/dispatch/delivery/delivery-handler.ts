@@ -174,7 +174,6 @@ function fromDelivery(delivery: Delivery): DeliveryMessage {
   });
 }
 
-/** Converts a broadcast to its API message. */
 export function fromBroadcast(broadcast: Broadcast, progress?: BroadcastProgress): BroadcastMessage {
   const { manifest, expanded, total, createdAt, updatedAt, ...rest } = broadcast;
   return create(BroadcastSchema, {

@@ -59,7 +59,6 @@ export function createDeliveryReporter({ metrics, events, clock }: Dependencies)
   };
 }
 
-/** Converts new delivery rows to reports. */
 export function toReports(tenantId: TenantId, rows: readonly DeliveryRow[]): DeliveryReport[] {
   return rows.map((row) => ({
     tenantId,

@@ -76,7 +76,6 @@ function meaningOf({ kind, severity, machineGenerated }: ObservationSummary): (t
   return state === "engaged" && machineGenerated ? "delivered" : state;
 }
 
-/** Whether an observation suppresses the address. */
 export function suppressesAddress(kind: ObservationKind, severity: string): boolean {
   const when = observationKinds[kind].suppresses;
   return when === "always" || (when === "when_hard" && severity === "hard");

@@ -26,7 +26,6 @@ export interface StreamedMessage extends InboxMessage {
   readonly at: Date;
 }
 
-/** Filter of a list of messages. */
 export interface InboxFilter {
   readonly unreadOnly: boolean;
   readonly unseenOnly: boolean;

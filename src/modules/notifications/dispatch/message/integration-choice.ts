@@ -18,7 +18,6 @@ export interface IntegrationRequest {
 /** The integration, or built-in provider, that sends a message. */
 export type SelectedIntegration = Pick<Integration, "id" | "providerKey" | "connectionId" | "casingOverride">;
 
-/** The dependencies of the chooser. */
 export interface IntegrationChooserParts {
   readonly integrations: Pick<Integrations, "choose" | "find">;
   readonly connections: Pick<Connections, "open">;

@@ -28,7 +28,6 @@ export interface SendRequest {
   readonly onlyIntegrationId: string;
 }
 
-/** The integration, provider, connection and layout of a message. */
 export type Route = Pick<Delivery, "integrationId" | "providerKey" | "connectionId" | "layoutId" | "layoutVersion">;
 
 /** A message that was not sent, as far as the service knows. */

@@ -1,7 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 
-/** A run that was cancelled. */
 interface CancelledRun {
   readonly id: string;
   /** Whether it was part of a digest that another run leads. */

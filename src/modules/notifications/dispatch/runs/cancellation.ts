@@ -9,7 +9,6 @@ import { digestStore } from "./digest-store.ts";
 /** How many runs and deliveries one call cancels at once. The rest is cancelled when it is due. */
 const cancelledMax = 10_000;
 
-/** Result of a cancellation. */
 export interface Cancellation {
   readonly transactionId: string;
   readonly cancelledRuns: number;

@@ -19,7 +19,6 @@ export interface OutgoingMessage {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The result of sending a message. */
 export type SendResult =
   | {
       readonly kind: "accepted";

@@ -94,5 +94,4 @@ export function outcome(result: SendResult): string {
   return [`${phase}/${code}`, ...notes].join(" ");
 }
 
-/** A signal that is never aborted. */
 export const neverAborted = new AbortController().signal;

@@ -5,7 +5,6 @@ import { connectionTo } from "./provider-fixture.ts";
 /** VAPID keys of a push sender. */
 export const vapidKeys = webPush.generateVAPIDKeys();
 
-/** A web_push connection. */
 export function pushConnection() {
   return connectionTo(
     "web_push",

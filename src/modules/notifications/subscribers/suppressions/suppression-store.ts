@@ -28,7 +28,6 @@ export function suppressedAt(sql: Sql, { tenantId, channel, identity }: AddressC
       and suppression.identity = suppression_identity(${channel}, ${identity}))`;
 }
 
-/** SQL queries for suppressions. */
 export function suppressionStore(sql: Sql) {
   const columns = sql`tenant_id, id, channel, identity, reason, note, delivery_id, provider_key, created_at`;
   return {

@@ -11,7 +11,6 @@ import {
 } from "./statistics.ts";
 import { type MeasuredMetric, type Sample, sampleOf, type Window } from "./window.ts";
 
-/** Input for the bound of a window. */
 interface BoundInput {
   /** Values of the baseline and of the recent windows that have enough outcomes. */
   readonly baseline: readonly number[];

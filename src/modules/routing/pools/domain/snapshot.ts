@@ -9,7 +9,6 @@ export interface PoolSnapshot {
   readonly pool: Pool;
   /** The key of the environment, used to check the access of callers. */
   readonly environmentKey: string;
-  /** Whether the environment is live or a sandbox. */
   readonly environmentMode: "live" | "sandbox";
   /** Ordered by id, without removed recipients. */
   readonly recipients: readonly Recipient[];

@@ -32,7 +32,6 @@ interface PauseOptions {
   readonly forS: number;
 }
 
-/** Operations on recipients. */
 export type RecipientService = ReturnType<typeof createRecipientService>;
 
 export function createRecipientService({ access, events, urlRefusal }: Dependencies) {

@@ -4,7 +4,6 @@ import { type Page, type PageRows, readKeyset } from "../../../../platform/pagin
 import type { PoolId, StoredPool } from "../domain/pool.ts";
 import { type NewRecipient, type Recipient, type RecipientId, recipientsMax } from "../domain/recipient.ts";
 
-/** Filter of a recipient list. */
 export interface RecipientFilter {
   readonly poolId: PoolId;
   /** Undefined selects all. "active" excludes ejected recipients. */

@@ -88,7 +88,6 @@ export function ruleHandlers(service: RuleService, cursors: Cursors): Handlers<t
   };
 }
 
-/** Converts the request of a new rule. */
 export function toNewRule(request: CreateRuleRequest): NewRule {
   return {
     name: request.name,

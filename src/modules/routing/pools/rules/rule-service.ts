@@ -15,7 +15,6 @@ interface Dependencies {
   readonly events: EventRecorder;
 }
 
-/** Operations on rules. */
 export type RuleService = ReturnType<typeof createRuleService>;
 
 export function createRuleService({ access, events }: Dependencies) {

@@ -3,7 +3,6 @@ import type { Sql } from "../../../../platform/db/index.ts";
 import type { PoolId } from "../domain/pool.ts";
 import { type NewRule, type Rule, type RuleId, rulesMax } from "../domain/rule.ts";
 
-/** SQL queries for rules. */
 export function ruleStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, pool_id, name, priority, condition, enabled, stop_on_match, on_error, action,

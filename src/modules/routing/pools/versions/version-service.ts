@@ -39,7 +39,6 @@ interface Dependencies {
 
 const stagedMax = 500;
 
-/** Operations on pool versions. */
 export type PoolVersionService = ReturnType<typeof createPoolVersionService>;
 
 export function createPoolVersionService({ access, events }: Dependencies) {

@@ -24,10 +24,8 @@ export interface StoredPoolVersion extends PoolVersion {
   readonly content: string;
 }
 
-/** The version and the digest that a pool has. */
 export type ActiveVersion = Pick<PoolVersion, "version" | "digest">;
 
-/** The SQL queries of pool versions. */
 export function versionStore(sql: Sql) {
   const columns = sql`tenant_id, pool_id, version, digest, origin, message, created_by, created_at`;
   return {

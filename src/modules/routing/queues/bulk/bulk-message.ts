@@ -45,13 +45,11 @@ export function toItemLimit(maxItems: bigint): number {
   return Number(maxItems > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : maxItems);
 }
 
-/** Converts a count to its message. */
 export function fromCount({ count, countByState, capped }: BulkCount): BulkPreview {
   const byState = Object.entries(countByState).map(([state, each]) => [state, BigInt(each)]);
   return create(BulkPreviewSchema, { count: BigInt(count), countByState: Object.fromEntries(byState), capped });
 }
 
-/** Converts an operation to its message. */
 export function fromOperation(operation: BulkOperation): OperationMessage {
   const { id, tenantId, poolId, action, reason, state, error, createdBy } = operation;
   return create(BulkOperationSchema, {

@@ -3,7 +3,6 @@ import type { Sql } from "../../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import type { BulkOperation, BulkState } from "./domain/bulk-operation.ts";
 
-/** The filter of a list of operations. */
 export interface BulkListFilter {
   /** Empty for all. */
   readonly poolId: string;
@@ -22,7 +21,6 @@ export interface BatchResult {
 
 const keptDays = 30;
 
-/** The SQL queries of bulk operations. */
 export function bulkStore(sql: Sql) {
   const columns = sql`tenant_id, id, pool_id, environment_key, action, filter, reason, max_items, state, position, batch,
     matched_count, changed_count, skipped_count, error, created_by, created_at, updated_at, ended_at`;

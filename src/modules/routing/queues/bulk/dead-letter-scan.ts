@@ -40,7 +40,6 @@ export function deadLetterScan(sql: Sql, filter: DeadLetterFilter) {
       return rows.map(({ id }) => id);
     },
 
-    /** Counts the matching letters. */
     async count(range: LetterRange): Promise<BulkCount> {
       const [row] = await sql<{ count: number }[]>`
         select count(*)::int as count from (select from ${letters} where ${matches(range)} limit ${countMax}) found`;

@@ -101,7 +101,6 @@ export function itemScan(sql: Sql, action: "cancel" | "requeue", filter: QueueIt
       return { items, lastId: lastId === null || read < limit ? undefined : lastId };
     },
 
-    /** Counts the matching items. */
     async count(range: ScanRange): Promise<BulkCount> {
       const rows = await sql<{ state: string | null; count: number; scanned: number }[]>`
         with scanned as materialized (${scanned(range, countMax)}),

@@ -14,7 +14,6 @@ interface Completion {
   readonly result?: JsonValue | undefined;
 }
 
-/** A completed item. */
 export interface CompletedRow extends Pick<QueueItem, "tenantId" | "id" | "recipientId" | "attempt"> {
   readonly leasedAtMs: number | null;
 }

@@ -52,7 +52,6 @@ export function toLeaseRequest(
 /** A worker that names its recipient gets no other items. */
 const ownItems: WholePoolScope = { unassigned: false };
 
-/** Converts a leased item. */
 export function fromRow(row: LeasedRow, { pool }: PoolSnapshot): LeasedItem {
   // A plain literal: create() costs more per field than the rest of the item.
   return {

@@ -7,7 +7,6 @@ import { optionalTime } from "../../../../platform/records/index.ts";
 import type { ItemOffer } from "../domain/queue-item.ts";
 import type { OpenOffer } from "./offer-store.ts";
 
-/** Converts an offer of an item. */
 export function fromItemOffer(offer: ItemOffer): ItemOfferMessage {
   const { number, recipientId, state, offeredAt, expiresAt, endedAt, reasonCode, reason, endedBy } = offer;
   return create(ItemOfferSchema, {

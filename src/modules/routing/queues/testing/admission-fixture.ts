@@ -189,7 +189,6 @@ export const constraints: Required<AdmissionConfig> = {
 
 const noGroups = { singleton: "", debounce: "", throttle: "", concurrency: "" };
 
-/** An item with default values. */
 const defaultItem: KeyedItem = {
   type: "ticket",
   key: "",

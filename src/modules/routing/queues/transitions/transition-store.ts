@@ -53,7 +53,6 @@ export interface TransitionedItem {
   readonly experiments: readonly { readonly id: string }[] | null;
 }
 
-/** An item that has ended. */
 export type EndedItem = Pick<TransitionedItem, "tenantId" | "id" | "blocks">;
 
 /**

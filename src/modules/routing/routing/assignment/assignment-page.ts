@@ -49,7 +49,6 @@ export function snapshotName({ digest }: Pick<PoolSnapshot, "digest">): string {
   return digest.slice(0, 16);
 }
 
-/** Creates a page of one pool. */
 export function createAssignmentPage(
   dependencies: Dependencies,
   pool: WaitingPool,

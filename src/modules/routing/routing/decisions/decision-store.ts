@@ -39,7 +39,6 @@ export function itemOf({ type, key, attributes, requirements, priority }: Stored
   return { type, key, attributes, requirements: requirements as unknown as RoutableItem["requirements"], priority };
 }
 
-/** Filter of a decision list. */
 export interface DecisionFilter {
   readonly poolId: string;
   readonly outcome: string;

@@ -5,7 +5,6 @@ import { type CompiledPool, compilePool } from "../domain/compilation/compiled-p
 /** Compiled pools without live state. */
 export type CompiledPools = ReturnType<typeof createCompiledPools>;
 
-/** Creates a cache of compiled pools. */
 export function createCompiledPools(entriesMax: number) {
   const entries = new BoundedCache<string, CompiledPool>(entriesMax);
   // The sides of a canary have the same pool.

@@ -73,7 +73,6 @@ export interface BulkCount {
 /** How many operations of a tenant may be unfinished. */
 export const unfinishedMax = 20;
 
-/** Whether an operation has ended. */
 export function isEnded({ state }: Pick<BulkOperation, "state">): boolean {
   return state !== "queued" && state !== "running";
 }

@@ -46,7 +46,6 @@ export class Filter {
     return this.#skills.length === 0 && this.#excluded.length === 0;
   }
 
-  /** Whether the filter includes all eligible recipients. */
   get includesAllEligible(): boolean {
     return this.among === this.#pool.eligible && this.admitsAll;
   }

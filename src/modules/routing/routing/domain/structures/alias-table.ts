@@ -33,7 +33,6 @@ export class AliasTable {
     for (const column of large) this.#own[column] = 1;
   }
 
-  /** The number of indices. */
   get size(): number {
     return this.#indices.length;
   }
