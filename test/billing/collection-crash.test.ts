@@ -57,13 +57,11 @@ test("the service's own usage counts once when nodes are killed while they count
   await sql`
     update billing_collections set counted_until = ${begin}, settled_until = ${begin} where meter_key = ${meterKey}`;
 
-  // Kills a node that has counted a part.
+  // Kills a node that has begun to count.
   const second = await startNodeProcess(settings);
   t.after(() => second.kill());
   await until(async () => (await progress())!.counted > begin);
   await second.kill();
-  const { counted: countedUntil } = (await progress())!;
-  assert.ok(countedUntil > begin && countedUntil.getTime() <= Date.now());
 
   // A node that lost its lease still counts while another one does.
   const others = await Promise.all([start(), start()]);

@@ -44,8 +44,11 @@ test("other tenants and /health get responses while one tenant's expensive rules
     }
     return { costly, answered, results: await batch };
   };
-  // Calls after the batch did not wait for its end. On a busy machine, a batch may be over after few calls.
-  const { costly, results } = await until(callDuringBatch, ({ answered }) => answered > 2);
+  // On a busy machine, a batch may be over after few calls.
+  let called = await callDuringBatch();
+  for (let batches = 1; called.answered <= 2 && batches < 5; batches++) called = await callDuringBatch();
+  const { costly, results, answered } = called;
+  assert.ok(answered > 2, `${answered} calls were answered during the batch`);
 
   // All were accepted: some were too expensive, and the call had no time for the others.
   const reasons = results.map(({ decision }) => `${decision.outcome} ${decision.reason}`);

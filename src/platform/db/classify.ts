@@ -46,7 +46,7 @@ export function classifyDatabaseError(error: unknown): Failure | undefined {
   return undefined;
 }
 
-/** Whether a statement failed because a row with a unique key of its own exists. */
+/** Whether a statement failed because another row has the same unique key. */
 export function isUniqueViolation(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === "23505";
 }

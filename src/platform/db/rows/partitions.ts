@@ -49,8 +49,10 @@ async function createPartitions(db: Database, table: DailyTable, nowMs: number):
     const name = partitionName(table, day);
     if (known.has(name)) continue;
     const created = await changePartitions(db, table, (tx) => createPartition(tx, table, day));
+    if (created) continue;
     // Later days have time until the next run.
-    if (!created && nth < 2) throw new Error(`the partition ${name} could not be locked in time`);
+    if (nth < 2) throw new Error(`the partition ${name} could not be locked in time`);
+    return;
   }
 }
 

@@ -16,7 +16,7 @@ export interface PoolSnapshot {
   readonly rules: readonly Rule[];
   /** SHA-256 of everything a decision depends on, as 64 hex digits. */
   readonly digest: string;
-  /** Higher than that of every earlier snapshot of the pool; 0 for a restored one. */
+  /** Higher than that of every earlier snapshot of the pool; 0 for one decoded from the archive. */
   readonly revision: number;
   /** The canary that is running; undefined for none, and on the side of the canary itself. */
   readonly canary?: PoolCanary | undefined;

@@ -80,7 +80,8 @@ export function encodeChunk({ recipients }: RecipientChunk): SnapshotBody["recip
 /** Decodes a snapshot and recomputes its digest. Config fields that are newer than the snapshot have their defaults. */
 export function decodeSnapshot(body: SnapshotBody): PoolSnapshot {
   const content: Content = {
-    ...{ ...body, revision: 0 },
+    ...body,
+    revision: 0,
     pool: { ...body.pool, ...decodeStamps(body.pool) },
     recipients: body.recipients.map((recipient) => ({
       ...recipient,

@@ -339,7 +339,8 @@ export function createAssigner(dependencies: Dependencies) {
 
 /** The pool that decisions of the baseline use now. */
 function newestPool({ live, pool }: LiveView): LiveView["pool"] {
-  return live.pool.snapshot.candidateId === undefined ? live.pool : pool;
+  const { candidateId, revision } = live.pool.snapshot;
+  return candidateId === undefined && revision >= pool.snapshot.revision ? live.pool : pool;
 }
 
 /** Whether recipients are offered their items. */

@@ -131,3 +131,16 @@ test("a decision that waits for its slice does not choose a recipient that was p
   await pools.view(before);
   assert.equal(waiting.proceed(() => false)!.recipientId, "second");
 });
+
+test("who still has the snapshot of a canary that was replaced by another one decides by its own content", async () => {
+  const { snapshot } = poolOf({ strategy: "priority", recipients: [{ id: "only" }] });
+  const pool = { ...snapshot.pool, tenantId: freshTenant(), id: ulid(Date.now()) as PoolId };
+  const sideOfCanary = (candidateId: string, revision: number) => ({
+    ...{ ...snapshot, pool, candidateId, revision, digest: candidateId },
+  });
+  const pools = createLivePools({ db, clock: { now: Date.now }, log: {} as never, events: recordedEvents() as never });
+  const [ended, started] = [sideOfCanary("ended", 1), sideOfCanary("started", 2)];
+  await pools.view({ ...snapshot, pool });
+  await pools.view(started);
+  assert.equal((await pools.view(ended)).pool.snapshot.candidateId, "ended");
+});

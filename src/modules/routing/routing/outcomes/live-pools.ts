@@ -154,7 +154,10 @@ export function createLivePools({
   function viewOf(entry: Entry, snapshot: PoolSnapshot): LiveView {
     const { live, pool: before } = entry.view;
     if (snapshot.candidateId !== undefined) {
-      if (isReplaced(entry.canary?.snapshot, snapshot)) entry.canary = compilePool(snapshot, before);
+      const known = entry.canary?.snapshot;
+      // A canary that has just ended may still be decided by its own content.
+      if (known?.candidateId !== snapshot.candidateId || isReplaced(known, snapshot))
+        entry.canary = compilePool(snapshot, before);
       return { pool: entry.canary!, live };
     }
     if (isReplaced(before.snapshot, snapshot)) {
@@ -284,7 +287,7 @@ export function createLivePools({
   };
 }
 
-/** Whether a snapshot is replaced by another one. A caller may have got its own before a change that decisions use already. */
+/** Whether a snapshot replaces the known one. Callers may still hold a snapshot older than the one that decisions use. */
 function isReplaced(known: PoolSnapshot | undefined, { digest, revision }: PoolSnapshot): boolean {
   return known === undefined || (known.digest !== digest && known.revision <= revision);
 }
