@@ -76,20 +76,22 @@ export async function work(
   keys: readonly string[],
   statusOf: (recipientId: string) => string = () => "success",
 ): Promise<ResponseData[]> {
-  const workOn = async (key: string) => {
-    // A busy node puts decisions off. What counts is the first one of a key that has an outcome.
-    const decision = await until(
+  // A busy node puts decisions off. What counts is the first one of a key that has an outcome.
+  const decide = (key: string) =>
+    until(
       () => tenant.route(poolId, { key }),
       ({ recipient_id }) => recipient_id !== "",
     );
-    const { decision_id, recipient_id } = decision;
-    await tenant.ok("POST", "/api/outcomes", { decision_id, status: statusOf(recipient_id), latency_ms: 10 });
-    return decision;
-  };
   const decisions: ResponseData[] = [];
   for (let from = 0; from < keys.length; from += 10) {
-    decisions.push(...(await Promise.all(keys.slice(from, from + 10).map(workOn))));
+    decisions.push(...(await Promise.all(keys.slice(from, from + 10).map(decide))));
   }
+  // Outcomes come last: a recipient whose items fail is ejected, and then gets no items for a while.
+  await Promise.all(
+    decisions.map(({ decision_id, recipient_id }) =>
+      tenant.ok("POST", "/api/outcomes", { decision_id, status: statusOf(recipient_id), latency_ms: 10 }),
+    ),
+  );
   return decisions;
 }
 
