@@ -53,7 +53,7 @@ export interface FormView {
   readonly problem: string;
 }
 
-/** Content or action of the hosted page. */
+/** A view of the hosted page, or its next action. */
 export type PageView =
   /** Nothing can be shown: the session is unknown, or belongs to another browser. */
   | { readonly kind: "refused"; readonly reason: RefusalReason }

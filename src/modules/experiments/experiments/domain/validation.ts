@@ -104,7 +104,7 @@ function checkMetric(metric: Metric, field: string): Violation[] {
   return violations;
 }
 
-/** Estimates the success metrics' needs; undefined if a baseline or a minimum lift is unknown. */
+/** Estimates the units and days that the success metrics need; undefined if a baseline or a minimum lift is unknown. */
 function estimateOf(design: Design): { readonly units: number; readonly days: number } | undefined {
   const { variants, control, alpha, metrics, scoreWindowS } = design;
   const measured = metrics.filter(({ role }) => role === "success");

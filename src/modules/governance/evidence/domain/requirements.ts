@@ -16,7 +16,7 @@ export interface Requirement {
   readonly description: string;
 }
 
-/** A pack's demands in addition to the table. */
+/** Requirements that a pack adds to those of the table. */
 export interface Demands {
   readonly requiredTypes: readonly ReceiptType[];
   /** The age at which receipts are stale, if it is less than the requirement's; 0 for no further limit. */

@@ -34,7 +34,7 @@ export interface Reach {
   readonly reasons: readonly ReachReason[];
 }
 
-/** An address of a channel, and its sender. */
+/** A planned delivery, and the provider that would send it. */
 export interface ChosenRoute {
   readonly plan: PlannedDelivery;
   /** The provider, or why none would; undefined for a message that is skipped earlier. */

@@ -60,7 +60,7 @@ export interface Compensation extends Retryable {
   readonly work: WorkOf<(typeof compensationKinds)[number]>;
 }
 
-/** The step reader's context for readers of work. */
+/** Passed to the readers of work: the current step, and how to read steps inside it. */
 export interface WorkContext extends ReadContext {
   /** The step whose work is read. */
   readonly step: ObjectReader;
