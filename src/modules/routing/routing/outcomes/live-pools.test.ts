@@ -111,7 +111,7 @@ test("a node whose clock is set back still reads the state of its pools again", 
   await until(() => live.deprioritizedUntilMs[0]! > 0);
 });
 
-test("a decision that waits for its slice does not choose a recipient that was paused before it, whoever still has the pool as it was", async () => {
+test("a decision that waits for its slice does not choose a paused recipient when another caller views an older snapshot", async () => {
   const tenantId = freshTenant();
   const id = ulid(Date.now()) as PoolId;
   const snapshotWith = (status: "active" | "paused", revision: number) => {
@@ -132,7 +132,7 @@ test("a decision that waits for its slice does not choose a recipient that was p
   assert.equal(waiting.proceed(() => false)!.recipientId, "second");
 });
 
-test("who still has the snapshot of a canary that was replaced by another one decides by its own content", async () => {
+test("a caller with the snapshot of an ended canary decides by that snapshot after the next canary has started", async () => {
   const { snapshot } = poolOf({ strategy: "priority", recipients: [{ id: "only" }] });
   const pool = { ...snapshot.pool, tenantId: freshTenant(), id: ulid(Date.now()) as PoolId };
   const sideOfCanary = (candidateId: string, revision: number) => ({

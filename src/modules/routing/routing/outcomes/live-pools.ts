@@ -155,7 +155,7 @@ export function createLivePools({
     const { live, pool: before } = entry.view;
     if (snapshot.candidateId !== undefined) {
       const known = entry.canary?.snapshot;
-      // A canary that has just ended may still be decided by its own content.
+      // Callers that hold the snapshot of an ended canary still decide by its content, not by the next canary's.
       if (known?.candidateId !== snapshot.candidateId || isReplaced(known, snapshot))
         entry.canary = compilePool(snapshot, before);
       return { pool: entry.canary!, live };
