@@ -29,6 +29,7 @@ test("nodes with one Redis share a tenant's limit, and without Redis follow thei
   const closed = await startService(limited(redis.url, "closed"), url);
   const nodes = [open, closed].map(({ baseUrl }) => restClient(baseUrl, key));
 
+  const startedMs = performance.now();
   const responses = await Promise.all(
     Array.from({ length: 60 }, (_, i) => nodes[i % 2]!.call("GET", "/api/events/01J00000000000000000000000")),
   );
@@ -36,7 +37,8 @@ test("nodes with one Redis share a tenant's limit, and without Redis follow thei
   const judged = responses.filter(({ headers }) => headers.has("x-ratelimit-limit"));
   const passed = judged.filter(({ status }) => status === 404).length;
   const unjudged = responses.length - judged.length;
-  assert.ok(passed + unjudged >= 20 && passed <= 26, `${passed} of ${judged.length} passed a bucket of 20`);
+  const passedMax = 21 + (performance.now() - startedMs) / 1000;
+  assert.ok(passed + unjudged >= 20 && passed <= passedMax, `${passed} of ${judged.length} passed a bucket of 20`);
   assert.ok(judged.every(({ status }) => status === 404 || status === 429));
   // The bucket is empty for both.
   const statuses = async (node: number) =>

@@ -61,9 +61,9 @@ for (const skewMs of [hourMs, -hourMs, 3000]) {
         ]),
       ),
     };
-    // The time of the database is known up to a fraction of a round trip.
+    // The time of the database is known up to a fraction of a round trip, which is long on a busy machine.
     for (const [name, atMs] of Object.entries(times)) {
-      assert.ok(atMs > fromMs - 500 && atMs < toMs + 500, `${name} is ${atMs - fromMs} ms after the start`);
+      assert.ok(atMs > fromMs - 1500 && atMs < toMs + 1500, `${name} is ${atMs - fromMs} ms after the start`);
     }
   });
 }

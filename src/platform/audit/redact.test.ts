@@ -141,6 +141,6 @@ test("a hostile text is redacted in linear time", () => {
     const startedMs = performance.now();
     all(text);
     // A backtracking pattern would take minutes here, so a generous bound is enough to detect one.
-    assert.ok(performance.now() - startedMs < 5_000, unit);
+    assert.ok(performance.now() - startedMs < 60_000, unit);
   }
 });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { CelError, type CelErrorKind, compileCel } from "./index.ts";
 
-// CPU time of this thread, which is independent of other work on the machine; every case takes 0 to 15 ms.
-const CPU_MS_MAX = 500;
+// Every case takes 0 to 15 ms; without a limit of the work most would take minutes.
+const CPU_MS_MAX = 10_000;
 
 const VARIABLES = { item: "map", now: "timestamp" } as const;
 

@@ -211,20 +211,14 @@ test("comments, entities, document types and other tricks of parsers are refused
 test("a message that would keep the XML parser busy is refused before it is parsed", async () => {
   const many = (count: number, part: (nth: number) => string) =>
     Array.from({ length: count }, (_, nth) => part(nth)).join("");
-  const costly = {
-    "many attributes": `<r${many(10_000, (nth) => ` a${nth}=""`)}/>`,
-    "many namespaces": `<r${many(5000, (nth) => ` xmlns:n${nth}="u"`)}/>`,
-    "many elements": `<r>${"<a/>".repeat(20_000)}</r>`,
-    "elements without an end": "<a>".repeat(32_000),
-    "ends without a start": "</a>".repeat(20_000),
-    "a tag without an end": `<r ${'a="'.repeat(30_000)}`,
-  };
-  for (const [kind, xml] of Object.entries(costly)) {
-    const start = process.threadCpuUsage();
-    await assert.rejects(nameIn(xml), SamlRefusal, kind);
-    const { user } = process.threadCpuUsage(start);
-    assert.ok(user < 100_000, `${kind}: ${user / 1000} ms`);
-  }
+  // After the parser, the message would also have the parser's fault.
+  const notWellFormed = /^the message is not well-formed$/;
+  await refused(`<r${many(10_000, (nth) => ` a${nth}=""`)}/>`, /too many attributes/);
+  await refused(`<r${many(5000, (nth) => ` xmlns:n${nth}="u"`)}/>`, /too many attributes/);
+  await refused(`<r>${"<a/>".repeat(20_000)}</r>`, /too many tags/);
+  await refused("<a>".repeat(32_000), /nested too deeply/);
+  await refused("</a>".repeat(20_000), notWellFormed);
+  await refused(`<r ${'a="'.repeat(30_000)}`, notWellFormed);
 });
 
 test("weak or foreign encryption is refused, and plain assertions where encryption is required", async () => {

@@ -55,6 +55,7 @@ function checkTags(body: string): void {
     else if (empty === "") depth++;
     require(++tags <= tagsMax, "the message has too many tags");
     require((attributes!.match(attributePattern)?.length ?? 0) <= attributesMax, "an element has too many attributes");
+    require(depth >= 0, "the message is not well-formed");
     require(depth <= depthMax, "the message is nested too deeply");
   }
   require(depth === 0, "the message is not well-formed");
