@@ -4,6 +4,7 @@ import type { Failure } from "../errors/index.ts";
 import type { Principal, TenantId } from "../platform/access/index.ts";
 import type { Sql } from "../platform/db/index.ts";
 import type { KeyedCall } from "../platform/idempotency/index.ts";
+import type { KeyOf, ListPage, PageRequest, ReadRows } from "../platform/paging/index.ts";
 import type { ReturnedFields } from "./returned-fields.ts";
 import type { TenantState } from "./tenant-state.ts";
 
@@ -92,6 +93,23 @@ export interface Context {
   readonly body: AsyncIterable<Uint8Array> | undefined;
   /** The transaction of a mutating operation, or the connection pool for other operations. */
   readonly sql: Sql;
+  /**
+   * Reads one page of a list into a field of the response. A cursor is valid only with the same filter. `keyOf` returns the
+   * key by which the rows are ordered, which is their id by default.
+   */
+  page<Field extends string, Row extends { readonly id: string }>(
+    field: Field,
+    request: PageRequest,
+    filter: readonly unknown[],
+    read: ReadRows<Row>,
+  ): Promise<ListPage<Field, Row>>;
+  page<Field extends string, Row>(
+    field: Field,
+    request: PageRequest,
+    filter: readonly unknown[],
+    read: ReadRows<Row>,
+    keyOf: KeyOf<Row>,
+  ): Promise<ListPage<Field, Row>>;
   /** The tenant's own value of a setting; undefined if it has none, so that the instance's value applies. */
   settingOf(key: string): unknown;
   /** The tenant's daily quota for an operation, for handlers that charge it in their own transaction; undefined if unlimited. */
@@ -113,12 +131,13 @@ export interface Context {
 }
 
 /**
- * Runs an operation: a request message in, a response message out. Rules and SQL belong in the module's services.
+ * Runs an operation: a request message in, the response out, as a plain record or as a message. Rules and SQL belong in the
+ * module's services.
  * A streaming handler rejects invalid requests before it returns the stream, because the response can no longer become
  * an error afterwards.
  */
 // biome-ignore lint/suspicious/noExplicitAny: each handler takes its own request type; the handler table is untyped.
-export type Handler = (context: Context, request: any) => Promise<CallResponse>;
+export type Handler = (context: Context, request: any) => Promise<object>;
 
 /**
  * Runs a frequent mutating operation. It gets no transaction; a batcher commits it together with other calls and stores
@@ -142,7 +161,7 @@ export type PreparedHandler = {
   // biome-ignore lint/suspicious/noExplicitAny: as with Handler.
   readonly prepare: (context: Context, request: any, from: any) => Promise<any>;
   // biome-ignore lint/suspicious/noExplicitAny: as with Handler.
-  readonly run: (context: Context, request: any, prepared: any) => Promise<Message>;
+  readonly run: (context: Context, request: any, prepared: any) => Promise<object>;
 };
 
 /** Makes an operation prepare again; `from` is passed to `prepare`, undefined at first. */

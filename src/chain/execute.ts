@@ -4,9 +4,12 @@ import type { Operation } from "../definitions/index.ts";
 import { fail, invalid } from "../errors/index.ts";
 import type { TenantId } from "../platform/access/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
+import type { Cursors } from "../platform/cursor/index.ts";
 import { type Database, runAfterCommit, type Sql } from "../platform/db/index.ts";
 import { isRecorded, type KeyedCall, readStoredResponse, withIdempotency } from "../platform/idempotency/index.ts";
+import { type KeyOf, type ListPage, type PageRequest, type ReadRows, readPage } from "../platform/paging/index.ts";
 import { createJsonEncoder } from "../platform/protojson/index.ts";
+import { createMessageConverter } from "../platform/records/index.ts";
 import {
   type AfterCommit,
   type Call,
@@ -28,6 +31,7 @@ import { guardStream } from "./stream.ts";
 interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
+  readonly cursors: Cursors;
   /** The longest time that a call may take. A later commit is rolled back. */
   readonly timeoutMs: number;
   /** Charges a tenant's daily quota, or throws. */
@@ -71,15 +75,16 @@ function executorOf(
       return guardStream(stream as AsyncIterable<Message>, () => context.recheckAccess());
     };
   }
+  const toMessage = createMessageConverter(operation.method.output);
   if (typeof handler === "function" && !operation.governance.mutating) {
-    return async (call) => handler(contextOf(call, dependencies), call.message);
+    return async (call) => toMessage(await handler(contextOf(call, dependencies), call.message));
   }
   const codec = createStoredResponseCodec(operation);
   if (typeof handler === "function") {
     return (call) => {
       const context = contextOf(call, dependencies);
       const keyed = keyedCallOf(call, context.nowMs, codec, dependencies.fingerprintSecret);
-      const run = checked(check, call, context, () => handler(context, call.message) as Promise<Message>);
+      const run = checked(check, call, context, async () => toMessage(await handler(context, call.message)));
       return executeInTransaction({ call, context, keyed, codec, dependencies }, run);
     };
   }
@@ -137,6 +142,7 @@ async function executePrepared(
   dependencies: Dependencies,
 ): Promise<Message> {
   if (call.invalid !== undefined) throw call.invalid;
+  const toMessage = createMessageConverter(call.operation.method.output);
   const context = contextOf(call, dependencies);
   const keyed = keyedCallOf(call, context.nowMs, codec, dependencies.fingerprintSecret);
   // Leaves the queue for a connection when the caller does.
@@ -148,7 +154,9 @@ async function executePrepared(
     context.sql = sql;
     const prepared = await handler.prepare(context, call.message, from);
     try {
-      const run = checked(check, call, context, () => handler.run(context, call.message, prepared));
+      const run = checked(check, call, context, async () =>
+        toMessage(await handler.run(context, call.message, prepared)),
+      );
       return await executeInTransaction({ call, context, keyed, codec, dependencies }, run);
     } catch (error) {
       if (!(error instanceof PrepareAgain)) throw error;
@@ -240,6 +248,18 @@ class CallContext implements Context {
 
   get body(): AsyncIterable<Uint8Array> | undefined {
     return this.#call.body;
+  }
+
+  async page<Field extends string, Row>(
+    field: Field,
+    request: PageRequest,
+    filter: readonly unknown[],
+    read: ReadRows<Row>,
+    keyOf: KeyOf<Row> = (row) => (row as { readonly id: string }).id,
+  ): Promise<ListPage<Field, Row>> {
+    const scope = { tenantId: this.tenantId, operation: this.operation.id, filter };
+    const { items, ...page } = await readPage(this.#dependencies.cursors, request, scope, keyOf, read);
+    return { ...page, [field]: items } as unknown as ListPage<Field, Row>;
   }
 
   settingOf(key: string): unknown {

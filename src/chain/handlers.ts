@@ -1,10 +1,11 @@
 import type { DescMethod, DescService, MessageShape } from "@bufbuild/protobuf";
+import type { Plain } from "../platform/records/index.ts";
 import type { Context, OwnCommitHandler, PreparedHandler } from "./call.ts";
 
 type HandlerOf<M extends DescMethod> = M["methodKind"] extends "server_streaming"
   ? (context: Context, request: MessageShape<M["input"]>) => Promise<AsyncIterable<MessageShape<M["output"]>>>
   :
-      | ((context: Context, request: MessageShape<M["input"]>) => Promise<MessageShape<M["output"]>>)
+      | ((context: Context, request: MessageShape<M["input"]>) => Promise<Plain<MessageShape<M["output"]>>>)
       | OwnCommitHandler
       | PreparedHandler;
 

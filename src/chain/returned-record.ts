@@ -3,6 +3,7 @@ import { findUpdatedRecord, isObserved, type Operation, type UpdatedRecord } fro
 import { Failure, type Violation } from "../errors/index.ts";
 import { updateRefusal } from "../platform/db/index.ts";
 import { createJsonEncoder, toViolationFailure } from "../platform/protojson/index.ts";
+import { createMessageConverter } from "../platform/records/index.ts";
 import { createMessageChecker } from "../platform/validation/index.ts";
 import type { Call, Context, Handler, ServiceHandlers } from "./call.ts";
 import type { ReturnedFields } from "./returned-fields.ts";
@@ -67,14 +68,14 @@ async function readCurrent(
   message: Message,
 ): Promise<Message | undefined> {
   const from = message as unknown as Slots;
-  const { input } = reader.method;
+  const { input, output } = reader.method;
   const request = create(
     input,
     Object.fromEntries(input.fields.map(({ localName }) => [localName, from[localName]])) as never,
   );
   try {
-    const response = (await read(context, request)) as unknown as Record<string, Message | undefined>;
-    return response[field.localName];
+    const response = createMessageConverter(output)(await read(context, request));
+    return (response as unknown as Record<string, Message | undefined>)[field.localName];
   } catch (error) {
     if (error instanceof Failure && error.code === "NOT_FOUND") return undefined;
     throw error;

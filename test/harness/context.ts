@@ -1,4 +1,5 @@
-import { create, type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import { randomBytes } from "node:crypto";
+import { create, type DescMessage, type Message, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import {
   type AfterCommit,
   type Context,
@@ -9,8 +10,11 @@ import {
 import { readOperations } from "../../src/definitions/index.ts";
 import { Failure } from "../../src/errors/index.ts";
 import { grantedScopes, type Principal, type TenantId } from "../../src/platform/access/index.ts";
+import { createCursors } from "../../src/platform/cursor/index.ts";
 import { type Database, openDatabase, runAfterCommit } from "../../src/platform/db/index.ts";
 import { ulid } from "../../src/platform/ids/ulid.ts";
+import { type KeyOf, type PageRequest, type ReadRows, readPage } from "../../src/platform/paging/index.ts";
+import { createMessageConverter } from "../../src/platform/records/index.ts";
 import { afterFile } from "./after-file.ts";
 import { freshDatabase } from "./postgres.ts";
 
@@ -63,6 +67,17 @@ export function contextFor(db: Database, choice: ContextChoice = {}): Context {
     signal: new AbortController().signal,
     nowMs: Date.now(),
     sql: db.sql,
+    async page<Row>(
+      field: string,
+      request: PageRequest,
+      filter: readonly unknown[],
+      read: ReadRows<Row>,
+      keyOf?: KeyOf<Row>,
+    ) {
+      const scope = { tenantId, operation: anyOperation.id, filter };
+      const { items, ...page } = await readPage(cursors, request, scope, keyOf ?? rowId, read);
+      return { ...page, [field]: items } as never;
+    },
     settingOf: () => undefined,
     quotaOf: () => undefined,
     takeQuota: () => undefined,
@@ -74,33 +89,37 @@ export function contextFor(db: Database, choice: ContextChoice = {}): Context {
   };
 }
 
-const anyOperation = readOperations()[0]!;
+const operations = readOperations();
+const anyOperation = operations[0]!;
+const cursors = createCursors(randomBytes(32));
 
-/** Runs a handler like the chain does: in one transaction, with the after-commit work after it. */
+const rowId = (row: unknown) => (row as { readonly id: string }).id;
+
+/** Runs a handler like the chain does: in one transaction, with the after-commit work after it, to a response message. */
 export async function perform<I extends DescMessage, O>(
   db: Database,
   choice: ContextChoice,
   handler: ((context: Context, request: MessageShape<I>) => Promise<O>) | OwnCommitHandler | PreparedHandler,
   schema: I,
   request: MessageInitShape<I>,
-): Promise<O> {
+): Promise<Extract<O, Message>> {
   if (typeof handler !== "function" && !("prepare" in handler))
     throw new Error("A handler with its own commit commits its own transaction");
   const actions: AfterCommit[] = [];
   const message = create(schema, request);
+  const { output } = operations.find(({ method }) => method.input === schema)!.method;
+  const toMessage = createMessageConverter(output);
   const afterCommit = (action: AfterCommit) => void actions.push(action);
   for (let from: unknown; ; ) {
     const context = contextFor(db, { ...choice, afterCommit });
     const prepared = typeof handler === "function" ? undefined : await handler.prepare(context, message, from);
     try {
-      const response = await db.transaction((tx) => {
+      const response = await db.transaction((tx): Promise<unknown> => {
         const inside = { ...context, sql: tx };
-        return typeof handler === "function"
-          ? handler(inside, message)
-          : (handler.run(inside, message, prepared) as Promise<O>);
+        return typeof handler === "function" ? handler(inside, message) : handler.run(inside, message, prepared);
       });
       await runAfterCommit(actions);
-      return response;
+      return toMessage(response as object) as Extract<O, Message>;
     } catch (error) {
       if (!(error instanceof PrepareAgain)) throw error;
       from = error.from;

@@ -44,7 +44,7 @@ test("a change on one node is soon visible on another", async () => {
   const [a, b] = [await startNode(), await startNode()];
   const tenantId = freshTenant();
   const production = [{ key: "production", name: "Production", mode: "live" }] as const;
-  await createEnvironments({ events, changes: a.changes, cursors }).add(a.db.sql, tenantId, production, Date.now());
+  await createEnvironments({ events, changes: a.changes }).add(a.db.sql, tenantId, production, Date.now());
   const made = await perform(a.db, { tenantId }, a.pools.handlers.pools.createPool, CreatePoolRequestSchema, {
     name: "p",
   });

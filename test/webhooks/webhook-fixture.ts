@@ -83,7 +83,6 @@ export async function startWebhookFixture({ random = () => 0.5, startedAt = inAn
     const webhooks = createWebhooks({
       db,
       signals,
-      cursors,
       clock,
       log,
       metrics,

@@ -60,7 +60,7 @@ export function createOperations({ discovery, explainers, health: healthParts, c
     handlers: {
       "service.api.EventService": events.handlers,
       "service.api.WebhookService": webhooks.handlers,
-      "service.api.DiscoveryService": createDiscovery({ ...discovery, cursors: parts.cursors }).handlers,
+      "service.api.DiscoveryService": createDiscovery(discovery).handlers,
       "service.api.OperationalHealthService": health.handlers,
       "service.api.AnalyticsService": createAnalytics({ ...parts, config }).handlers,
       "service.api.ExplainService": createExplain(() => [...explainers(), webhooks.explainer]).handlers,

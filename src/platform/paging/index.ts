@@ -29,7 +29,8 @@ export function pageOffset(skip: number): number {
   return Math.max(skip, 0);
 }
 
-interface PageRequest {
+/** The fields of list requests that choose a page. */
+export interface PageRequest {
   readonly pageSize: number;
   readonly pageToken: string;
   readonly skip: number;
@@ -50,13 +51,23 @@ interface PageResult<T> {
   readonly totalCapped: boolean;
 }
 
+/** A list response whose rows are in the given field. */
+export type ListPage<Field extends string, Row> = Omit<PageResult<Row>, "items"> &
+  Readonly<Record<Field, readonly Row[]>>;
+
+/** Reads the rows of a page from a store. */
+export type ReadRows<Row> = (page: Page) => Promise<PageRows<Row>>;
+
+/** Returns the key by which the rows of a list are ordered. */
+export type KeyOf<Row> = (row: Row) => string;
+
 /** Reads one page: decodes the cursor, reads the rows from the store, and encodes the next cursor. */
 export async function readPage<T>(
   cursors: Cursors,
   request: PageRequest,
   scope: Scope,
-  keyOf: (row: T) => string,
-  read: (page: Page) => Promise<PageRows<T>>,
+  keyOf: KeyOf<T>,
+  read: ReadRows<T>,
 ): Promise<PageResult<T>> {
   const bound = { tenantId: scope.tenantId, operation: scope.operation, filter: filterHash(scope.filter ?? []) };
   const from = request.pageToken === "" ? undefined : cursors.decode(request.pageToken, bound);
@@ -72,7 +83,7 @@ export async function readPage<T>(
 }
 
 /** Reads a page without skipping more than offsetMax items. A larger offset is valid only if the list ends before offsetMax. */
-async function readBounded<T>(read: (page: Page) => Promise<PageRows<T>>, page: Page): Promise<PageRows<T>> {
+async function readBounded<T>(read: ReadRows<T>, page: Page): Promise<PageRows<T>> {
   const isBeyond = page.offset > offsetMax;
   const found = await read(isBeyond ? { ...page, fetch: 1, offset: offsetMax } : page);
   const isCutShort = found.rows.length === 0 && found.scannedTo !== undefined && page.offset > 0;

@@ -5,6 +5,8 @@
  */
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 
+export { createMessageConverter, type Plain } from "./plain.ts";
+
 /** The fields that every record has. */
 export interface Stamps {
   readonly createdAt: Date;
@@ -55,7 +57,18 @@ export function isEmptyChange(change: object): boolean {
   return changedFields(change).length === 0;
 }
 
-/** The name of an enum number; undefined for an unknown number. */
-export function nameOf<N extends string>(numbers: Readonly<Record<N, number>>, number: number): N | undefined {
-  return (Object.keys(numbers) as N[]).find((name) => numbers[name] === number);
+/** The numbers of an enum's values by their names in the domain: in lower case, and empty for an unspecified value. */
+export function enumNumbers<E extends Readonly<Record<string, string | number>>>(values: E) {
+  const named = Object.entries(values).filter(([, number]) => typeof number === "number");
+  return Object.fromEntries(
+    named.map(([name, number]) => [name === "UNSPECIFIED" ? "" : name.toLowerCase(), number]),
+  ) as { readonly [K in keyof E as K extends "UNSPECIFIED" ? "" : Lowercase<K & string>]: E[K] };
+}
+
+/** The name of an enum number; undefined for an unspecified or unknown number. */
+export function nameOf<N extends string>(
+  numbers: Readonly<Record<N, number>>,
+  number: number,
+): Exclude<N, ""> | undefined {
+  return ((Object.keys(numbers) as N[]).find((name) => numbers[name] === number) as Exclude<N, "">) || undefined;
 }

@@ -21,12 +21,12 @@ export type { FindLayoutUses } from "./service.ts";
 /** The module's public API. */
 export type Layouts = ReturnType<typeof createLayouts>;
 
-type Dependencies = LayoutParts & Pick<PlatformServices, "cacheLoadDb" | "cursors">;
+type Dependencies = LayoutParts & Pick<PlatformServices, "cacheLoadDb">;
 
-export function createLayouts({ cacheLoadDb, cursors, events, changes, findLayoutUses, partials }: Dependencies) {
+export function createLayouts({ cacheLoadDb, events, changes, findLayoutUses, partials }: Dependencies) {
   const service = createLayoutService({ events, changes, findLayoutUses, partials });
   return {
-    handlers: layoutHandlers(service, cursors),
+    handlers: layoutHandlers(service),
     packRecords: createLayoutRecords(service, findLayoutUses),
     ...createLayoutSnapshots({ db: cacheLoadDb, changes }),
     /** The names of layouts that include a partial. */

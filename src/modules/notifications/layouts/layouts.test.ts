@@ -35,7 +35,6 @@ const partials = {
 const layouts = createLayouts({
   partials,
   cacheLoadDb: db,
-  cursors: createCursors(randomBytes(32)),
   changes,
   events,
   findLayoutUses: async (_sql, tenantId, layoutId, limit) =>

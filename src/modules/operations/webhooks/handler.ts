@@ -1,30 +1,11 @@
-import { create, toJson } from "@bufbuild/protobuf";
+import { toJson } from "@bufbuild/protobuf";
 import { type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
-import {
-  CreateWebhookEndpointResponseSchema,
-  DeleteWebhookEndpointResponseSchema,
-  GetWebhookDeliveryResponseSchema,
-  GetWebhookEndpointResponseSchema,
-  GetWebhookReplayResponseSchema,
-  ListEventDeliveriesResponseSchema,
-  ListWebhookDeliveriesResponseSchema,
-  ListWebhookEndpointsResponseSchema,
-  ReplayWebhookDeliveryResponseSchema,
-  ReplayWebhookEndpointResponseSchema,
-  RotateWebhookSecretResponseSchema,
-  type WebhookService as Rpc,
-  TestWebhookEndpointResponseSchema,
-  UpdateWebhookEndpointResponseSchema,
-} from "../../../../gen/service/api/webhook_pb.ts";
+import type { WebhookService as Rpc } from "../../../../gen/service/api/webhook_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { EnvironmentMode } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Json, JsonObject } from "../../../platform/document/index.ts";
-import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, expectedVersion, nameOf } from "../../../platform/records/index.ts";
 import { deliveryStore } from "./deliveries/delivery-store.ts";
-import type { Delivery } from "./domain/delivery.ts";
-import type { Endpoint } from "./domain/endpoint.ts";
 import type { EndpointService } from "./endpoints/endpoint-service.ts";
 import { endpointStore } from "./endpoints/endpoint-store.ts";
 import {
@@ -37,11 +18,7 @@ import {
 } from "./messages.ts";
 import type { RedeliveryService } from "./replays/redelivery-service.ts";
 
-export function webhookHandlers(
-  endpoints: EndpointService,
-  redelivery: RedeliveryService,
-  cursors: Cursors,
-): Handlers<typeof Rpc> {
+export function webhookHandlers(endpoints: EndpointService, redelivery: RedeliveryService): Handlers<typeof Rpc> {
   return {
     async createWebhookEndpoint(context, { url, description, eventTypes, environmentMode, ...options }) {
       const { endpoint, secret } = await endpoints.createEndpoint(context, {
@@ -54,27 +31,21 @@ export function webhookHandlers(
         transform: jsonOf(options.transform) ?? null,
         environmentMode: (environmentMode || undefined) as EnvironmentMode | undefined,
       });
-      return create(CreateWebhookEndpointResponseSchema, { endpoint: fromEndpoint(endpoint, { secret }) });
+      return { endpoint: { ...fromEndpoint(endpoint), secret } };
     },
 
     async getWebhookEndpoint(context, request) {
       const endpoint = await endpoints.getEndpoint(context, request.endpointId);
-      return create(GetWebhookEndpointResponseSchema, { endpoint: fromEndpoint(endpoint) });
+      return { endpoint: fromEndpoint(endpoint) };
     },
 
-    async listWebhookEndpoints({ tenantId, principal, sql, operation }, request) {
-      const { environmentMode } = principal;
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id, filter: [environmentMode] },
-        (endpoint: Endpoint) => endpoint.id,
-        (wanted) => endpointStore(sql).list(tenantId, environmentMode, wanted),
+    async listWebhookEndpoints(context, request) {
+      const { tenantId, sql } = context;
+      const { environmentMode } = context.principal;
+      const page = await context.page("endpoints", request, [environmentMode], (wanted) =>
+        endpointStore(sql).list(tenantId, environmentMode, wanted),
       );
-      return create(ListWebhookEndpointsResponseSchema, {
-        ...page,
-        endpoints: page.items.map((endpoint) => fromEndpoint(endpoint)),
-      });
+      return { ...page, endpoints: page.endpoints.map(fromEndpoint) };
     },
 
     async updateWebhookEndpoint(context, { endpointId, url, description, status, recordVersion, ...sets }) {
@@ -89,22 +60,22 @@ export function webhookHandlers(
         status: status === undefined ? undefined : nameOf(endpointStatuses, status),
       };
       const endpoint = await endpoints.updateEndpoint(context, endpointId, change, expectedVersion(recordVersion));
-      return create(UpdateWebhookEndpointResponseSchema, { endpoint: fromEndpoint(endpoint) });
+      return { endpoint: fromEndpoint(endpoint) };
     },
 
     async deleteWebhookEndpoint(context, request) {
       const endpoint = await endpoints.deleteEndpoint(context, request.endpointId);
-      return create(DeleteWebhookEndpointResponseSchema, { endpoint: fromEndpoint(endpoint) });
+      return { endpoint: fromEndpoint(endpoint) };
     },
 
     async rotateWebhookSecret(context, request) {
-      const { endpoint, ...revealed } = await endpoints.rotateSecret(context, request.endpointId);
-      return create(RotateWebhookSecretResponseSchema, { endpoint: fromEndpoint(endpoint, revealed) });
+      const { endpoint, secret, previousValidUntil } = await endpoints.rotateSecret(context, request.endpointId);
+      return { endpoint: { ...fromEndpoint(endpoint), secret, previousSecretValidUntil: previousValidUntil } };
     },
 
     async testWebhookEndpoint(context, request) {
       const delivery = await redelivery.testEndpoint(context, request.endpointId, (request.data ?? {}) as JsonObject);
-      return create(TestWebhookEndpointResponseSchema, { delivery: fromDelivery(delivery) });
+      return { delivery: fromDelivery(delivery) };
     },
 
     async replayWebhookEndpoint(context, { endpointId, since, until, selection }) {
@@ -114,16 +85,16 @@ export function webhookHandlers(
         until: until === undefined ? now : dateOf(until),
         selection: nameOf(replaySelections, selection) ?? "failed",
       });
-      return create(ReplayWebhookEndpointResponseSchema, { replay: fromReplay(replay) });
+      return { replay: fromReplay(replay) };
     },
 
     async getWebhookReplay(context, { endpointId, replayId }) {
       const replay = await redelivery.getReplay(context, endpointId, replayId);
-      return create(GetWebhookReplayResponseSchema, { replay: fromReplay(replay) });
+      return { replay: fromReplay(replay) };
     },
 
     async listWebhookDeliveries(context, request) {
-      const { tenantId, sql, operation } = context;
+      const { tenantId, sql } = context;
       const { id: endpointId } = await endpoints.getEndpoint(context, request.endpointId);
       const filter = {
         status: nameOf(deliveryStatuses, request.status),
@@ -131,40 +102,40 @@ export function webhookHandlers(
         since: request.since && dateOf(request.since),
         until: request.until && dateOf(request.until),
       };
-      const page = await readPage(
-        cursors,
+      const page = await context.page(
+        "deliveries",
         request,
-        { tenantId, operation: operation.id, filter: [endpointId, ...Object.values(filter)] },
-        (delivery: Delivery) => delivery.eventId,
+        [endpointId, ...Object.values(filter)],
         (wanted) => deliveryStore(sql).list({ tenantId, endpointId }, filter, wanted),
+        (delivery) => delivery.eventId,
       );
-      return create(ListWebhookDeliveriesResponseSchema, { ...page, deliveries: page.items.map(fromDelivery) });
+      return { ...page, deliveries: page.deliveries.map(fromDelivery) };
     },
 
     async listEventDeliveries(context, request) {
-      const { tenantId, principal, sql, operation } = context;
-      const { environmentMode } = principal;
+      const { tenantId, sql } = context;
+      const { environmentMode } = context.principal;
       const endpointIds = await endpointStore(sql).listIds(tenantId, environmentMode);
-      const page = await readPage(
-        cursors,
+      const page = await context.page(
+        "deliveries",
         request,
-        { tenantId, operation: operation.id, filter: [request.eventId, environmentMode] },
-        (delivery: Delivery) => delivery.endpointId,
+        [request.eventId, environmentMode],
         (wanted) => deliveryStore(sql).listForEvent(tenantId, request.eventId, endpointIds, wanted),
+        (delivery) => delivery.endpointId,
       );
       // Deliveries may be kept longer than their event.
-      if (page.items.length === 0) await redelivery.requireEvent(context, request.eventId);
-      return create(ListEventDeliveriesResponseSchema, { ...page, deliveries: page.items.map(fromDelivery) });
+      if (page.deliveries.length === 0) await redelivery.requireEvent(context, request.eventId);
+      return { ...page, deliveries: page.deliveries.map(fromDelivery) };
     },
 
     async getWebhookDelivery(context, { endpointId, deliveryId }) {
       const delivery = await redelivery.getDelivery(context, endpointId, deliveryId);
-      return create(GetWebhookDeliveryResponseSchema, { delivery: fromDelivery(delivery) });
+      return { delivery: fromDelivery(delivery) };
     },
 
     async replayWebhookDelivery(context, { endpointId, deliveryId }) {
       const delivery = await redelivery.replayDelivery(context, endpointId, deliveryId);
-      return create(ReplayWebhookDeliveryResponseSchema, { delivery: fromDelivery(delivery) });
+      return { delivery: fromDelivery(delivery) };
     },
   };
 }

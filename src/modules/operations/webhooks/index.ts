@@ -20,10 +20,7 @@ import { webhookJobs } from "./jobs.ts";
 import { createRedeliveryService } from "./replays/redelivery-service.ts";
 
 interface Dependencies
-  extends Pick<
-    PlatformServices,
-    "db" | "signals" | "cursors" | "clock" | "log" | "metrics" | "keyring" | "egress" | "shares"
-  > {
+  extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "metrics" | "keyring" | "egress" | "shares"> {
   readonly events: { readonly recorder: EventRecorder; readonly reader: EventReader };
   readonly retentionDays: number;
   readonly platformTenantId: () => string;
@@ -61,7 +58,7 @@ export function createWebhooks(dependencies: Dependencies) {
     wakeJobs: dependencies.wakeJobs,
   });
   return {
-    handlers: webhookHandlers(endpoints, redelivery, dependencies.cursors),
+    handlers: webhookHandlers(endpoints, redelivery),
     jobs: webhookJobs({ ...dependencies, reader, onDue: sender.onDue }),
     explainer: createWebhookExplainer(reader),
     /** The sealed records, for re-encryption when the master key changes. */

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import {
   CreateEnvironmentRequestSchema,
@@ -19,14 +18,13 @@ import {
   recordedEvents,
   testDatabase,
 } from "../../../../test/harness/context.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { classifyDatabaseError } from "../../../platform/db/index.ts";
 import { createEnvironments } from "./index.ts";
 
 const db = await testDatabase();
 const events = recordedEvents();
 const { changes } = announcedChanges();
-const environments = createEnvironments({ events, changes, cursors: createCursors(randomBytes(32)) });
+const environments = createEnvironments({ events, changes });
 const { handlers } = environments;
 
 const starting = [

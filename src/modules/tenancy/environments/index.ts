@@ -32,14 +32,14 @@ export interface Environments {
   ): Promise<PageRows<{ readonly id: string; readonly key: string }>>;
 }
 
-interface Dependencies extends Pick<PlatformServices, "changes" | "cursors"> {
+interface Dependencies extends Pick<PlatformServices, "changes"> {
   readonly events: EventRecorder;
 }
 
-export function createEnvironments({ events, changes, cursors }: Dependencies): Environments {
+export function createEnvironments({ events, changes }: Dependencies): Environments {
   const service = createEnvironmentService({ events, changes });
   return {
-    ...{ handlers: environmentHandlers(service, cursors), add: service.add, find: findEnvironment },
+    ...{ handlers: environmentHandlers(service), add: service.add, find: findEnvironment },
     list: ({ sql, tenantId, principal }, page) => environmentStore(sql).list(tenantId, principal.environmentMode, page),
   };
 }

@@ -43,7 +43,7 @@ const apiKeys = createApiKeys({
   ...{ db, clock, cursors, log, changes, events, bcryptCost: 4, scopes: new Set<string>() },
   findOwner: async () => undefined,
 });
-const environments = createEnvironments({ events, changes, cursors });
+const environments = createEnvironments({ events, changes });
 /** Tenants with data that is not in the database. */
 const withObjects = new Set<string>();
 const tenants = createTenants({

@@ -116,6 +116,7 @@ async function retriesWith(
   const execute = createExecutor(operations, {
     db,
     clock: { now: Date.now },
+    cursors: createCursors(randomBytes(32)),
     timeoutMs: 60_000,
     takeQuota: () => assert.fail("no quota"),
     fingerprintSecret: "",
