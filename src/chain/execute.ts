@@ -161,6 +161,7 @@ async function executePrepared(
     } catch (error) {
       if (!(error instanceof PrepareAgain)) throw error;
       from = error.from;
+      context.rolledBack();
     }
   }
 }
@@ -281,6 +282,11 @@ class CallContext implements Context {
 
   recheckAccess(): Promise<void> {
     return this.#dependencies.recheckAccess[this.plane](this.#call);
+  }
+
+  /** Discards the after-commit actions of an attempt. */
+  rolledBack(): void {
+    this.#actions.length = 0;
   }
 
   /** Runs the after-commit actions; undefined if all of them are synchronous. */
