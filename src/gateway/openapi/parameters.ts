@@ -1,9 +1,9 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { exampleRequests } from "../../../definitions/examples/requests.ts";
 import { currentVersion } from "../../chain/steps/api-version.ts";
 import { commentOf } from "../../definitions/comments.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import type { Parameter, Reference } from "./document.ts";
-import { exampleRequests } from "./examples/example-requests.ts";
 import { exampleOfField } from "./examples/examples.ts";
 import { returnsRecord } from "./headers.ts";
 import type { PathTemplate } from "./path-template.ts";

@@ -1,7 +1,7 @@
+import { exampleId } from "../../../definitions/examples/values.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
 import { catalogue, type ErrorEntry } from "../../errors/index.ts";
 import type { Reference, Response, Schema } from "./document.ts";
-import { exampleId } from "./examples/example-values.ts";
 import { problemHeaders } from "./headers.ts";
 import type { PathTemplate } from "./path-template.ts";
 import type { Components } from "./schemas/components.ts";

@@ -1,9 +1,9 @@
 import type { DescMessage } from "@bufbuild/protobuf";
+import { exampleId } from "../../../definitions/examples/values.ts";
 import { currentVersion } from "../../chain/steps/api-version.ts";
 import { commentOf } from "../../definitions/comments.ts";
 import type { HttpBinding, Operation, Paging } from "../../definitions/index.ts";
 import type { MediaType, Response, Schema } from "./document.ts";
-import { exampleId } from "./examples/example-values.ts";
 import { exampleOfMessage, exampleOfSecrets } from "./examples/examples.ts";
 import { returnsRecord, successHeaders, unchangedHeaders } from "./headers.ts";
 import type { Components } from "./schemas/components.ts";

@@ -1,10 +1,5 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { commentOf } from "../../../definitions/comments.ts";
-import type { Schema } from "../document.ts";
-import { ecmaPattern, isRequired, type Rules, readRules, toConstraints } from "../schemas/rules.ts";
-import { type Direction, isReadOnly } from "../schemas/schemas.ts";
-import { wellKnownSchema } from "../schemas/well-known.ts";
-import { exampleRequests } from "./example-requests.ts";
+import { exampleRequests } from "../../../../definitions/examples/requests.ts";
 import {
   exampleId,
   exampleNumbers,
@@ -12,7 +7,12 @@ import {
   exampleStrings,
   exampleSwitchesOn,
   exampleTimes,
-} from "./example-values.ts";
+} from "../../../../definitions/examples/values.ts";
+import { commentOf } from "../../../definitions/comments.ts";
+import type { Schema } from "../document.ts";
+import { ecmaPattern, isRequired, type Rules, readRules, toConstraints } from "../schemas/rules.ts";
+import { type Direction, isReadOnly } from "../schemas/schemas.ts";
+import { wellKnownSchema } from "../schemas/well-known.ts";
 import { samplePattern } from "./sample-pattern.ts";
 
 // Deep enough for every record. A recursive message ends here.

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import {
   CreateLayoutRequestSchema,
@@ -16,7 +15,6 @@ import { announcedChanges } from "../../../../test/harness/changes.ts";
 import { failsWith, freshTenant, perform, recordedEvents, testDatabase } from "../../../../test/harness/context.ts";
 import { Failure } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { classifyDatabaseError } from "../../../platform/db/index.ts";
 import { TemplateError } from "../../../platform/templates/index.ts";
 import { copyNames } from "./domain/layout.ts";

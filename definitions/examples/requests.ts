@@ -1,4 +1,4 @@
-import { exampleId } from "./example-values.ts";
+import { exampleId } from "./values.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
