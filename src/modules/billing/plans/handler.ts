@@ -1,76 +1,93 @@
-import { create } from "@bufbuild/protobuf";
 import {
-  ArchivePlanResponseSchema,
-  CreatePlanResponseSchema,
-  CreatePlanVersionResponseSchema,
-  GetPlanResponseSchema,
-  GetPlanVersionResponseSchema,
-  ListPlansResponseSchema,
-  ListPlanVersionsResponseSchema,
+  PlanTerms_Interval as IntervalNumber,
+  Price_Model as ModelNumber,
+  Plan_Status as PlanStatus,
   type PlanService as Rpc,
+  type PlanTerms as TermsMessage,
 } from "../../../../gen/service/api/plan_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import { pageOf, readPage } from "../../../platform/paging/index.ts";
+import { type Page, pageOf } from "../../../platform/paging/index.ts";
+import { enumNumbers, nameOf } from "../../../platform/records/index.ts";
 import type { Plan, PlanVersion } from "./domain/plan.ts";
-import { fromPlan, fromVersion, toTerms } from "./messages.ts";
+import type { PlanTerms } from "./domain/terms.ts";
 import type { PlanService } from "./service.ts";
 import { planStore } from "./store.ts";
 
-export function planHandlers(
-  service: PlanService,
-  cursors: Cursors,
-  platformTenantId: () => TenantId,
-): Handlers<typeof Rpc> {
+export function planHandlers(service: PlanService, platformTenantId: () => TenantId): Handlers<typeof Rpc> {
   return {
     async createPlan(context, { key, name, description, selfService, terms }) {
       const input = { key, name, description, selfService, terms: toTerms(terms!) };
-      return create(CreatePlanResponseSchema, { plan: fromPlan(await service.createPlan(context, input)) });
+      return { plan: fromPlan(await service.createPlan(context, input)) };
     },
 
-    async getPlan(context, { planKey }) {
-      return create(GetPlanResponseSchema, { plan: fromPlan(await service.requirePlan(context.sql, planKey)) });
-    },
+    getPlan: async ({ sql }, { planKey }) => ({ plan: fromPlan(await service.requirePlan(sql, planKey)) }),
 
     async listPlans(context, request) {
-      const page = await readPage(
-        cursors,
+      const page = await context.page(
+        "plans",
         request,
-        { tenantId: context.tenantId, operation: context.operation.id },
-        (plan: Plan) => plan.key,
+        [],
         (wanted) => planStore(context.sql).list(platformTenantId(), wanted),
+        ({ key }) => key,
       );
-      return create(ListPlansResponseSchema, { ...page, plans: page.items.map(fromPlan) });
+      return { ...page, plans: page.plans.map(fromPlan) };
     },
 
-    async archivePlan(context, { planKey }) {
-      return create(ArchivePlanResponseSchema, { plan: fromPlan(await service.archivePlan(context, planKey)) });
-    },
+    archivePlan: async (context, { planKey }) => ({ plan: fromPlan(await service.archivePlan(context, planKey)) }),
 
     async createPlanVersion(context, { planKey, terms }) {
-      const version = await service.createVersion(context, planKey, toTerms(terms!));
-      return create(CreatePlanVersionResponseSchema, { version: fromVersion(version) });
+      return { version: fromVersion(await service.createVersion(context, planKey, toTerms(terms!))) };
     },
 
-    async getPlanVersion(context, { planKey, version: wanted }) {
-      const planVersion = wanted === "latest" ? 0 : Number(wanted);
-      const version = await service.findVersion(context.sql, { planKey, planVersion });
-      return create(GetPlanVersionResponseSchema, { version: fromVersion(version) });
+    async getPlanVersion(context, { planKey, version }) {
+      const planVersion = version === "latest" ? 0 : Number(version);
+      return { version: fromVersion(await service.findVersion(context.sql, { planKey, planVersion })) };
     },
 
     async listPlanVersions(context, request) {
       const versions = await service.listVersions(context, request.planKey);
       // Padded, because positions are compared as texts.
       const keyOf = ({ version }: PlanVersion) => String(version).padStart(10, "0");
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId: context.tenantId, operation: context.operation.id, filter: [request.planKey] },
-        keyOf,
-        async (wanted) => pageOf(versions, keyOf, wanted),
-      );
-      return create(ListPlanVersionsResponseSchema, { ...page, versions: page.items.map(fromVersion) });
+      const read = async (wanted: Page) => pageOf(versions, keyOf, wanted);
+      const page = await context.page("versions", request, [request.planKey], read, keyOf);
+      return { ...page, versions: page.versions.map(fromVersion) };
     },
   };
 }
+
+const intervals = enumNumbers(IntervalNumber);
+const models = enumNumbers(ModelNumber);
+const statuses = enumNumbers(PlanStatus);
+
+/** Converts the terms of a request. */
+function toTerms({ currency, interval, prices, entitlements, limits }: TermsMessage): PlanTerms {
+  return {
+    currency,
+    interval: nameOf(intervals, interval)!,
+    prices: prices.map(({ key, name, model, meterKey, amount, perUnits, included, tiers }) => ({
+      ...{ key, name, meterKey, amount, included },
+      model: nameOf(models, model)!,
+      perUnits: perUnits || 1n,
+      tiers: tiers.map((tier) => ({
+        upTo: tier.upTo,
+        amount: tier.amount,
+        perUnits: tier.perUnits || 1n,
+        flatAmount: tier.flatAmount,
+      })),
+    })),
+    entitlements: [...new Set(entitlements)],
+    limits,
+  };
+}
+
+const fromPlan = (plan: Plan) => ({ ...plan, status: statuses[plan.status] });
+
+const fromVersion = ({ terms, ...version }: PlanVersion) => ({
+  ...version,
+  terms: {
+    ...terms,
+    interval: intervals[terms.interval],
+    prices: terms.prices.map((price) => ({ ...price, model: models[price.model] })),
+  },
+});

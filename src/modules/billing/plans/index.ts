@@ -4,7 +4,6 @@
  * Terms: what a version of a plan costs and grants. Version: terms with a number, which never change. Price: a line of
  * future invoices, flat or by the usage of a meter.
  */
-import type { Cursors } from "../../../platform/cursor/index.ts";
 import { planHandlers } from "./handler.ts";
 import { createPlanService, type PlanParts } from "./service.ts";
 
@@ -15,10 +14,10 @@ export type { PlanRef } from "./store.ts";
 /** The module's public API. */
 export type Plans = ReturnType<typeof createPlans>;
 
-export function createPlans({ cursors, ...parts }: PlanParts & { readonly cursors: Cursors }) {
+export function createPlans(parts: PlanParts) {
   const service = createPlanService(parts);
   return {
-    handlers: planHandlers(service, cursors, parts.platformTenantId),
+    handlers: planHandlers(service, parts.platformTenantId),
     requirePlan: service.requirePlan,
     findVersion: service.findVersion,
     findVersions: service.findVersions,
