@@ -20,7 +20,7 @@ import { fromDraft, invoiceHandlers } from "./handler.ts";
 import { invoiceJobs } from "./jobs.ts";
 import { createInvoiceService } from "./service.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors" | "metrics"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "metrics"> {
   readonly log: Pick<Log, "error">;
   readonly events: EventRecorder;
   readonly operators: Operators;
@@ -34,7 +34,7 @@ export function createInvoices(dependencies: Dependencies) {
   const calculate = createCalculation(dependencies);
   const service = createInvoiceService({ ...dependencies, calculate });
   return {
-    handlers: invoiceHandlers(service, dependencies.operators, dependencies.cursors),
+    handlers: invoiceHandlers(service, dependencies.operators),
     jobs: invoiceJobs(service, dependencies),
     issueAll: service.issueAll,
     /** Calculates what a period with some segments costs, given the usage so far. */
