@@ -23,7 +23,7 @@ import { createUsageService } from "./usage-service.ts";
 
 export { storageUsage };
 
-interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors" | "metrics" | "platformTenantId"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "metrics" | "platformTenantId"> {
   readonly events: EventRecorder;
   readonly operators: Operators;
   readonly sources: readonly UsageSource[];
