@@ -1,11 +1,9 @@
-import { randomBytes } from "node:crypto";
 import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { Context } from "../../src/chain/call.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { createBilling } from "../../src/modules/billing/index.ts";
 import type { UsageSource } from "../../src/modules/usage-source.ts";
 import type { TenantId } from "../../src/platform/access/index.ts";
-import { createCursors } from "../../src/platform/cursor/index.ts";
 import type { Database } from "../../src/platform/db/index.ts";
 import { createMetrics } from "../../src/platform/telemetry/index.ts";
 import { announcedChanges } from "../harness/changes.ts";
@@ -21,7 +19,6 @@ export function billingFixture(db: Database, usageSources: readonly UsageSource[
     createBilling({
       ...{ config, db, clock, events, usageSources, log: { error() {} } },
       ...announcedChanges(),
-      cursors: createCursors(randomBytes(32)),
       metrics: createMetrics(),
       platformTenantId: () => platformTenantId,
       readTenantState: () => ({ status: "active", platform: false, quotas: {}, settings: {} }),

@@ -21,7 +21,7 @@ import { entitlementStore } from "./store.ts";
 export { type Grants, planGrants } from "./domain/snapshot.ts";
 export type { NewSnapshot };
 
-interface Dependencies extends Pick<PlatformServices, "db" | "changes" | "clock" | "cursors" | "log" | "metrics"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "changes" | "clock" | "log" | "metrics"> {
   readonly events: EventRecorder;
   readonly operators: Operators;
   readonly enforcement: Enforcement;
