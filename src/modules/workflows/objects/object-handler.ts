@@ -1,19 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import {
-  AbortWorkflowObjectResponseSchema,
   type CommitWorkflowObjectRequest,
-  CommitWorkflowObjectResponseSchema,
   type DownloadWorkflowObjectResponse,
   DownloadWorkflowObjectResponseSchema,
-  GetWorkflowObjectIntentResponseSchema,
-  PrepareWorkflowObjectResponseSchema,
   type WorkflowObjectService as Rpc,
   type UploadWorkflowObjectRequest,
-  UploadWorkflowObjectResponseSchema,
 } from "../../../../gen/service/api/workflow_object_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import { fromIntent } from "./object-message.ts";
+import { type ObjectIntent, statusAt } from "./domain/intent.ts";
 import type { ObjectMetrics } from "./object-metrics.ts";
 import type { CheckedIntent, Download, ObjectService } from "./object-service.ts";
 
@@ -28,20 +23,18 @@ export function objectHandlers(service: ObjectService, metrics: ObjectMetrics): 
         contentType: request.contentType || "application/octet-stream",
         direction: request.direction === "input" ? "input" : "output",
       });
-      return create(PrepareWorkflowObjectResponseSchema, { intent: fromIntent(intent, context.nowMs) });
+      return { intent: fromIntent(intent, context.nowMs) };
     },
 
     async getWorkflowObjectIntent(context, { runId, streamId, intentId }) {
-      const intent = await service.getIntent(context, runId, streamId, intentId);
-      return create(GetWorkflowObjectIntentResponseSchema, { intent: fromIntent(intent, context.nowMs) });
+      return { intent: fromIntent(await service.getIntent(context, runId, streamId, intentId), context.nowMs) };
     },
 
     uploadWorkflowObject: {
       prepare: (context: Context, { runId, streamId, intentId, body }: UploadWorkflowObjectRequest) =>
         service.storeBytes(context, runId, streamId, intentId, context.body ?? onePart(body?.data)),
       async run(context: Context, _request: UploadWorkflowObjectRequest, stored: CheckedIntent) {
-        const intent = await service.completeUpload(context, stored);
-        return create(UploadWorkflowObjectResponseSchema, { intent: fromIntent(intent, context.nowMs) });
+        return { intent: fromIntent(await service.completeUpload(context, stored), context.nowMs) };
       },
     },
 
@@ -50,16 +43,12 @@ export function objectHandlers(service: ObjectService, metrics: ObjectMetrics): 
         service.checkEvidence(context, runId, streamId, intentId),
       async run(context: Context, _request: CommitWorkflowObjectRequest, checked: CheckedIntent) {
         const intent = await service.commitObject(context, checked);
-        return create(CommitWorkflowObjectResponseSchema, {
-          sequence: BigInt(intent.sequence!),
-          intent: fromIntent(intent, context.nowMs),
-        });
+        return { sequence: intent.sequence, intent: fromIntent(intent, context.nowMs) };
       },
     },
 
     async abortWorkflowObject(context, { runId, streamId, intentId }) {
-      const intent = await service.abortObject(context, runId, streamId, intentId);
-      return create(AbortWorkflowObjectResponseSchema, { intent: fromIntent(intent, context.nowMs) });
+      return { intent: fromIntent(await service.abortObject(context, runId, streamId, intentId), context.nowMs) };
     },
 
     async downloadWorkflowObject(context, { runId, streamId, intentId, range, ifRange }) {
@@ -67,6 +56,13 @@ export function objectHandlers(service: ObjectService, metrics: ObjectMetrics): 
       return toParts(download, metrics.downloaded);
     },
   };
+}
+
+/** Converts an intent, as it is at a time. */
+function fromIntent(intent: ObjectIntent, nowMs: number) {
+  const status = statusAt(intent, nowMs);
+  const endedAt = status === intent.status ? intent.endedAt : intent.expiresAt;
+  return { ...intent, status, endedAt, sequence: intent.sequence ?? 0 };
 }
 
 async function* onePart(data: Uint8Array | undefined): AsyncGenerator<Uint8Array> {
