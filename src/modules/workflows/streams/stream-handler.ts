@@ -1,18 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
-  AcknowledgeWorkflowStreamResponseSchema,
   type AppendWorkflowStreamRecordBatchRequest,
   AppendWorkflowStreamRecordBatchResponseSchema,
   type AppendWorkflowStreamRecordRequest,
   AppendWorkflowStreamRecordResponseSchema,
-  CloseWorkflowStreamResponseSchema,
-  CreateWorkflowStreamResponseSchema,
-  GetWorkflowStreamResponseSchema,
   ReadWorkflowStreamRecordsResponseSchema,
-  RemoveWorkflowStreamConsumerResponseSchema,
   type WorkflowStreamService as Rpc,
-  SetWorkflowStreamLegalHoldResponseSchema,
   type WorkflowStreamRecordToAppend,
 } from "../../../../gen/service/api/workflow_stream_pb.ts";
 import type { Context } from "../../../chain/call.ts";
@@ -38,13 +32,11 @@ const limitMax = 1000;
 export function streamHandlers({ service, appends, subscriptions }: Dependencies): Handlers<typeof Rpc> {
   return {
     async createWorkflowStream(context, { runId, name, pins }) {
-      const { definition, state } = await service.createStream(context, runId, name, toPinsInput(pins));
-      return create(CreateWorkflowStreamResponseSchema, { stream: fromStream(definition, state) });
+      return { stream: fromStream(await service.createStream(context, runId, name, toPinsInput(pins))) };
     },
 
     async getWorkflowStream(context, { runId, streamId }) {
-      const { definition, state } = await service.getStream(context, runId, streamId);
-      return create(GetWorkflowStreamResponseSchema, { stream: fromStream(definition, state) });
+      return { stream: fromStream(await service.getStream(context, runId, streamId)) };
     },
 
     appendWorkflowStreamRecord: {
@@ -95,22 +87,19 @@ export function streamHandlers({ service, appends, subscriptions }: Dependencies
       const { runId, streamId, consumerId } = request;
       const sequence = toSequence(request.sequence);
       const { head, consumer } = await service.acknowledge(context, runId, streamId, consumerId, sequence);
-      return create(AcknowledgeWorkflowStreamResponseSchema, { consumer: fromConsumer(head, consumer) });
+      return { consumer: fromConsumer(head, consumer) };
     },
 
     async removeWorkflowStreamConsumer(context, { runId, streamId, consumerId }) {
-      const { definition, state } = await service.removeConsumer(context, runId, streamId, consumerId);
-      return create(RemoveWorkflowStreamConsumerResponseSchema, { stream: fromStream(definition, state) });
+      return { stream: fromStream(await service.removeConsumer(context, runId, streamId, consumerId)) };
     },
 
     async closeWorkflowStream(context, { runId, streamId }) {
-      const { definition, state } = await service.closeStream(context, runId, streamId);
-      return create(CloseWorkflowStreamResponseSchema, { stream: fromStream(definition, state) });
+      return { stream: fromStream(await service.closeStream(context, runId, streamId)) };
     },
 
     async setWorkflowStreamLegalHold(context, { runId, streamId, held, reason }) {
-      const { definition, state } = await service.setLegalHold(context, runId, streamId, held!, reason);
-      return create(SetWorkflowStreamLegalHoldResponseSchema, { stream: fromStream(definition, state) });
+      return { stream: fromStream(await service.setLegalHold(context, runId, streamId, held!, reason)) };
     },
   };
 }

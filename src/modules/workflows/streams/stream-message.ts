@@ -1,21 +1,18 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type WorkflowStreamPins as PinsMessage,
   type WorkflowStreamRecord as RecordMessage,
-  type WorkflowStream as StreamMessage,
-  type WorkflowStreamConsumerSchema,
   WorkflowStreamPinsSchema,
   WorkflowStreamRecordSchema,
-  WorkflowStreamSchema,
 } from "../../../../gen/service/api/workflow_stream_pb.ts";
-import { optionalTime } from "../../../platform/records/index.ts";
 import { toValue } from "../runs/index.ts";
 import { usageOf } from "./domain/credit.ts";
 import type { Pins } from "./domain/pins.ts";
 import type { Redaction } from "./domain/redaction.ts";
-import type { StreamDefinition, StreamHead, StreamRecord } from "./domain/stream.ts";
-import type { ConsumerPosition, StreamState } from "./stream-store.ts";
+import type { StreamHead, StreamRecord } from "./domain/stream.ts";
+import type { FoundStream } from "./stream-service.ts";
+import type { ConsumerPosition } from "./stream-store.ts";
 
 /** The pins of a request, as sent. */
 export function toPinsInput(message: PinsMessage = create(WorkflowStreamPinsSchema)): Pins {
@@ -41,73 +38,50 @@ export function toPinsInput(message: PinsMessage = create(WorkflowStreamPinsSche
   };
 }
 
-function fromPins(pins: Pins): MessageInitShape<typeof WorkflowStreamPinsSchema> {
+function fromPins(pins: Pins) {
   const { ceilings } = pins;
   return {
     metadataHome: pins.metadata_home,
-    metadataReplicas: [...pins.metadata_replicas],
-    objectRegions: [...pins.object_regions],
-    egressRegions: [...pins.egress_regions],
+    metadataReplicas: pins.metadata_replicas,
+    objectRegions: pins.object_regions,
+    egressRegions: pins.egress_regions,
     logRegion: pins.log_region,
-    retention: { maxAgeS: BigInt(pins.retention.max_age_s) },
-    redaction: pins.redaction.map(({ path, action }) => ({ path, action })),
-    authorization: { readers: [...pins.authorization.readers], writers: [...pins.authorization.writers] },
-    contentClasses: [...pins.content_classes],
+    retention: { maxAgeS: pins.retention.max_age_s },
+    redaction: pins.redaction,
+    authorization: pins.authorization,
+    contentClasses: pins.content_classes,
     ceilings: {
-      unreadItems: BigInt(ceilings.unread_items),
-      unreadBytes: BigInt(ceilings.unread_bytes),
-      totalItems: BigInt(ceilings.total_items),
-      totalBytes: BigInt(ceilings.total_bytes),
+      unreadItems: ceilings.unread_items,
+      unreadBytes: ceilings.unread_bytes,
+      totalItems: ceilings.total_items,
+      totalBytes: ceilings.total_bytes,
     },
     onUnreadFull: pins.on_unread_full,
-    consumerIdleMaxS: BigInt(pins.consumer_idle_max_s ?? 0),
+    consumerIdleMaxS: pins.consumer_idle_max_s ?? 0,
   };
 }
 
-export function fromStream(definition: StreamDefinition, state: StreamState): StreamMessage {
-  const usage = usageOf(state, state);
-  return create(WorkflowStreamSchema, {
-    id: definition.streamId,
-    tenantId: definition.tenantId,
-    runId: definition.runId,
-    environmentId: definition.environmentId,
-    name: definition.name,
-    pins: fromPins(definition.pins),
-    digest: definition.digest,
-    status: state.closedAt === null ? "open" : "closed",
-    earliestSequence: BigInt(state.firstSequence),
-    latestSequence: BigInt(state.lastSequence),
-    items: BigInt(usage.items),
-    bytes: BigInt(usage.bytes),
-    unreadItems: BigInt(usage.unreadItems),
-    unreadBytes: BigInt(usage.unreadBytes),
-    ...(state.hold !== null && {
-      hold: {
-        by: state.hold.by,
-        reason: state.hold.reason,
-        since: timestampFromDate(new Date(state.hold.since)),
-      },
-    }),
-    createdBy: definition.createdBy,
-    createdAt: timestampFromDate(definition.createdAt),
-    ...(state.closedAt !== null && { closedAt: optionalTime(state.closedAt) as never }),
-    consumers: state.consumers,
-    ...(state.slowestConsumer !== null && { slowestConsumer: fromConsumer(state, state.slowestConsumer) }),
-  });
+export function fromStream({ definition, state }: FoundStream) {
+  const { streamId: id, tenantId, runId, environmentId, name, pins, digest, createdBy, createdAt } = definition;
+  const { hold, closedAt, consumers, slowestConsumer } = state;
+  return {
+    ...{ id, tenantId, runId, environmentId, name, pins: fromPins(pins), digest, createdBy, createdAt },
+    status: closedAt === null ? "open" : "closed",
+    earliestSequence: state.firstSequence,
+    latestSequence: state.lastSequence,
+    ...usageOf(state, state),
+    hold: hold && { ...hold, since: new Date(hold.since) },
+    ...{ closedAt, consumers },
+    slowestConsumer: slowestConsumer && fromConsumer(state, slowestConsumer),
+  };
 }
 
 export function fromConsumer(
   head: StreamHead,
-  { consumerId, sequence, cumBytes, updatedAt }: ConsumerPosition,
-): MessageInitShape<typeof WorkflowStreamConsumerSchema> {
-  const usage = usageOf(head, { ackedSequence: sequence, ackedCumBytes: cumBytes });
-  return {
-    consumerId,
-    sequence: BigInt(sequence),
-    unreadItems: BigInt(usage.unreadItems),
-    unreadBytes: BigInt(usage.unreadBytes),
-    acknowledgedAt: timestampFromDate(updatedAt),
-  };
+  { consumerId, sequence, cumBytes, updatedAt: acknowledgedAt }: ConsumerPosition,
+) {
+  const { unreadItems, unreadBytes } = usageOf(head, { ackedSequence: sequence, ackedCumBytes: cumBytes });
+  return { consumerId, sequence, unreadItems, unreadBytes, acknowledgedAt };
 }
 
 export function fromRecord(record: StreamRecord): RecordMessage {
