@@ -34,7 +34,7 @@ export type { WaitReason } from "./domain/wait-reason.ts";
 export type { ShownTask } from "./overview/task-overview.ts";
 export type { NewTask, Reservation, Settlement, TaskDispatch } from "./polling/waiting-polls.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "cursors"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "signals"> {
   readonly log: Pick<Log, "warn">;
   readonly metrics: Pick<Metrics, "counter" | "histogram">;
   /** The engine is created with this module's dispatch, so it is only used when a call needs it. */
@@ -44,7 +44,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "cursor
 
 export type Tasks = ReturnType<typeof createTasks>;
 
-export function createTasks({ db, signals, log, cursors, engine, environments, ...parts }: Dependencies) {
+export function createTasks({ db, signals, log, engine, environments, ...parts }: Dependencies) {
   const metrics = createTaskMetrics(parts.metrics);
   const wake = (queue: TaskQueue) => signals.wake(taskTopic(queue));
   const leases = createLeaseReturn({ db, log, wake, onReturned: (count) => metrics.changed("returned", count) });
@@ -60,7 +60,7 @@ export function createTasks({ db, signals, log, cursors, engine, environments, .
   const pollReader = createPollReader({ environments, workers });
   const sweeper = createExpiredLeaseSweeper({ db, signals, log, engine, metrics });
   return {
-    handlers: taskHandlers({ db, log, cursors, polls, pollReader, reports, leases }),
+    handlers: taskHandlers({ db, log, polls, pollReader, reports, leases }),
     dispatch: {
       reserve: waiting.reserve,
       settle: waiting.settle,

@@ -5,11 +5,8 @@ import {
   CompleteWorkflowTasksResponseSchema,
   type FailWorkflowTasksRequest,
   FailWorkflowTasksResponseSchema,
-  GetWorkflowTaskResponseSchema,
   type HeartbeatWorkflowTasksRequest,
   HeartbeatWorkflowTasksResponseSchema,
-  ListWorkflowQueuesResponseSchema,
-  ListWorkflowTasksResponseSchema,
   type PollWorkflowTasksRequest,
   PollWorkflowTasksResponseSchema,
   type ReleaseWorkflowTasksRequest,
@@ -34,12 +31,12 @@ import {
   unlessRepeated,
 } from "../../../platform/idempotency/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import { pageOf, readPage } from "../../../platform/paging/index.ts";
+import { type Page, pageOf } from "../../../platform/paging/index.ts";
 import { createMessageChecker } from "../../../platform/validation/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import { parseToken } from "./domain/lease-token.ts";
-import type { Json, LeasedTask, TaskQueue, TaskState } from "./domain/task.ts";
-import { describeQueues, getTask, listTasks, queueKey, readQueues, type ShownTask } from "./overview/task-overview.ts";
+import type { Json, LeasedTask, TaskState } from "./domain/task.ts";
+import { describeQueues, getTask, listTasks, queueKey, readQueues } from "./overview/task-overview.ts";
 import type { LeaseReturn } from "./polling/lease-return.ts";
 import type { PollReader } from "./polling/poll-message.ts";
 import type { PollService } from "./polling/poll-service.ts";
@@ -54,7 +51,7 @@ import {
   toJson,
 } from "./task-message.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db" | "cursors"> {
+interface Dependencies extends Pick<PlatformServices, "db"> {
   readonly log: Pick<Log, "warn">;
   readonly polls: PollService;
   readonly pollReader: PollReader;
@@ -68,15 +65,7 @@ const detailsBytesMax = 16 * 1024;
 const incompatibleCode = "incompatible";
 
 /** Creates the handlers of WorkflowTaskService. */
-export function taskHandlers({
-  db,
-  log,
-  cursors,
-  polls,
-  pollReader,
-  reports,
-  leases,
-}: Dependencies): Handlers<typeof Rpc> {
+export function taskHandlers({ db, log, polls, pollReader, reports, leases }: Dependencies): Handlers<typeof Rpc> {
   const checkHeartbeat = createMessageChecker(WorkflowTaskHeartbeatSchema);
   const checkCompletion = createMessageChecker(WorkflowTaskCompletionSchema);
   const checkFailure = createMessageChecker(WorkflowTaskFailureSchema);
@@ -262,40 +251,27 @@ export function taskHandlers({
     },
 
     async listWorkflowTasks(context, request) {
-      const { tenantId, operation, principal } = context;
       const { queue, runId } = request;
       const environmentId = await environmentIdOf(context, request.environmentId);
-      const { environmentMode } = principal;
+      const { environmentMode } = context.principal;
       const filter = { environmentMode, environmentId, queue, runId, state: request.state as TaskState | "" };
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id, filter: [environmentMode, environmentId, queue, runId, filter.state] },
-        (task: ShownTask) => task.id,
-        (wanted) => listTasks(context, filter, wanted),
+      const page = await context.page("tasks", request, Object.values(filter), (wanted) =>
+        listTasks(context, filter, wanted),
       );
-      return create(ListWorkflowTasksResponseSchema, { ...page, tasks: page.items.map((task) => fromTask(task)) });
+      return { ...page, tasks: page.tasks.map(fromTask) };
     },
 
-    async getWorkflowTask(context, request) {
-      const task = await getTask(context, request.taskId);
-      return create(GetWorkflowTaskResponseSchema, { task: fromTask(task, task) });
-    },
+    getWorkflowTask: async (context, { taskId }) => ({ task: fromTask(await getTask(context, taskId)) }),
 
     async listWorkflowQueues(context, request) {
-      const { tenantId, operation, principal, sql } = context;
+      const { tenantId, principal, sql } = context;
       const { queue } = request;
       const environmentId = await environmentIdOf(context, request.environmentId);
       const filter = { environmentMode: principal.environmentMode, environmentId, queue };
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id, filter: Object.values(filter) },
-        queueKey,
-        async (wanted) => pageOf<TaskQueue>(await readQueues(sql, tenantId, filter), queueKey, wanted),
-      );
-      const queues = await describeQueues(sql, tenantId, filter, page.items);
-      return create(ListWorkflowQueuesResponseSchema, { ...page, queues: queues.map(fromQueue) });
+      const read = async (wanted: Page) => pageOf(await readQueues(sql, tenantId, filter), queueKey, wanted);
+      const page = await context.page("queues", request, Object.values(filter), read, queueKey);
+      const queues = await describeQueues(sql, tenantId, filter, page.queues);
+      return { ...page, queues: queues.map(fromQueue) };
     },
   };
 }

@@ -5,17 +5,14 @@ import {
   LeasedWorkflowTaskSchema,
   type WorkflowHeartbeatResult,
   WorkflowHeartbeatResultSchema,
-  type WorkflowQueue,
-  WorkflowQueueSchema,
-  type WorkflowTask,
   type WorkflowTaskResult,
   WorkflowTaskResultSchema,
-  WorkflowTaskSchema,
 } from "../../../../gen/service/api/workflow_task_pb.ts";
 import { type Failure, fail } from "../../../errors/index.ts";
 import { jsonToValue, valueToJson } from "../../../platform/protojson/index.ts";
 import { idempotencyKey, type Json, type LeasedTask } from "./domain/task.ts";
 import type { ShownQueue, ShownTask } from "./overview/task-overview.ts";
+import type { StoredTaskInput } from "./overview/task-store.ts";
 import type { HeartbeatResult } from "./reports/report-store.ts";
 
 /** The status of a report that was applied. */
@@ -34,65 +31,25 @@ export function fromLeasedTask(task: LeasedTask): LeasedWorkflowTask {
     deadline: timestampFromDate(task.attemptUntil),
     leaseUntil: timestampFromDate(task.leaseUntil),
     heartbeatS: task.heartbeatMs / 1000,
-    ...detailsField(task.details),
+    ...(task.details !== null && { details: jsonToValue(task.details) }),
     idempotencyKey: idempotencyKey(task),
   });
 }
 
-/** Converts a task; `content` is included for a single task only. */
-export function fromTask(task: ShownTask, content?: { input: Json; details: Json }): WorkflowTask {
-  const time = (name: "leasedAt" | "leaseUntil" | "attemptUntil") => {
-    const date = task[name];
-    return date === null ? undefined : timestampFromDate(date);
-  };
-  return create(WorkflowTaskSchema, {
-    id: task.id,
-    environmentId: task.environmentId,
-    runId: task.runId,
-    step: task.stepKey,
-    queue: task.queue,
-    type: task.type,
-    versionRange: task.versionRange,
-    state: task.state,
-    waitReason: task.reason ?? "",
-    attempt: task.attempt,
-    readyAt: timestampFromDate(task.readyAt),
-    workerId: task.workerId,
-    buildId: task.buildId,
-    leasedAt: time("leasedAt"),
-    leaseUntil: time("leaseUntil"),
-    deadline: time("attemptUntil"),
-    refusedBy: [...task.refusedBy],
-    createdAt: timestampFromDate(task.createdAt),
-    ...(content !== undefined && { input: jsonToValue(content.input), ...detailsField(content.details) }),
-  });
-}
+/** Converts a task; a single one has its input and details. */
+export const fromTask = (task: ShownTask & Partial<Pick<StoredTaskInput, "input" | "details">>) => ({
+  ...task,
+  step: task.stepKey,
+  waitReason: task.reason ?? "",
+  deadline: task.attemptUntil,
+  details: task.details ?? undefined,
+});
 
-function detailsField(details: Json): { details?: Value } {
-  return details === null ? {} : { details: jsonToValue(details) };
-}
-
-export function fromQueue(queue: ShownQueue): WorkflowQueue {
-  const { environmentId, ready, leased, incompatible, countsCapped, oldestReadyAgeMs, reason, workers } = queue;
-  return create(WorkflowQueueSchema, {
-    environmentId,
-    queue: queue.queue,
-    ready,
-    leased,
-    incompatible,
-    countsCapped,
-    oldestReadyAgeS: oldestReadyAgeMs / 1000,
-    waitReason: reason ?? "",
-    workers: workers.map(({ workerId, buildId, protocol, capabilities, firstSeenAt, seenAt }) => ({
-      workerId,
-      buildId,
-      protocol,
-      capabilities: capabilities.map(({ type, versions }) => ({ type, versions: [...versions] })),
-      firstSeenAt: timestampFromDate(firstSeenAt),
-      seenAt: timestampFromDate(seenAt),
-    })),
-  });
-}
+export const fromQueue = ({ oldestReadyAgeMs, reason, ...queue }: ShownQueue) => ({
+  ...queue,
+  oldestReadyAgeS: oldestReadyAgeMs / 1000,
+  waitReason: reason ?? "",
+});
 
 /** Converts an optional Value; an absent one is null. */
 export function toJson(value: Value | undefined): Json {

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { create, type DescMessage, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import {
   CompleteWorkflowTasksRequestSchema,
@@ -18,7 +17,6 @@ import { announcedChanges } from "../../../../../test/harness/changes.ts";
 import { type ContextChoice, contextFor, freshTenant } from "../../../../../test/harness/context.ts";
 import type { OwnCommitHandler } from "../../../../chain/call.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { createCursors } from "../../../../platform/cursor/index.ts";
 import { createSignals, type Database } from "../../../../platform/db/index.ts";
 import type { KeyedCall } from "../../../../platform/idempotency/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
@@ -178,9 +176,8 @@ export async function storedTask(db: Database, id: string) {
 export async function startNode(db: Database, engine: RunEngine = standInEngine(db).engine) {
   const signals = createSignals(db);
   await signals.start();
-  const cursors = createCursors(randomBytes(32));
   const environments = createEnvironments({ cacheLoadDb: db, changes: announcedChanges().changes });
-  const parts = { db, signals, log: { warn: () => {} }, cursors, metrics: createMetrics(), engine, environments };
+  const parts = { db, signals, log: { warn: () => {} }, metrics: createMetrics(), engine, environments };
   const tasks = createTasks(parts);
   afterFile(async () => {
     tasks.endWaits();
