@@ -26,12 +26,12 @@ export type { FindNames, ReferenceSources } from "./reference-reader.ts";
 
 export type Definitions = ReturnType<typeof createDefinitions>;
 
-type Dependencies = Omit<DefinitionParts, "readText"> & Pick<PlatformServices, "cacheLoadDb" | "cursors">;
+type Dependencies = Omit<DefinitionParts, "readText"> & Pick<PlatformServices, "cacheLoadDb">;
 
-export function createDefinitions({ cacheLoadDb, cursors, ...parts }: Dependencies) {
+export function createDefinitions({ cacheLoadDb, ...parts }: Dependencies) {
   const service = createDefinitionService({ ...parts, readText: createTextReader().readText });
   return {
-    handlers: definitionHandlers(service, cursors),
+    handlers: definitionHandlers(service),
     /** The definitions as records of packs. */
     packRecords: (findTriggers: FindTriggers) => createDefinitionRecords(service, findTriggers),
     /** Finds definitions that refer to records of other areas. */

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   ArchiveWorkflowDefinitionRequestSchema,
   CreateWorkflowDefinitionRequestSchema,
@@ -8,7 +7,6 @@ import {
 } from "../../../../../gen/service/api/workflow_definition_pb.ts";
 import { announcedChanges } from "../../../../../test/harness/changes.ts";
 import { type ContextChoice, perform, recordedEvents } from "../../../../../test/harness/context.ts";
-import { createCursors } from "../../../../platform/cursor/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import { createEventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import type { JsonObject } from "../domain/language/definition.ts";
@@ -22,7 +20,6 @@ export function definitionFixture(db: Database) {
     new Set(names.filter((name) => name === known));
   const definitions = createDefinitions({
     cacheLoadDb: db,
-    cursors: createCursors(randomBytes(32)),
     events,
     changes,
     shares: createEventLoopScheduler(),
