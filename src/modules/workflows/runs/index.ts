@@ -62,7 +62,7 @@ export type { ServiceStartOutcome, ServiceStartRequest, TakeQuota } from "./serv
 export { ownStartRecord } from "./start/run-start.ts";
 export { runUsage } from "./usage-source.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "shares" | "cursors"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "shares"> {
   readonly metrics: Pick<Metrics, "counter" | "tenantCounter" | "histogram" | "gauge">;
   readonly events: EventRecorder;
   readonly definitions: Definitions;
@@ -87,7 +87,7 @@ export type Runs = ReturnType<typeof createRuns>;
 const shardLeaseMs = 5000;
 
 export function createRuns(dependencies: Dependencies) {
-  const { db, clock, log, signals, definitions, cursors } = dependencies;
+  const { db, clock, log, signals, definitions } = dependencies;
   const shards = createShards({
     db,
     clock,
@@ -141,12 +141,11 @@ export function createRuns(dependencies: Dependencies) {
       replays,
       explain,
       simulate: createSimulation(dependencies),
-      ...{ shares: dependencies.shares, definitions, cursors },
+      ...{ shares: dependencies.shares, definitions },
     }),
-    approvalHandlers: approvalHandlers(service, definitions, cursors),
+    approvalHandlers: approvalHandlers(service, definitions),
     deadLetterHandlers: deadLetterHandlers(
       createDeadLetterService({ ...dependencies, replays: replayService, metrics: letterMetrics }),
-      cursors,
     ),
     jobs: [
       retentionJob(dependencies, {

@@ -1,12 +1,7 @@
-import { create, type JsonObject } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { create } from "@bufbuild/protobuf";
 import {
   type CancelWorkflowRunRequest,
   CancelWorkflowRunResponseSchema,
-  ExplainWorkflowRunResponseSchema,
-  GetWorkflowRunHistoryResponseSchema,
-  GetWorkflowRunResponseSchema,
-  ListWorkflowRunsResponseSchema,
   type PauseWorkflowRunRequest,
   PauseWorkflowRunResponseSchema,
   type ReplayWorkflowRunRequest,
@@ -18,7 +13,6 @@ import {
   SignalWorkflowRunByKeyResponseSchema,
   type SignalWorkflowRunRequest,
   SignalWorkflowRunResponseSchema,
-  SimulateWorkflowRunResponseSchema,
   type StartWorkflowRunRequest,
   StartWorkflowRunResponseSchema,
 } from "../../../../gen/service/api/workflow_run_pb.ts";
@@ -26,8 +20,7 @@ import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
 import { runInSlices } from "../../../platform/event-loop/index.ts";
-import { readPage } from "../../../platform/paging/index.ts";
-import { dateOf, optionalTime } from "../../../platform/records/index.ts";
+import { dateOf } from "../../../platform/records/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { Definitions } from "../definitions/index.ts";
 import type { Run, RunStatus } from "./domain/run.ts";
@@ -39,9 +32,9 @@ import type { RunService } from "./run-service.ts";
 import type { RunSignals } from "./run-signals.ts";
 import { fromSimulation, toSimulationRequest } from "./simulation/simulation-message.ts";
 import type { SimulateRun } from "./simulation/simulation-service.ts";
-import { type HistoryRow, runStore } from "./storage/run-store.ts";
+import { runStore } from "./storage/run-store.ts";
 
-interface Dependencies extends Pick<PlatformServices, "shares" | "cursors"> {
+interface Dependencies extends Pick<PlatformServices, "shares"> {
   readonly service: RunService;
   readonly signals: RunSignals;
   readonly replays: RunReplays;
@@ -59,7 +52,6 @@ export function runHandlers({
   simulate,
   shares,
   definitions,
-  cursors,
 }: Dependencies): Handlers<typeof Rpc> {
   return {
     startWorkflowRun: {
@@ -86,28 +78,21 @@ export function runHandlers({
     async getWorkflowRun(context, { runId, waitS }) {
       const run = await service.getRun(context, runId);
       const current = waitS === 0 ? run : await service.waitForEnd(context, run, waitS * 1000);
-      return create(GetWorkflowRunResponseSchema, { run: fromRun(current) });
+      return { run: fromRun(current) };
     },
 
     async listWorkflowRuns(context, request) {
-      const { tenantId, operation, sql, principal } = context;
+      const { tenantId, sql, principal } = context;
       const { runKey, parentRunId } = request;
       const environmentId = await environmentIdOf(context, request.environmentId);
       const definitionId = await definitions.idOf(tenantId, request.definitionId);
       const status = request.status as RunStatus | "";
       const inProduction = productionOf(principal);
       const filter = { definitionId, status, environmentId, runKey, parentRunId, inProduction };
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id, filter: Object.values(filter) },
-        (run: Run) => run.id,
-        (wanted) => runStore(sql).list(tenantId, filter, wanted),
+      const page = await context.page("runs", request, Object.values(filter), (wanted) =>
+        runStore(sql).list(tenantId, filter, wanted),
       );
-      return create(ListWorkflowRunsResponseSchema, {
-        ...page,
-        runs: page.items.map((run) => fromRun(run, "summary")),
-      });
+      return { ...page, runs: page.runs.map((run) => fromRun(run, "summary")) };
     },
 
     cancelWorkflowRun: {
@@ -166,42 +151,25 @@ export function runHandlers({
     },
 
     async getWorkflowRunHistory(context, request) {
-      const { tenantId, operation, sql } = context;
+      const { tenantId, sql } = context;
       const run = await service.getRun(context, request.runId);
-      const page = await readPage(
-        cursors,
+      return context.page(
+        "advances",
         request,
-        { tenantId, operation: operation.id, filter: [run.id] },
-        ({ revision }: HistoryRow) => String(revision),
+        [run.id],
         (wanted) => runStore(sql).history(tenantId, run, wanted),
+        ({ revision }) => String(revision),
       );
-      const advances = page.items.map(({ revision, at, entries }) => ({
-        revision,
-        at: timestampFromDate(at),
-        entries: entries as JsonObject[],
-      }));
-      return create(GetWorkflowRunHistoryResponseSchema, { ...page, advances });
     },
 
     async explainWorkflowRun(context, { runId }) {
-      const { status, summary, reasons } = await explain(context, await service.getRun(context, runId));
-      return create(ExplainWorkflowRunResponseSchema, {
-        explanation: {
-          ...{ runId, status, summary },
-          reasons: reasons.map(({ since, until, ...reason }) => ({
-            ...reason,
-            since: optionalTime(since),
-            until: optionalTime(until),
-          })),
-        },
-      });
+      return { explanation: { runId, ...(await explain(context, await service.getRun(context, runId))) } };
     },
 
     async simulateWorkflowRun(context, request) {
       const slices = shares.forCall(context.tenantId);
       const simulated = await simulate(context, toSimulationRequest(request), slices);
-      const simulation = await runInSlices(fromSimulation(simulated), slices, context.signal);
-      return create(SimulateWorkflowRunResponseSchema, { simulation });
+      return { simulation: await runInSlices(fromSimulation(simulated), slices, context.signal) };
     },
   };
 }

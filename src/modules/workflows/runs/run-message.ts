@@ -11,7 +11,8 @@ import {
 import { jsonToValue, valueToJson } from "../../../platform/protojson/index.ts";
 import { optionalTime } from "../../../platform/records/index.ts";
 import type { Json } from "../definitions/index.ts";
-import type { Activity, RunError, RunState } from "./domain/engine/state.ts";
+import type { HistoryError } from "./domain/engine/history-entry.ts";
+import type { Activity, RunState } from "./domain/engine/state.ts";
 import type { Run } from "./domain/run.ts";
 
 /** Converts a JSON value to a message field. */
@@ -56,7 +57,7 @@ export function fromRun(run: Run, detail: "full" | "summary" = "full"): RunMessa
   });
 }
 
-function fromError({ code, message, step, details }: RunError): ErrorMessage {
+export function fromError({ code, message, step = "", details }: HistoryError): ErrorMessage {
   return create(WorkflowRunErrorSchema, { code, message, step, details: toValue(details) });
 }
 

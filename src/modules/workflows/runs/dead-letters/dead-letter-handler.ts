@@ -1,13 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
-  DiscardWorkflowDeadLetterResponseSchema,
-  GetWorkflowDeadLetterResponseSchema,
-  GetWorkflowDeadLetterStatsResponseSchema,
   type WorkflowDeadLetter as LetterMessage,
-  ListWorkflowDeadLettersResponseSchema,
-  QuarantineWorkflowDeadLetterResponseSchema,
-  ReleaseWorkflowDeadLetterResponseSchema,
   type ReplayAllWorkflowDeadLettersRequest,
   ReplayAllWorkflowDeadLettersResponseSchema,
   type ReplayWorkflowDeadLetterRequest,
@@ -18,9 +12,7 @@ import {
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { environmentIdOf } from "../../../../platform/access/index.ts";
-import type { Cursors } from "../../../../platform/cursor/index.ts";
-import { readPage, totalMax } from "../../../../platform/paging/index.ts";
-import { optionalTime } from "../../../../platform/records/index.ts";
+import { totalMax } from "../../../../platform/paging/index.ts";
 import { fromReplayPlan, toReplayInput } from "../replay/replay-message.ts";
 import { fromRun } from "../run-message.ts";
 import type { DeadLetter, DeadLetterState } from "./dead-letter.ts";
@@ -29,42 +21,40 @@ import type { DeadLetterService } from "./dead-letter-service.ts";
 const skippedMax = 100;
 
 /** The operations of WorkflowDeadLetterService. */
-export function deadLetterHandlers(service: DeadLetterService, cursors: Cursors): Handlers<typeof Rpc> {
+export function deadLetterHandlers(service: DeadLetterService): Handlers<typeof Rpc> {
   return {
     async listWorkflowDeadLetters(context, request) {
-      const { tenantId, operation, principal } = context;
       const { errorCode } = request;
       const environmentId = await environmentIdOf(context, request.environmentId);
       const definitionId = await service.definitionIdOf(context, request.definitionId);
       const state = (request.state || "open") as DeadLetterState;
       const filter = { state, definitionId, environmentId, errorCode };
-      const page = await readPage(
-        cursors,
+      const page = await context.page(
+        "deadLetters",
         request,
-        { tenantId, operation: operation.id, filter: [...Object.values(filter), principal.environmentMode] },
-        ({ runId }: DeadLetter) => runId,
+        [...Object.values(filter), context.principal.environmentMode],
         (wanted) => service.listPage(context, filter, wanted),
+        ({ runId }) => runId,
       );
-      return create(ListWorkflowDeadLettersResponseSchema, { ...page, deadLetters: page.items.map(fromDeadLetter) });
+      return { ...page, deadLetters: page.deadLetters.map(fromDeadLetter) };
     },
 
     async getWorkflowDeadLetter(context, { runId }) {
-      const deadLetter = fromDeadLetter(await service.getLetter(context, runId));
-      return create(GetWorkflowDeadLetterResponseSchema, { deadLetter });
+      return { deadLetter: fromDeadLetter(await service.getLetter(context, runId)) };
     },
 
     async getWorkflowDeadLetterStats(context, { definitionId, environmentId }) {
-      const { open, quarantined, exhausted, oldestFailureAt, byErrorCode } = await service.getStats(context, {
-        definitionId,
-        environmentId,
-      });
-      return create(GetWorkflowDeadLetterStatsResponseSchema, {
+      const counts = await service.getStats(context, { definitionId, environmentId });
+      return {
         stats: {
-          ...{ openCount: Math.min(open, totalMax), openCapped: open > totalMax, exhaustedCount: exhausted },
-          ...{ quarantinedCount: Math.min(quarantined, totalMax), oldestFailureAt: optionalTime(oldestFailureAt) },
-          byErrorCode: byErrorCode.map(({ errorCode, count }) => ({ errorCode, count })),
+          openCount: Math.min(counts.open, totalMax),
+          openCapped: counts.open > totalMax,
+          quarantinedCount: Math.min(counts.quarantined, totalMax),
+          exhaustedCount: counts.exhausted,
+          oldestFailureAt: counts.oldestFailureAt,
+          byErrorCode: counts.byErrorCode,
         },
-      });
+      };
     },
 
     replayWorkflowDeadLetter: {
@@ -91,18 +81,15 @@ export function deadLetterHandlers(service: DeadLetterService, cursors: Cursors)
     },
 
     async quarantineWorkflowDeadLetter(context, { runId, reason }) {
-      const deadLetter = fromDeadLetter(await service.changeLetter(context, runId, "quarantine", reason));
-      return create(QuarantineWorkflowDeadLetterResponseSchema, { deadLetter });
+      return { deadLetter: fromDeadLetter(await service.changeLetter(context, runId, "quarantine", reason)) };
     },
 
     async releaseWorkflowDeadLetter(context, { runId }) {
-      const deadLetter = fromDeadLetter(await service.changeLetter(context, runId, "release", ""));
-      return create(ReleaseWorkflowDeadLetterResponseSchema, { deadLetter });
+      return { deadLetter: fromDeadLetter(await service.changeLetter(context, runId, "release", "")) };
     },
 
     async discardWorkflowDeadLetter(context, { runId, reason }) {
-      const deadLetter = fromDeadLetter(await service.changeLetter(context, runId, "discard", reason));
-      return create(DiscardWorkflowDeadLetterResponseSchema, { deadLetter });
+      return { deadLetter: fromDeadLetter(await service.changeLetter(context, runId, "discard", reason)) };
     },
   };
 }

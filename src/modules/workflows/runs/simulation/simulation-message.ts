@@ -1,16 +1,11 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  type SimulateWorkflowRunRequest,
-  type WorkflowSimulation as SimulationMessage,
-  type SimulatedWorkflowStep as StepMessage,
-  WorkflowRunErrorSchema,
-  WorkflowSimulationSchema,
-  type WorkflowStepStub,
-  type WorkflowStubOutcome,
+import type {
+  SimulateWorkflowRunRequest,
+  SimulatedWorkflowStep as StepMessage,
+  WorkflowStepStub,
+  WorkflowStubOutcome,
 } from "../../../../../gen/service/api/workflow_run_pb.ts";
 import type { JsonObject } from "../../definitions/index.ts";
-import type { HistoryError } from "../domain/engine/history-entry.ts";
-import { toPlain, toValue } from "../run-message.ts";
+import { fromError, toPlain, toValue } from "../run-message.ts";
 import type { SimulatedStep, Simulation, StepStub, StubOutcome } from "./simulation.ts";
 import type { SimulationRequest } from "./simulation-service.ts";
 
@@ -48,21 +43,17 @@ function toOutcome({ output, error }: Pick<WorkflowStubOutcome, "output" | "erro
 }
 
 /** Converts the result. Yields after each step of the path, which can have thousands of them. */
-export function* fromSimulation(simulation: Simulation): Generator<void, SimulationMessage> {
-  const { status, output, error, durationMs, stoppedBy = "", path, cost } = simulation;
-  const { stepsWithoutStub, unusedStubs, notes } = simulation;
-  const steps: StepMessage[] = [];
-  for (const step of path) {
-    steps.push(fromStep(step));
+export function* fromSimulation({ status, output, error, durationMs, stoppedBy, ...simulation }: Simulation) {
+  const path: StepMessage[] = [];
+  for (const step of simulation.path) {
+    path.push(fromStep(step));
     yield;
   }
-  return create(WorkflowSimulationSchema, {
-    ...{ status, durationS: durationMs / 1000, stoppedBy, cost },
-    ...(status === "succeeded" && { output: toValue(output) }),
-    ...(error !== undefined && { error: fromError(error) }),
-    path: steps,
-    ...{ stepsWithoutStub: [...stepsWithoutStub], unusedStubs: [...unusedStubs], notes: [...notes] },
-  });
+  return {
+    ...{ ...simulation, status, path, durationS: durationMs / 1000, stoppedBy: stoppedBy ?? "" },
+    output: status === "succeeded" ? output : undefined,
+    error: error && fromError(error),
+  };
 }
 
 /** A message is written as a literal: creating it from its schema takes several times as long. */
@@ -73,10 +64,6 @@ function fromStep(simulated: SimulatedStep): StepMessage {
     ...{ ...step, startedS: startedMs / 1000, endedS: endedMs / 1000, defaultOutput: isDefault },
     ...(input !== undefined && { input: toValue(input) }),
     ...(output !== undefined && { output: toValue(output) }),
-    ...(error !== undefined && { error: create(WorkflowRunErrorSchema, fromError(error)) }),
+    ...(error !== undefined && { error: fromError(error) }),
   };
-}
-
-function fromError({ code, message, step = "", details }: HistoryError) {
-  return { code, message, step, details: toValue(details) };
 }
