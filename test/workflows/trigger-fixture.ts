@@ -87,7 +87,7 @@ export async function startTriggerFixture(choice: { readonly takeQuota?: TakeQuo
     follow: (consumer: LogConsumer) => createLogFollower({ db, signals, reader, log }, { ...consumer, pollMs: 100 }),
   };
   const environments = createEnvironments({ cacheLoadDb: db, changes });
-  const common = { db, cacheLoadDb: db, signals, changes, clock, log, cursors, shares, events, environments };
+  const common = { db, cacheLoadDb: db, signals, changes, clock, log, shares, events, environments };
   const definitions = createDefinitions({
     ...common,
     findPools: async () => new Set<string>(),

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import {
@@ -37,7 +36,6 @@ import type { OwnCommitHandler, ServiceHandlers } from "../../src/chain/call.ts"
 import { createWorkflows } from "../../src/modules/workflows/index.ts";
 import type { TestTenant } from "../../src/modules/workflows/tasks/testing/task-fixture.ts";
 import { systemClock } from "../../src/platform/clock/clock.ts";
-import { createCursors } from "../../src/platform/cursor/index.ts";
 import { createSignals, createTenantChanges, openDatabase } from "../../src/platform/db/index.ts";
 import { createEventLoopScheduler } from "../../src/platform/event-loop/index.ts";
 import { createMetrics } from "../../src/platform/telemetry/index.ts";
@@ -54,7 +52,7 @@ export async function startWorkflowNode(databaseUrl: string) {
   await signals.start();
   const parts = {
     ...{ db, cacheLoadDb: db, signals, changes: createTenantChanges(db, signals), shares: createEventLoopScheduler() },
-    ...{ cursors: createCursors(randomBytes(32)), clock: systemClock, metrics: createMetrics() },
+    ...{ clock: systemClock, metrics: createMetrics() },
     ...{ log: { warn() {}, info() {}, error() {}, debug() {} }, events: recordedEvents() },
     config: { "workflow.retention_days": 7, "objects.backend": "file", "data.dir": tmpdir() },
     findPools: async () => new Set<string>(),

@@ -26,7 +26,7 @@ import { createTriggerService } from "./trigger-service.ts";
 
 export { findTriggersOf } from "./trigger-store.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "shares" | "cursors"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "shares"> {
   readonly events: EventRecorder;
   readonly eventLogs: EventLogs;
   readonly environments: Environments;
@@ -41,7 +41,7 @@ const topic = "workflow.triggers";
 const shardLeaseMs = 5000;
 
 export function createTriggers(dependencies: Dependencies) {
-  const { db, clock, log, signals, runs, cursors } = dependencies;
+  const { db, clock, log, signals, runs } = dependencies;
   const shards = createShards({ db, clock, log, signals, kind: topic, count: shardCount, leaseMs: shardLeaseMs });
   const workerParts = {
     ...{ ...dependencies, shards, topic },
@@ -54,7 +54,7 @@ export function createTriggers(dependencies: Dependencies) {
   const service = createTriggerService({ ...dependencies, wakeWorkers });
   const fire = createFireService({ db, service, startRun: runs.startRun });
   return {
-    handlers: triggerHandlers({ service, fire, definitions: dependencies.definitions, cursors }),
+    handlers: triggerHandlers({ service, fire, definitions: dependencies.definitions }),
     /** The triggers as records of packs. */
     packRecords: createTriggerRecords({ service, wakeWorkers }),
     /** Starts runs, on a node that does background work. */

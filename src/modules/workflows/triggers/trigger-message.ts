@@ -1,18 +1,13 @@
-import { create, toJson } from "@bufbuild/protobuf";
-import { timestampFromMs, type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
-import {
-  type WorkflowTriggerEvent as EventMessage,
-  type WorkflowTrigger as TriggerMessage,
-  type WorkflowEventFilter,
-  WorkflowEventFilterSchema,
-  type WorkflowSchedule,
-  WorkflowScheduleSchema,
-  WorkflowTriggerSchema,
+import { toJson } from "@bufbuild/protobuf";
+import { type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
+import type {
+  WorkflowTriggerEvent as EventMessage,
+  WorkflowEventFilter,
+  WorkflowSchedule,
 } from "../../../../gen/service/api/workflow_trigger_pb.ts";
 import { invalid } from "../../../errors/index.ts";
-import { dateOf, optionalTime, stampFields } from "../../../platform/records/index.ts";
+import { dateOf } from "../../../platform/records/index.ts";
 import type { Json } from "../definitions/index.ts";
-import { toValue } from "../runs/index.ts";
 import type { TriggerEvent } from "./domain/event-match.ts";
 import type { Overlap, Schedule, Trigger, TriggerCause } from "./domain/trigger.ts";
 
@@ -63,41 +58,14 @@ export function toPlain(value: Value): Json {
   return toJson(ValueSchema, value) as Json;
 }
 
-export function fromTrigger(trigger: Trigger): TriggerMessage {
-  const { cause } = trigger;
-  return create(WorkflowTriggerSchema, {
-    id: trigger.id,
-    tenantId: trigger.tenantId,
-    environmentId: trigger.environmentId,
-    name: trigger.name,
-    definition: trigger.definition,
-    version: trigger.version,
-    enabled: trigger.enabled,
-    disabledReason: trigger.disabledReason,
-    ...fromCause(cause),
-    input: toValue(trigger.input),
-    runKey: trigger.runKey,
-    nextAt: optionalTime(trigger.nextAt),
-    lastFiredAt: optionalTime(trigger.lastFiredAt),
-    lastRunId: trigger.lastRunId,
-    lastSkippedAt: optionalTime(trigger.lastSkippedAt),
-    lastError: trigger.lastError,
-    consecutiveFailures: trigger.consecutiveFailures,
-    ...stampFields(trigger),
-  });
-}
+export const fromTrigger = ({ cause, ...trigger }: Trigger) => ({ ...trigger, ...fromCause(cause) });
 
 /** Converts a cause to the field of a message. */
-export function fromCause(cause: TriggerCause) {
-  if (cause.kind === "schedule") return { schedule: fromSchedule(cause.schedule) };
-  const { types, condition } = cause.event;
-  return { event: create(WorkflowEventFilterSchema, { types: [...types], condition }) };
-}
+export const fromCause = (cause: TriggerCause) =>
+  cause.kind === "event" ? { event: cause.event } : { schedule: fromSchedule(cause.schedule) };
 
-function fromSchedule({ startAtMs, endAtMs, ...schedule }: Schedule): WorkflowSchedule {
-  return create(WorkflowScheduleSchema, {
-    ...schedule,
-    ...(startAtMs !== undefined && { startAt: timestampFromMs(startAtMs) }),
-    ...(endAtMs !== undefined && { endAt: timestampFromMs(endAtMs) }),
-  });
-}
+const fromSchedule = ({ startAtMs, endAtMs, ...schedule }: Schedule) => ({
+  ...schedule,
+  startAt: startAtMs === undefined ? undefined : new Date(startAtMs),
+  endAt: endAtMs === undefined ? undefined : new Date(endAtMs),
+});

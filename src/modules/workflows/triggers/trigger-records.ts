@@ -1,4 +1,4 @@
-import { create, toJson } from "@bufbuild/protobuf";
+import { toJson } from "@bufbuild/protobuf";
 import {
   type CreateWorkflowTriggerRequest,
   CreateWorkflowTriggerRequestSchema,
@@ -6,9 +6,9 @@ import {
 import { invalid } from "../../../errors/index.ts";
 import { readRowImages } from "../../../platform/db/index.ts";
 import type { JsonObject } from "../../../platform/document/index.ts";
+import { createMessageConverter } from "../../../platform/records/index.ts";
 import { createRequestReader } from "../../../platform/validation/index.ts";
 import type { PackRecords } from "../../pack-records.ts";
-import { toValue } from "../runs/index.ts";
 import type { Trigger } from "./domain/trigger.ts";
 import { fromCause, requireCause, toPlain } from "./trigger-message.ts";
 import type { NewTrigger, TriggerService } from "./trigger-service.ts";
@@ -22,6 +22,7 @@ interface Dependencies {
 }
 
 const read = createRequestReader(CreateWorkflowTriggerRequestSchema);
+const toRequest = createMessageConverter(CreateWorkflowTriggerRequestSchema);
 const idPattern = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /**
@@ -119,9 +120,6 @@ function toTrigger(content: JsonObject): NewTrigger {
 
 function contentOf(trigger: NewTrigger | Trigger): JsonObject {
   const { name, definition, version, environmentId, enabled, input, runKey, cause } = trigger;
-  const message = create(CreateWorkflowTriggerRequestSchema, {
-    ...{ name, definition, version, environmentId, enabled, runKey, input: toValue(input) },
-    ...fromCause(cause),
-  });
-  return toJson(CreateWorkflowTriggerRequestSchema, message, { useProtoFieldName: true }) as JsonObject;
+  const fields = { name, definition, version, environmentId, enabled, input, runKey, ...fromCause(cause) };
+  return toJson(CreateWorkflowTriggerRequestSchema, toRequest(fields), { useProtoFieldName: true }) as JsonObject;
 }
