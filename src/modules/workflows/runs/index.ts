@@ -56,7 +56,6 @@ import { createTaskReports } from "./task-reports.ts";
 export { compileTemplate, type Template } from "./domain/engine/template.ts";
 export type { FindExperimentId } from "./effects/experiment-effect.ts";
 export type { FindPoolId } from "./effects/route-effect.ts";
-export { toPlain, toValue } from "./run-message.ts";
 export { readRunOutcomes } from "./run-outcomes.ts";
 export type { ServiceStartOutcome, ServiceStartRequest, TakeQuota } from "./service-started-runs.ts";
 export { ownStartRecord } from "./start/run-start.ts";

@@ -20,6 +20,7 @@ import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
 import { runInSlices } from "../../../platform/event-loop/index.ts";
+import { valueToJson } from "../../../platform/protojson/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { Definitions } from "../definitions/index.ts";
@@ -27,7 +28,7 @@ import type { Run, RunStatus } from "./domain/run.ts";
 import type { ExplainRun } from "./explanation/run-explanation.ts";
 import { fromReplayPlan, toReplayInput } from "./replay/replay-message.ts";
 import type { RunReplays } from "./replay/run-replays.ts";
-import { fromRun, toPlain } from "./run-message.ts";
+import { fromRun } from "./run-message.ts";
 import type { RunService } from "./run-service.ts";
 import type { RunSignals } from "./run-signals.ts";
 import { fromSimulation, toSimulationRequest } from "./simulation/simulation-message.ts";
@@ -60,7 +61,7 @@ export function runHandlers({
           definition: request.definition,
           version: request.version || undefined,
           environmentId: request.environmentId,
-          input: toPlain(request.input),
+          input: valueToJson(request.input),
           runKey: request.runKey,
           startAtMs: request.startAt && dateOf(request.startAt).getTime(),
         };
@@ -119,7 +120,7 @@ export function runHandlers({
     signalWorkflowRun: {
       ownCommit(context: Context, request: SignalWorkflowRunRequest, keyed) {
         const { runId, event, scope, eventId } = request;
-        const signal = { event, scope, eventId, payload: toPlain(request.payload) };
+        const signal = { event, scope, eventId, payload: valueToJson(request.payload) };
         return signals.signalRun(context, runId, signal, keyed, (id, duplicate) =>
           create(SignalWorkflowRunResponseSchema, { eventId: id, duplicate }),
         );
@@ -129,7 +130,7 @@ export function runHandlers({
     signalWorkflowRunByKey: {
       ownCommit(context: Context, request: SignalWorkflowRunByKeyRequest, keyed) {
         const { definition, environmentId, runKey, event, scope, eventId } = request;
-        const signal = { event, scope, eventId, payload: toPlain(request.payload) };
+        const signal = { event, scope, eventId, payload: valueToJson(request.payload) };
         return signals.signalRunByKey(
           context,
           { definition, environmentId, runKey },

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromDate, timestampFromMs, type Value } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   type WorkflowRunError as ErrorMessage,
   type WorkflowRun as RunMessage,
@@ -8,22 +8,11 @@ import {
   WorkflowRunSchema,
   WorkflowRunStepSchema,
 } from "../../../../gen/service/api/workflow_run_pb.ts";
-import { jsonToValue, valueToJson } from "../../../platform/protojson/index.ts";
+import { jsonToValue } from "../../../platform/protojson/index.ts";
 import { optionalTime } from "../../../platform/records/index.ts";
-import type { Json } from "../definitions/index.ts";
 import type { HistoryError } from "./domain/engine/history-entry.ts";
 import type { Activity, RunState } from "./domain/engine/state.ts";
 import type { Run } from "./domain/run.ts";
-
-/** Converts a JSON value to a message field. */
-export function toValue(json: Json): Value {
-  return jsonToValue(json);
-}
-
-/** Converts a value of a request to JSON; null if it is absent. */
-export function toPlain(value: Value | undefined): Json {
-  return value === undefined ? null : (valueToJson(value) as Json);
-}
 
 /** Converts a run to its message. A summary leaves out what the run holds. */
 export function fromRun(run: Run, detail: "full" | "summary" = "full"): RunMessage {
@@ -39,8 +28,8 @@ export function fromRun(run: Run, detail: "full" | "summary" = "full"): RunMessa
     version: run.version,
     runKey: run.runKey,
     status,
-    ...(isFull && { input: toValue(state.input) }),
-    ...(isFull && status === "succeeded" && { output: toValue(run.output) }),
+    ...(isFull && { input: jsonToValue(state.input) }),
+    ...(isFull && status === "succeeded" && { output: jsonToValue(run.output) }),
     ...(run.error !== null && { error: fromError(run.error) }),
     ...(isFull && run.endedAt === null && { activeSteps: Object.entries(state.active).map(fromActivity) }),
     ...(isFull && { values: state.values as never }),
@@ -58,7 +47,7 @@ export function fromRun(run: Run, detail: "full" | "summary" = "full"): RunMessa
 }
 
 export function fromError({ code, message, step = "", details }: HistoryError): ErrorMessage {
-  return create(WorkflowRunErrorSchema, { code, message, step, details: toValue(details) });
+  return create(WorkflowRunErrorSchema, { code, message, step, details: jsonToValue(details) });
 }
 
 function fromActivity([step, activity]: [string, Activity]): StepMessage {

@@ -11,7 +11,7 @@ import {
 } from "../../../../gen/service/api/workflow_stream_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import { toPlain } from "../runs/index.ts";
+import { valueToJson } from "../../../platform/protojson/index.ts";
 import type { AppendService, AppendTarget, RecordInput } from "./append/append-service.ts";
 import type { Direction } from "./domain/stream.ts";
 import { fromConsumer, fromRecord, fromStream, toPinsInput, toSequence } from "./stream-message.ts";
@@ -118,5 +118,5 @@ function toRecord({
   schemaRef,
   payload,
 }: Pick<WorkflowStreamRecordToAppend, "direction" | "contentClass" | "schemaRef" | "payload">): RecordInput {
-  return { direction: (direction || "output") as Direction, contentClass, schemaRef, payload: toPlain(payload) };
+  return { direction: (direction || "output") as Direction, contentClass, schemaRef, payload: valueToJson(payload) };
 }

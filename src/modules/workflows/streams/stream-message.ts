@@ -6,7 +6,7 @@ import {
   WorkflowStreamPinsSchema,
   WorkflowStreamRecordSchema,
 } from "../../../../gen/service/api/workflow_stream_pb.ts";
-import { toValue } from "../runs/index.ts";
+import { jsonToValue } from "../../../platform/protojson/index.ts";
 import { usageOf } from "./domain/credit.ts";
 import type { Pins } from "./domain/pins.ts";
 import type { Redaction } from "./domain/redaction.ts";
@@ -91,7 +91,7 @@ export function fromRecord(record: StreamRecord): RecordMessage {
     direction: record.direction,
     contentClass: record.contentClass,
     schemaRef: record.schemaRef,
-    ...(payloadJson !== null && { payload: toValue(JSON.parse(payloadJson)) }),
+    ...(payloadJson !== null && { payload: jsonToValue(JSON.parse(payloadJson)) }),
     ...(object !== null && {
       object: {
         ...{ objectId: object.object_id, objectKey: object.object_key, contentType: object.content_type },

@@ -32,6 +32,7 @@ import {
 } from "../../../platform/idempotency/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import { type Page, pageOf } from "../../../platform/paging/index.ts";
+import { valueToJson } from "../../../platform/protojson/index.ts";
 import { createMessageChecker } from "../../../platform/validation/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import { parseToken } from "./domain/lease-token.ts";
@@ -41,15 +42,7 @@ import type { LeaseReturn } from "./polling/lease-return.ts";
 import type { PollReader } from "./polling/poll-message.ts";
 import type { PollService } from "./polling/poll-service.ts";
 import type { ReportService } from "./reports/report-service.ts";
-import {
-  fromHeartbeat,
-  fromLeasedTask,
-  fromQueue,
-  fromResult,
-  fromTask,
-  type ReportStatus,
-  toJson,
-} from "./task-message.ts";
+import { fromHeartbeat, fromLeasedTask, fromQueue, fromResult, fromTask, type ReportStatus } from "./task-message.ts";
 
 interface Dependencies extends Pick<PlatformServices, "db"> {
   readonly log: Pick<Log, "warn">;
@@ -139,7 +132,7 @@ export function taskHandlers({ db, log, polls, pollReader, reports, leases }: De
     return Promise.all(
       completions.map((entry) => {
         const { taskId, token, output } = entry;
-        const json = toJson(output);
+        const json = valueToJson(output);
         const refusal = checkCompletion(entry) ?? checkSize("output", json, outputBytesMax);
         return finish(context, entry, refusal, "completed", async () => {
           const event = { kind: "attempt_succeeded" as const, taskId, token, output: json };
@@ -153,7 +146,7 @@ export function taskHandlers({ db, log, polls, pollReader, reports, leases }: De
     const { tenantId } = context;
     const { taskId, token, message, retryable = true, retryAfterS } = entry;
     const code = entry.code === "" ? "task_failed" : entry.code;
-    const details = toJson(entry.details);
+    const details = valueToJson(entry.details);
     const refusal = checkFailure(entry) ?? checkSize("details", details, detailsBytesMax);
     if (code === incompatibleCode) {
       return finish(context, entry, refusal, "incompatible", () => reports.refuse({ tenantId, id: taskId, token }));
@@ -183,7 +176,7 @@ export function taskHandlers({ db, log, polls, pollReader, reports, leases }: De
           const results = await Promise.all(
             request.tasks.map(async (entry) => {
               const { taskId: id, token } = entry;
-              const details = toJson(entry.details);
+              const details = valueToJson(entry.details);
               const refusal = checkHeartbeat(entry) ?? checkSize("details", details, detailsBytesMax);
               const detailsJson = jsonText(entry.details, details);
               const result = await attempt(context, entry, refusal, () =>

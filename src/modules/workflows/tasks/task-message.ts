@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromDate, type Value } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type LeasedWorkflowTask,
   LeasedWorkflowTaskSchema,
@@ -9,8 +9,8 @@ import {
   WorkflowTaskResultSchema,
 } from "../../../../gen/service/api/workflow_task_pb.ts";
 import { type Failure, fail } from "../../../errors/index.ts";
-import { jsonToValue, valueToJson } from "../../../platform/protojson/index.ts";
-import { idempotencyKey, type Json, type LeasedTask } from "./domain/task.ts";
+import { jsonToValue } from "../../../platform/protojson/index.ts";
+import { idempotencyKey, type LeasedTask } from "./domain/task.ts";
 import type { ShownQueue, ShownTask } from "./overview/task-overview.ts";
 import type { StoredTaskInput } from "./overview/task-store.ts";
 import type { HeartbeatResult } from "./reports/report-store.ts";
@@ -50,11 +50,6 @@ export const fromQueue = ({ oldestReadyAgeMs, reason, ...queue }: ShownQueue) =>
   oldestReadyAgeS: oldestReadyAgeMs / 1000,
   waitReason: reason ?? "",
 });
-
-/** Converts an optional Value; an absent one is null. */
-export function toJson(value: Value | undefined): Json {
-  return value === undefined ? null : valueToJson(value);
-}
 
 export function fromResult(taskId: string, result: ReportStatus | "stale" | Failure): WorkflowTaskResult {
   if (typeof result !== "string") return create(WorkflowTaskResultSchema, { taskId, ...errorFields(result) });

@@ -150,9 +150,13 @@ function toList(json: readonly unknown[]): ListValue {
   return { $typeName: "google.protobuf.ListValue", values: json.map(jsonToValue) };
 }
 
-/** Converts a Value message to JSON. A missing kind and numbers outside of JSON, which binary requests may hold, become null. */
-export function valueToJson({ kind }: Value): JsonValue {
-  switch (kind.case) {
+/**
+ * Converts a Value message to JSON. An absent message becomes null, and so do a missing kind and numbers outside of JSON, which
+ * binary requests may hold.
+ */
+export function valueToJson(value: Value | undefined): JsonValue {
+  const kind = value?.kind;
+  switch (kind?.case) {
     case "structValue": {
       const object: JsonObject = {};
       for (const key of Object.keys(kind.value.fields)) putOwn(object, key, valueToJson(kind.value.fields[key]!));

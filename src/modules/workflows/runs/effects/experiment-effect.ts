@@ -28,7 +28,7 @@ export async function performExperiment(
   const { variant, value, inExperiment, reason, receipt } = assignment!;
   return {
     ...{ variant, in_experiment: inExperiment, reason, receipt: receipt?.token ?? "" },
-    value: value === undefined ? null : (valueToJson(value) as Json),
+    value: valueToJson(value),
   };
 }
 

@@ -4,8 +4,9 @@ import type {
   WorkflowStepStub,
   WorkflowStubOutcome,
 } from "../../../../../gen/service/api/workflow_run_pb.ts";
+import { jsonToValue, valueToJson } from "../../../../platform/protojson/index.ts";
 import type { JsonObject } from "../../definitions/index.ts";
-import { fromError, toPlain, toValue } from "../run-message.ts";
+import { fromError } from "../run-message.ts";
 import type { SimulatedStep, Simulation, StepStub, StubOutcome } from "./simulation.ts";
 import type { SimulationRequest } from "./simulation-service.ts";
 
@@ -15,10 +16,10 @@ export function toSimulationRequest(request: SimulateWorkflowRunRequest): Simula
     version: request.version || undefined,
     document: request.document as JsonObject | undefined,
     environmentId: request.environmentId,
-    input: toPlain(request.input),
+    input: valueToJson(request.input),
     stubs: new Map(Object.entries(request.stubs).map(([name, stub]) => [name, toStub(stub)])),
     events: request.events.map(({ event, scope, payload, afterS }) => ({
-      ...{ event, scope, payload: toPlain(payload), afterMs: toMs(afterS) },
+      ...{ event, scope, payload: valueToJson(payload), afterMs: toMs(afterS) },
     })),
     decisions: request.decisions.map(({ step, by, roles, approved, comment, afterS }) => ({
       ...{ step, by, roles, approved, comment, afterMs: toMs(afterS) },
@@ -37,7 +38,7 @@ function toStub({ output, error, outputs, afterS }: WorkflowStepStub): StepStub 
 }
 
 function toOutcome({ output, error }: Pick<WorkflowStubOutcome, "output" | "error">): StubOutcome {
-  if (error === undefined) return { output: output === undefined ? {} : toPlain(output) };
+  if (error === undefined) return { output: output === undefined ? {} : valueToJson(output) };
   const { code, message, notRetryable } = error;
   return { code, message, retryable: !notRetryable };
 }
@@ -62,8 +63,8 @@ function fromStep(simulated: SimulatedStep): StepMessage {
   return {
     $typeName: "service.api.SimulatedWorkflowStep",
     ...{ ...step, startedS: startedMs / 1000, endedS: endedMs / 1000, defaultOutput: isDefault },
-    ...(input !== undefined && { input: toValue(input) }),
-    ...(output !== undefined && { output: toValue(output) }),
+    ...(input !== undefined && { input: jsonToValue(input) }),
+    ...(output !== undefined && { output: jsonToValue(output) }),
     ...(error !== undefined && { error: fromError(error) }),
   };
 }
