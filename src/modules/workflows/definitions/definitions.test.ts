@@ -247,6 +247,7 @@ test("publishing an unchanged draft returns the active version", async () => {
   const again = await fixture.publish({ tenantId }, id, { message: "Again" });
   assert.equal(again.unchanged, true);
   assert.deepEqual(again.version, version);
+  assert.equal(again.workflowDefinition!.draft, undefined, "a publication returns no draft");
   assert.equal(events.recorded.length, before);
   assert.equal((await listVersions({ tenantId }, id)).totalSize, 1);
 });
