@@ -1,23 +1,17 @@
-import type { PlanTerms, Price, PriceTier } from "../../plans/index.ts";
+import type { PlanRef, PlanTerms, Price, PriceTier } from "../../plans/index.ts";
 import { prorate, type TimeRange } from "./proration.ts";
 import { divideRounded, divideRoundedUp } from "./rounded-division.ts";
 
 /** A part of a period in which a tenant had one version of a plan. */
-export interface RatedSegment extends TimeRange {
-  readonly planKey: string;
-  readonly planVersion: number;
+export interface RatedSegment extends PlanRef, TimeRange {
   readonly terms: PlanTerms;
 }
 
-export interface InvoiceLine {
-  readonly planKey: string;
-  readonly planVersion: number;
+export interface InvoiceLine extends PlanRef, TimeRange {
   readonly priceKey: string;
   readonly description: string;
   /** Empty for a flat price. */
   readonly meterKey: string;
-  readonly fromMs: number;
-  readonly untilMs: number;
   readonly quantity: bigint;
   readonly included: bigint;
   readonly amount: bigint;

@@ -1,19 +1,12 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 import type { Grants } from "../../entitlements/index.ts";
-
-/** A change at the end of the period: to another plan, or a cancellation if the plan's key is empty. */
-export interface ScheduledChange {
-  readonly planKey: string;
-  readonly planVersion: number;
-}
+import type { PlanRef } from "../../plans/index.ts";
 
 /** The subscription of a tenant to a version of a plan. */
-export interface Subscription extends Stamps {
+export interface Subscription extends PlanRef, Stamps {
   readonly tenantId: TenantId;
   readonly id: string;
-  readonly planKey: string;
-  readonly planVersion: number;
   readonly status: "active" | "canceled";
   /** Periods are counted from here. */
   readonly anchorAt: Date;
@@ -23,13 +16,12 @@ export interface Subscription extends Stamps {
   readonly periodEnd: Date;
   /** Exceptions from the plan. */
   readonly overrides: Grants;
-  readonly scheduled: ScheduledChange | null;
+  /** The plan from the end of the period on; an empty key for a cancellation. */
+  readonly scheduled: PlanRef | null;
 }
 
 /** When a tenant had which version of a plan. */
-export interface Segment {
-  readonly planKey: string;
-  readonly planVersion: number;
+export interface Segment extends PlanRef {
   readonly startsAt: Date;
   /** Null for the current one. */
   readonly endsAt: Date | null;
