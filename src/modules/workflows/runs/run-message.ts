@@ -9,7 +9,6 @@ import {
   WorkflowRunStepSchema,
 } from "../../../../gen/service/api/workflow_run_pb.ts";
 import { jsonToValue } from "../../../platform/protojson/index.ts";
-import { optionalTime } from "../../../platform/records/index.ts";
 import type { HistoryError } from "./domain/engine/history-entry.ts";
 import type { Activity, RunState } from "./domain/engine/state.ts";
 import type { Run } from "./domain/run.ts";
@@ -51,13 +50,12 @@ export function fromError({ code, message, step = "", details }: HistoryError): 
 }
 
 function fromActivity([step, activity]: [string, Activity]): StepMessage {
-  const dueAt = activity.dueMs === undefined ? undefined : optionalTime(new Date(activity.dueMs));
   return create(WorkflowRunStepSchema, {
     step,
     activity: activity.s,
     since: timestampFromMs(activity.sinceMs),
     attempt: "attempt" in activity ? activity.attempt : 0,
-    ...(dueAt !== undefined && { dueAt }),
+    ...(activity.dueMs !== undefined && { dueAt: timestampFromDate(new Date(activity.dueMs)) }),
     taskId: activity.s === "task" ? activity.taskId : "",
     childRunId: activity.s === "effect" ? (activity.childId ?? "") : "",
   });
