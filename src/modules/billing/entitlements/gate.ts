@@ -16,12 +16,7 @@ import type { EvidenceLog } from "./evidence-log.ts";
 import { entitlementStore } from "./store.ts";
 
 /** Evaluates entitlements from memory. */
-export interface EntitlementGate {
-  /** Throws ENTITLEMENT_DENIED if a tenant may not use an operation. */
-  readonly check: EntitlementCheck;
-  /** Evaluates an entitlement without evidence. */
-  evaluate(tenantId: TenantId, item: string, nowMs: number): Promise<Evaluation>;
-}
+export type EntitlementGate = ReturnType<typeof createEntitlementGate>;
 
 interface Dependencies extends Pick<PlatformServices, "db" | "changes" | "clock" | "metrics"> {
   readonly enforcement: Enforcement;
@@ -34,14 +29,7 @@ interface CachedState {
 }
 
 /** Creates this node's gate. Snapshots are in memory until the tenant changes. */
-export function createEntitlementGate({
-  db,
-  changes,
-  clock,
-  metrics,
-  enforcement,
-  evidence,
-}: Dependencies): EntitlementGate {
+export function createEntitlementGate({ db, changes, clock, metrics, enforcement, evidence }: Dependencies) {
   // Added to the metric at a scrape: prom-client hashes labels on every call, which costs more than the evaluation.
   const counts = new Map<Reason, Map<Verdict, number>>();
   metrics.gauge({
@@ -96,13 +84,17 @@ export function createEntitlementGate({
     }
   }
 
+  /** Throws ENTITLEMENT_DENIED if a tenant may not use an operation. */
+  const check: EntitlementCheck = (tenantId, operation, { isRepeated } = { isRepeated: false }) => {
+    const found = states.get(tenantId);
+    if (found instanceof Promise) return found.then(({ state }) => decide(tenantId, operation, state, isRepeated));
+    return decide(tenantId, operation, found.state, isRepeated);
+  };
+
   return {
-    check(tenantId, operation, { isRepeated } = { isRepeated: false }) {
-      const found = states.get(tenantId);
-      if (found instanceof Promise) return found.then(({ state }) => decide(tenantId, operation, state, isRepeated));
-      return decide(tenantId, operation, found.state, isRepeated);
-    },
-    async evaluate(tenantId, item, nowMs) {
+    check,
+    /** Evaluates an entitlement without evidence. */
+    async evaluate(tenantId: TenantId, item: string, nowMs: number): Promise<Evaluation> {
       const { state } = await states.get(tenantId);
       return evaluate(enforcement, state, item, nowMs);
     },

@@ -21,7 +21,7 @@ export { defaultRetry } from "./domain/language/definition.ts";
 export { type ParsedDefinition, parseDefinition } from "./domain/language/syntax/parse-definition.ts";
 export { isTooDeep } from "./domain/language/template.ts";
 export type { DefinitionId } from "./domain/workflow-definition.ts";
-export type { PublishedVersion, PublishedVersions } from "./published-versions.ts";
+export type { PublishedVersion } from "./published-versions.ts";
 export type { FindNames, ReferenceSources } from "./reference-reader.ts";
 
 export type Definitions = ReturnType<typeof createDefinitions>;

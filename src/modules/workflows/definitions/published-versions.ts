@@ -34,28 +34,6 @@ export interface StartPoint {
   readonly runKey: string;
 }
 
-/** Finds published versions. */
-export interface PublishedVersions {
-  /**
-   * The active version (or the given one) of a definition by its id or key, from memory in the common case; undefined if
-   * there is none. If no other definition has the key, an archived one is found too. While a canary is running, the key of
-   * the run to start decides between the active version and the canary's.
-   */
-  resolve(
-    tenantId: TenantId,
-    idOrKey: string,
-    version?: number,
-    start?: StartPoint,
-  ): Promise<PublishedVersion | undefined>;
-  /** The id and the key of a definition by either of them, published or not; undefined if there is none. */
-  identify(tenantId: TenantId, idOrKey: string): Promise<Pick<DefinitionHead, "id" | "key"> | undefined>;
-  /**
-   * The id of a definition by its id or key, for a filter. A name that no definition has is returned as it is: it matches
-   * nothing, like the empty one matches all.
-   */
-  idOf(tenantId: TenantId, idOrKey: string): Promise<string>;
-}
-
 interface Dependencies extends Pick<PlatformServices, "db" | "changes"> {
   /** The memory that parsed versions may take, in bytes of their documents. */
   readonly bytesMax?: number;
@@ -82,7 +60,7 @@ const documentBytesMax = 16 * 1024 * 1024;
  * Creates the cache of published versions. What is active is dropped when the tenant's configuration changes. Versions never
  * change, so parsed ones stay until others need their memory.
  */
-export function createPublishedVersions({ db, changes, bytesMax = documentBytesMax }: Dependencies): PublishedVersions {
+export function createPublishedVersions({ db, changes, bytesMax = documentBytesMax }: Dependencies) {
   const store = definitionStore(db.sql);
   const heads = createTenantCache<string, HeadEntry>({
     changes,
@@ -119,16 +97,34 @@ export function createPublishedVersions({ db, changes, bytesMax = documentBytesM
 
   const entryOf = (tenantId: TenantId, idOrKey: string) => heads.get(`${tenantId}|${idOrKey}`);
 
-  async function identify(tenantId: TenantId, idOrKey: string) {
+  /** The id and the key of a definition by either of them, published or not; undefined if there is none. */
+  async function identify(
+    tenantId: TenantId,
+    idOrKey: string,
+  ): Promise<Pick<DefinitionHead, "id" | "key"> | undefined> {
     return (await entryOf(tenantId, idOrKey)).head;
   }
 
   return {
     identify,
-    async idOf(tenantId, idOrKey) {
+    /**
+     * The id of a definition by its id or key, for a filter. A name that no definition has is returned as it is: it matches
+     * nothing, like the empty one matches all.
+     */
+    async idOf(tenantId: TenantId, idOrKey: string): Promise<string> {
       return idOrKey === "" ? "" : ((await identify(tenantId, idOrKey))?.id ?? idOrKey);
     },
-    async resolve(tenantId, idOrKey, version, start) {
+    /**
+     * The active version (or the given one) of a definition by its id or key, from memory in the common case; undefined if
+     * there is none. If no other definition has the key, an archived one is found too. While a canary is running, the key of
+     * the run to start decides between the active version and the canary's.
+     */
+    async resolve(
+      tenantId: TenantId,
+      idOrKey: string,
+      version?: number,
+      start?: StartPoint,
+    ): Promise<PublishedVersion | undefined> {
       const { head, canary: running, withdrawn } = await entryOf(tenantId, idOrKey);
       const canary = version === undefined && start !== undefined ? sideOf(running, start) : undefined;
       const number = version ?? (canary?.side === "canary" ? running!.version : (head?.activeVersion ?? 0));

@@ -4,18 +4,16 @@ import { type Definitions, defaultRetry } from "../definitions/index.ts";
 import { createPlan, type Plan } from "./domain/engine/plan.ts";
 
 /** The compiled plans of published versions. */
-export interface PlanCache {
-  /** The plan of a version, whether it is active or not. */
-  get(tenantId: TenantId, definitionId: string, version: number): Promise<Plan>;
-}
+export type PlanCache = ReturnType<typeof createPlanCache>;
 
 const plansMax = 2000;
 
 /** Creates the cache. A published version never changes, so its plan is valid forever. */
-export function createPlanCache(definitions: Pick<Definitions, "resolve">): PlanCache {
+export function createPlanCache(definitions: Pick<Definitions, "resolve">) {
   const plans = new BoundedCache<string, Plan>(plansMax);
   return {
-    async get(tenantId, definitionId, version) {
+    /** The plan of a version, whether it is active or not. */
+    async get(tenantId: TenantId, definitionId: string, version: number): Promise<Plan> {
       const key = `${tenantId}:${definitionId}:${version}`;
       const known = plans.get(key);
       if (known !== undefined) return known;

@@ -1,9 +1,7 @@
 import type { Metrics } from "../../../../platform/telemetry/index.ts";
 import type { deadLetterStore } from "./dead-letter-store.ts";
 
-export interface DeadLetterMetrics {
-  changed(change: "replayed" | "skipped" | "quarantined" | "released" | "discarded", count?: number): void;
-}
+export type DeadLetterMetrics = ReturnType<typeof createDeadLetterMetrics>;
 
 /** The gauge counts up to this number, so that a scrape stays cheap. */
 const countMax = 10_000;
@@ -12,7 +10,7 @@ const countMax = 10_000;
 export function createDeadLetterMetrics(
   metrics: Pick<Metrics, "counter" | "gauge">,
   store: () => Pick<ReturnType<typeof deadLetterStore>, "countOpen">,
-): DeadLetterMetrics {
+) {
   metrics.gauge({
     name: "workflow_dead_letters_open",
     help: "Dead letters of workflow runs that are neither replayed nor quarantined nor discarded, up to 10,000.",
@@ -30,7 +28,7 @@ export function createDeadLetterMetrics(
     labels: ["change"],
   });
   return {
-    changed(change, count = 1) {
+    changed(change: "replayed" | "skipped" | "quarantined" | "released" | "discarded", count = 1) {
       if (count > 0) changes.inc({ change }, count);
     },
   };

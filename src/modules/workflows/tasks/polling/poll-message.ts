@@ -9,10 +9,7 @@ import type { WorkerRegistry } from "../workers/worker-registry.ts";
 import type { PollRequest } from "./poll-request.ts";
 
 /** Converts requests of workers. */
-export interface PollReader {
-  /** Reads a request, and records its worker. `path` is where the request is in its message. */
-  read(context: Context, request: PollWorkflowTasksRequest, path?: string): Promise<PollRequest>;
-}
+export type PollReader = ReturnType<typeof createPollReader>;
 
 interface Dependencies {
   readonly environments: Environments;
@@ -23,7 +20,7 @@ const matchersMax = 10_000;
 const protocolDefault = 1;
 
 /** Creates the reader. Workers repeat their capabilities with every poll, so matchers are shared. */
-export function createPollReader({ environments, workers }: Dependencies): PollReader {
+export function createPollReader({ environments, workers }: Dependencies) {
   const matchers = new BoundedCache<string, Matcher>(matchersMax);
 
   function matcherOf(buildId: string, capabilities: readonly Capability[], path: string): Matcher {
@@ -34,7 +31,8 @@ export function createPollReader({ environments, workers }: Dependencies): PollR
   }
 
   return {
-    async read(context, request, path = "") {
+    /** Reads a request, and records its worker. `path` is where the request is in its message. */
+    async read(context: Context, request: PollWorkflowTasksRequest, path = ""): Promise<PollRequest> {
       const { tenantId, signal } = context;
       const { queue, workerId, buildId, slots, waitS, stickyRuns, protocol } = request;
       const capabilities = request.capabilities.map(({ type, versions }) => ({ type, versions }));
