@@ -35,7 +35,7 @@ export type { FindEnvironment, FindIdentities } from "./service.ts";
 export { waiverScope } from "./service.ts";
 
 interface Dependencies
-  extends Pick<PlatformServices, "db" | "log" | "platformTenantId" | "cursors">,
+  extends Pick<PlatformServices, "db" | "log" | "platformTenantId">,
     Omit<PromotionParts, "kinds" | "metrics" | "scoreCanary"> {
   /** Calls an operation in process. */
   readonly call: OperationCaller;
@@ -52,7 +52,7 @@ export interface Promotions extends Pick<CandidateService, "find" | "setPack"> {
   findCandidate(sql: Sql, tenantId: TenantId, id: string): Promise<Candidate | undefined>;
 }
 
-export function createPromotions({ cursors, metrics, artifacts, ...parts }: Dependencies): Promotions {
+export function createPromotions({ metrics, artifacts, ...parts }: Dependencies): Promotions {
   const kinds = createArtifactKinds(artifacts);
   const scoreCanary = createCanaryScorer(kinds, parts.tests);
   const all = { ...parts, kinds, scoreCanary, metrics: createPromotionMetrics(metrics) };
@@ -60,7 +60,7 @@ export function createPromotions({ cursors, metrics, artifacts, ...parts }: Depe
   const stages = createStageService(all, candidates);
   const decisions = createDecisionService(all, candidates, stages);
   return {
-    handlers: promotionHandlers({ candidates, stages, decisions, cursors }),
+    handlers: promotionHandlers({ candidates, stages, decisions }),
     jobs: [canaryWatchJob(all)],
     find: candidates.find,
     findCandidate: (sql, tenantId, id) => candidateStore(sql).find(tenantId, id),
