@@ -24,7 +24,6 @@ import {
 import { until } from "../../../../test/harness/until.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createKeyring } from "../../../platform/crypto/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { createMetrics } from "../../../platform/telemetry/index.ts";
@@ -38,7 +37,6 @@ const evidence = createEvidence({
   signals: {} as never,
   log: {} as never,
   clock: { now: () => Date.now() } as never,
-  cursors: createCursors(randomBytes(32)),
   keyring: createKeyring({ activeKeyId: "k", keys: { k: randomBytes(32).toString("base64") } }),
   metrics: createMetrics(),
   platformTenantId: () => tenantId,

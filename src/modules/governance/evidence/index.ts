@@ -6,6 +6,8 @@
  * Gate: open while every requirement of every subject is satisfied. Run: a worker that collects evidence, under a lease.
  * Candidate: a promotion. An attached pack is pinned, and its gate is about the subjects of the promotion.
  */
+import type { RolloutEvidenceService as Rpc } from "../../../../gen/service/api/rollout_evidence_pb.ts";
+import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { PlatformServices } from "../../area.ts";
@@ -33,10 +35,7 @@ export type { RuntimeFinding } from "./receipts/receipt-service.ts";
 export { reencryptableSigningKeys } from "./signing/key-store.ts";
 
 export interface EvidenceParts
-  extends Pick<
-    PlatformServices,
-    "db" | "signals" | "log" | "clock" | "cursors" | "keyring" | "metrics" | "platformTenantId"
-  > {
+  extends Pick<PlatformServices, "db" | "signals" | "log" | "clock" | "keyring" | "metrics" | "platformTenantId"> {
   readonly events: EventRecorder;
   readonly candidates: Candidates;
   readonly findRuntimeFinding: FindRuntimeFinding;
@@ -55,14 +54,15 @@ export function createEvidence(parts: EvidenceParts) {
   const runs = createRunService({ ...own, changes });
   const receipts = createReceiptService({ ...own, changes, runs, signer });
   const exporter = createManifestExporter({ ...own, changes, gates, signer });
+  const handlers: Handlers<typeof Rpc> = {
+    ...packHandlers(packs, changes, exporter),
+    ...receiptHandlers(receipts, changes),
+    ...runHandlers(runs, changes),
+    ...gateHandlers(gates, changes),
+    ...keyHandlers({ ...own, signer }),
+  };
   return {
-    handlers: {
-      ...packHandlers({ ...own, service: packs, changes, exporter }),
-      ...receiptHandlers({ ...own, service: receipts, changes }),
-      ...runHandlers({ ...own, service: runs, changes }),
-      ...gateHandlers({ gates, changes }),
-      ...keyHandlers({ ...own, signer }),
-    },
+    handlers,
     sweeper: createEvidenceSweeper(own),
     /** The gate of a promotion. In a transaction, it keeps the pack as it is until the end. */
     readGate: gates.readGate,

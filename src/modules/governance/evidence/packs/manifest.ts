@@ -1,18 +1,9 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import {
-  type EvidenceManifest,
-  type EvidenceManifestReceipt,
-  EvidenceManifestReceiptSchema,
-  EvidenceManifestSchema,
-} from "../../../../../gen/service/api/rollout_evidence_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Receipt } from "../domain/receipt.ts";
 import { manifestStatement, payloadType } from "../domain/statement.ts";
 import { fromGate } from "../gates/gate-message.ts";
 import type { GateService } from "../gates/gate-service.ts";
-import { fromEnvelope } from "../receipts/receipt-message.ts";
 import { receiptStore } from "../receipts/receipt-store.ts";
 import { envelopeOf } from "../signing/envelope.ts";
 import { fromKey } from "../signing/key-handler.ts";
@@ -36,7 +27,7 @@ export type ManifestExporter = ReturnType<typeof createManifestExporter>;
  */
 export function createManifestExporter({ changes, gates, signer, platformTenantId }: Dependencies) {
   return {
-    async exportPack(context: Context, environment: string, packId: string): Promise<EvidenceManifest> {
+    async exportPack(context: Context, environment: string, packId: string) {
       const { sql, tenantId, nowMs } = context;
       const { pack, now } = await changes.lock(context, environment, packId, "export");
       const artifacts = await packStore(sql).readArtifacts(tenantId, packId);
@@ -55,27 +46,22 @@ export function createManifestExporter({ changes, gates, signer, platformTenantI
         digest,
         manifest_digest: signed.digest,
       });
-      return create(EvidenceManifestSchema, {
+      return {
         ...{ packId, environmentId, status, revision, digest, requirementsVersion },
         artifacts: artifacts.map(({ kind, name, version, sha256, sizeBytes }) => ({
-          ...{ kind, name, version, sha256, sizeBytes: BigInt(sizeBytes) },
+          ...{ kind, name, version, sha256, sizeBytes },
         })),
         receipts: receipts.map(fromReceipt),
         gate: fromGate(gate, pack),
         keys: keys.map(fromKey),
-        exportedAt: timestampFromDate(now),
-        envelope: fromEnvelope(envelopeOf(payloadType, signed)),
-      });
+        exportedAt: now,
+        envelope: envelopeOf(payloadType, signed),
+      };
     },
   };
 }
 
-function fromReceipt(receipt: Receipt): EvidenceManifestReceipt {
-  const { id, type, result, digest } = receipt;
-  return create(EvidenceManifestReceiptSchema, {
-    ...{ id, type, result, digest },
-    issuedAt: timestampFromDate(receipt.issuedAt),
-    expiresAt: timestampFromDate(receipt.expiresAt),
-    envelope: fromEnvelope(envelopeOf(payloadType, receipt)),
-  });
+function fromReceipt(receipt: Receipt) {
+  const { id, type, result, issuedAt, expiresAt, digest } = receipt;
+  return { ...{ id, type, result, issuedAt, expiresAt, digest }, envelope: envelopeOf(payloadType, receipt) };
 }
