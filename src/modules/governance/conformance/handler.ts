@@ -1,62 +1,47 @@
-import { create } from "@bufbuild/protobuf";
 import {
-  CancelConformanceRunResponseSchema,
-  ExplainConformanceReportResponseSchema,
-  GetConformanceReportResponseSchema,
-  GetConformanceRunResponseSchema,
-  GetConformanceSuiteResponseSchema,
-  ListConformanceReportsResponseSchema,
-  ListConformanceRunsResponseSchema,
-  ListConformanceSuitesResponseSchema,
   type ConformanceService as Rpc,
   type RunConformanceSuiteRequest,
-  type RunConformanceSuiteResponse,
   RunConformanceSuiteResponseSchema,
 } from "../../../../gen/service/api/conformance_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
 import { type KeyedCall, reviseResponses, withIdempotency } from "../../../platform/idempotency/index.ts";
-import { pageOf, readPage } from "../../../platform/paging/index.ts";
+import { pageOf } from "../../../platform/paging/index.ts";
+import { createMessageConverter } from "../../../platform/records/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import { inTenant } from "../../tenant-work.ts";
-import type { ConformanceReport } from "./domain/report.ts";
+import { type ConformanceReport, coverageOf } from "./domain/report.ts";
 import type { ConformanceRun } from "./domain/run.ts";
-import { fromExplanation, fromReport, fromRun, fromSuite } from "./messages.ts";
 import { reportStore } from "./report-store.ts";
 import { runStore } from "./run-store.ts";
 import type { ConformanceSuite } from "./sandbox/index.ts";
 import type { ConformanceService } from "./service.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly service: ConformanceService;
   readonly suites: ReadonlyMap<string, ConformanceSuite>;
 }
 
 export function conformanceHandlers(dependencies: Dependencies): Handlers<typeof Rpc> {
-  const { service, cursors, suites } = dependencies;
+  const { service, suites } = dependencies;
+  const toRunResponse = createMessageConverter(RunConformanceSuiteResponseSchema);
   const sorted = [...suites.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 
   /** The run with its report, if it has one. */
-  async function responseFor(context: Context, run: ConformanceRun): Promise<RunConformanceSuiteResponse> {
+  async function responseFor(context: Context, run: ConformanceRun) {
     const { environmentId, reportId } = run;
     const report = reportId === "" ? undefined : await service.getReport(context, environmentId, reportId);
-    return create(RunConformanceSuiteResponseSchema, {
-      run: fromRun(run),
-      ...(report !== undefined && { report: fromReport(report, "whole") }),
-    });
+    return toRunResponse({ run, report: report && fromReport(report) });
   }
 
   return {
-    async listConformanceSuites({ tenantId, operation }, request) {
-      const scope = { tenantId, operation: operation.id };
-      const idOf = ({ id }: ConformanceSuite) => id;
-      const page = await readPage(cursors, request, scope, idOf, async (wanted) => pageOf(sorted, idOf, wanted));
-      return create(ListConformanceSuitesResponseSchema, { ...page, suites: page.items.map(fromSuite) });
+    async listConformanceSuites(context, request) {
+      return context.page("suites", request, [], async (wanted) => pageOf(sorted, ({ id }) => id, wanted));
     },
 
     async getConformanceSuite(_context, { suiteId }) {
-      return create(GetConformanceSuiteResponseSchema, { suite: fromSuite(service.getSuite(suiteId)) });
+      return { suite: service.getSuite(suiteId) };
     },
 
     // A transaction of its own, because the wait begins after the commit.
@@ -65,7 +50,7 @@ export function conformanceHandlers(dependencies: Dependencies): Handlers<typeof
         const requested = await inTenant(dependencies, context.tenantId, (within) =>
           withIdempotency(within.sql, keyed, async () => {
             const run = await service.requestRun({ ...within, principal: context.principal }, request);
-            return { run, response: create(RunConformanceSuiteResponseSchema, { run: fromRun(run) }) };
+            return { run, response: toRunResponse({ run }) };
           }),
         );
         if (requested === "duplicate") return requested;
@@ -80,55 +65,49 @@ export function conformanceHandlers(dependencies: Dependencies): Handlers<typeof
 
     async getConformanceRun(context, { environmentId, runId, waitS }) {
       const run = await service.getRun(context, environmentId, runId);
-      const current = waitS === 0 ? run : await service.waitForEnd(context, run, waitS * 1000);
-      return create(GetConformanceRunResponseSchema, { run: fromRun(current) });
+      return { run: waitS === 0 ? run : await service.waitForEnd(context, run, waitS * 1000) };
     },
 
     async listConformanceRuns(context, request) {
-      const { tenantId, sql, operation, principal } = context;
+      const { tenantId, sql, principal } = context;
       const { suiteId, state } = request;
       const environmentId = await environmentIdOf(context, request.environmentId);
       const inProduction = productionOf(principal);
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id, filter: [environmentId, suiteId, state, inProduction] },
-        ({ id }: ConformanceRun) => id,
-        (wanted) => runStore(sql).list(tenantId, { environmentId, suiteId, state, inProduction }, wanted),
+      return context.page("runs", request, [environmentId, suiteId, state, inProduction], (wanted) =>
+        runStore(sql).list(tenantId, { environmentId, suiteId, state, inProduction }, wanted),
       );
-      return create(ListConformanceRunsResponseSchema, { ...page, runs: page.items.map(fromRun) });
     },
 
     async cancelConformanceRun(context, { environmentId, runId }) {
-      return create(CancelConformanceRunResponseSchema, {
-        run: fromRun(await service.cancelRun(context, environmentId, runId)),
-      });
+      return { run: await service.cancelRun(context, environmentId, runId) };
     },
 
     async listConformanceReports(context, request) {
-      const { tenantId, sql, operation, principal } = context;
+      const { tenantId, sql, principal } = context;
       const { suiteId, verdict } = request;
       const environmentId = await environmentIdOf(context, request.environmentId);
       const inProduction = productionOf(principal);
-      const page = await readPage(
-        cursors,
+      const page = await context.page(
+        "reports",
         request,
-        { tenantId, operation: operation.id, filter: [environmentId, suiteId, verdict, inProduction] },
-        ({ lastRunId }: ConformanceReport) => lastRunId,
+        [environmentId, suiteId, verdict, inProduction],
         (wanted) => reportStore(sql).list(tenantId, { environmentId, suiteId, verdict, inProduction }, wanted),
+        ({ lastRunId }) => lastRunId,
       );
-      const reports = page.items.map((report) => fromReport(report, "summary"));
-      return create(ListConformanceReportsResponseSchema, { ...page, reports });
+      return { ...page, reports: page.reports.map((report) => ({ ...fromReport(report), cases: [] })) };
     },
 
     async getConformanceReport(context, { environmentId, reportId }) {
-      const report = await service.getReport(context, environmentId, reportId);
-      return create(GetConformanceReportResponseSchema, { report: fromReport(report, "whole") });
+      return { report: fromReport(await service.getReport(context, environmentId, reportId)) };
     },
 
     async explainConformanceReport(context, request) {
-      const explanation = await service.explainReport(context, request);
-      return create(ExplainConformanceReportResponseSchema, { explanation: fromExplanation(explanation) });
+      return { explanation: await service.explainReport(context, request) };
     },
   };
+}
+
+function fromReport({ content: { suiteVersion, build, cases }, ...report }: ConformanceReport) {
+  const { not_applicable: notApplicable, ...counts } = coverageOf(cases);
+  return { ...report, suiteVersion, build, coverage: { ...counts, notApplicable }, cases };
 }
