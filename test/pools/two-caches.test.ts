@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { CreatePoolRequestSchema, UpdatePoolRequestSchema } from "../../gen/service/api/pool_pb.ts";
 import { createPools, recipientLoadStore } from "../../src/modules/routing/pools/index.ts";
 import { closeEmptyQueue } from "../../src/modules/routing/queues/index.ts";
 import { createEnvironments } from "../../src/modules/tenancy/environments/index.ts";
-import { createCursors } from "../../src/platform/cursor/index.ts";
 import { createSignals, createTenantChanges, openDatabase } from "../../src/platform/db/index.ts";
 import { urlRefusal } from "../../src/platform/egress/index.ts";
 import { freshTenant, perform, recordedEvents } from "../harness/context.ts";
@@ -14,7 +12,6 @@ import { until } from "../harness/until.ts";
 
 const { url } = await freshDatabase();
 const events = recordedEvents();
-const cursors = createCursors(randomBytes(32));
 
 /** The module on one of several nodes, with its own signals and changes over the shared database. */
 async function startNode() {
@@ -27,7 +24,6 @@ async function startNode() {
     db,
     changes,
     events,
-    cursors,
     loads: recipientLoadStore,
     closeQueue: closeEmptyQueue,
     urlRefusal,

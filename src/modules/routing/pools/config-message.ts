@@ -11,11 +11,6 @@ export function toSettings(message: PoolConfigMessage): PoolSettings {
   return { ...settings, anomaly: { ...anomaly, actions: actions as PoolConfig["anomaly"]["actions"] } };
 }
 
-/** Converts a config to a message with every field set. */
-export function fromConfig(config: PoolConfig): PoolConfigMessage {
-  return fromSettings(config);
-}
-
 /** Converts settings to a message with only their fields set. */
 export function fromSettings({ anomaly, ...settings }: PoolSettings): PoolConfigMessage {
   const actions = anomaly?.actions?.map((action) => action.replace("_", "-"));

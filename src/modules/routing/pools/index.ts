@@ -64,7 +64,7 @@ export type { SnapshotBody, SnapshotHead } from "./snapshots/snapshot-codec.ts";
 export { type StoredPoolVersion, versionStore } from "./versions/version-store.ts";
 export { type CloseQueue, type RecipientLoadReader, recipientLoadStore } from "./work-store.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db" | "changes" | "cursors"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "changes"> {
   readonly events: EventRecorder;
   readonly loads: RecipientLoadReader;
   readonly closeQueue: CloseQueue;
@@ -87,7 +87,7 @@ export interface PoolReader extends Snapshots {
 
 export type Pools = ReturnType<typeof createPools>;
 
-export function createPools({ db, changes, events, cursors, loads, closeQueue, urlRefusal }: Dependencies) {
+export function createPools({ db, changes, events, loads, closeQueue, urlRefusal }: Dependencies) {
   const snapshots = createSnapshots({ db, changes });
   const access = createPoolAccess(changes, snapshots);
   const recipients = createRecipientService({ access, events, urlRefusal });
@@ -120,10 +120,10 @@ export function createPools({ db, changes, events, cursors, loads, closeQueue, u
   };
   return {
     handlers: {
-      pools: poolHandlers(poolService, cursors),
-      recipients: recipientHandlers(recipients, loads, cursors),
-      rules: ruleHandlers(ruleService, cursors),
-      versions: poolVersionHandlers(versions, access, cursors),
+      pools: poolHandlers(poolService),
+      recipients: recipientHandlers(recipients, loads),
+      rules: ruleHandlers(ruleService),
+      versions: poolVersionHandlers(versions, access),
     },
     ...reader,
     findPools,

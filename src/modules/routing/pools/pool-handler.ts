@@ -1,28 +1,14 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  CreatePoolResponseSchema,
-  DeletePoolResponseSchema,
-  GetPoolResponseSchema,
-  ListPoolsResponseSchema,
-  type Pool as PoolMessage,
-  PoolSchema,
-  type PoolService as Rpc,
-  SetPoolEnabledResponseSchema,
-  Pool_Status as Status,
-  UpdatePoolResponseSchema,
-} from "../../../../gen/service/api/pool_pb.ts";
+import { type PoolService as Rpc, Pool_Status as Status } from "../../../../gen/service/api/pool_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import { readPage } from "../../../platform/paging/index.ts";
-import { expectedVersion, nameOf, stampFields } from "../../../platform/records/index.ts";
-import { fromConfig, toSettings } from "./config-message.ts";
+import { enumNumbers, expectedVersion, nameOf } from "../../../platform/records/index.ts";
+import { fromSettings, toSettings } from "./config-message.ts";
 import type { Pool, PoolMembers, StoredPool } from "./domain/pool.ts";
 import type { Strategy } from "./domain/strategy.ts";
 import type { PoolService } from "./pool-service.ts";
 import { poolStore } from "./pool-store.ts";
 
-export function poolHandlers(service: PoolService, cursors: Cursors): Handlers<typeof Rpc> {
+export function poolHandlers(service: PoolService): Handlers<typeof Rpc> {
   return {
     async createPool(context, { name, description, strategy, status, environmentId, config }) {
       const pool = await service.createPool(context, {
@@ -33,12 +19,11 @@ export function poolHandlers(service: PoolService, cursors: Cursors): Handlers<t
         status: nameOf(statuses, status) ?? "active",
         settings: config === undefined ? {} : toSettings(config),
       });
-      return create(CreatePoolResponseSchema, { pool: await withMembers(context, pool) });
+      return { pool: await withMembers(context, pool) };
     },
 
     async getPool(context, request) {
-      const pool = await service.getPool(context, request.poolId);
-      return create(GetPoolResponseSchema, { pool: await withMembers(context, pool) });
+      return { pool: await withMembers(context, await service.getPool(context, request.poolId)) };
     },
 
     async updatePool(context, { poolId, name, description, strategy, status, config, resetConfig, recordVersion }) {
@@ -51,65 +36,40 @@ export function poolHandlers(service: PoolService, cursors: Cursors): Handlers<t
         resetConfig,
       };
       const pool = await service.updatePool(context, poolId, change, expectedVersion(recordVersion));
-      return create(UpdatePoolResponseSchema, { pool: await withMembers(context, pool) });
+      return { pool: await withMembers(context, pool) };
     },
 
     async setPoolEnabled(context, { poolId, enabled }) {
-      const pool = await service.setPoolEnabled(context, poolId, enabled!);
-      return create(SetPoolEnabledResponseSchema, { pool: await withMembers(context, pool) });
+      return { pool: await withMembers(context, await service.setPoolEnabled(context, poolId, enabled!)) };
     },
 
     async deletePool(context, request) {
-      const pool = await service.deletePool(context, request.poolId);
-      return create(DeletePoolResponseSchema, { pool: await withMembers(context, pool) });
+      return { pool: await withMembers(context, await service.deletePool(context, request.poolId)) };
     },
 
     async listPools(context, request) {
-      const { tenantId, principal, operation, sql } = context;
-      const environmentId = await service.environmentIdOf(context, request.environmentId);
+      const { tenantId, principal, sql } = context;
       const filter = {
         environmentMode: principal.environmentMode,
         status: nameOf(statuses, request.status),
-        environmentId,
+        environmentId: await service.environmentIdOf(context, request.environmentId),
       };
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id, filter: Object.values(filter) },
-        (pool: Pool & PoolMembers) => pool.id,
-        (wanted) => poolStore(sql).list(tenantId, filter, wanted),
+      const page = await context.page("pools", request, Object.values(filter), (wanted) =>
+        poolStore(sql).list(tenantId, filter, wanted),
       );
-      const pools = page.items.map((pool) => fromPool(pool, pool));
-      return create(ListPoolsResponseSchema, { ...page, pools });
+      return { ...page, pools: page.pools.map(fromPool) };
     },
   };
 }
 
-const statuses = {
-  active: Status.ACTIVE,
-  disabled: Status.DISABLED,
-  draining: Status.DRAINING,
-  archived: Status.ARCHIVED,
-} as const;
+const statuses = enumNumbers(Status);
 
-async function withMembers({ sql, tenantId }: Context, pool: StoredPool): Promise<PoolMessage> {
-  return fromPool(pool, await poolStore(sql).membersOf(tenantId, pool.id));
+async function withMembers({ sql, tenantId }: Context, pool: StoredPool) {
+  return fromPool({ ...pool, ...(await poolStore(sql).membersOf(tenantId, pool.id)) });
 }
 
-function fromPool(pool: Pool, { recipientIds, ruleIds, recipientCount, ruleCount }: PoolMembers): PoolMessage {
-  return create(PoolSchema, {
-    id: pool.id,
-    tenantId: pool.tenantId,
-    environmentId: pool.environmentId,
-    name: pool.name,
-    description: pool.description,
-    strategy: pool.strategy,
-    status: statuses[pool.status],
-    config: fromConfig(pool.config),
-    recipientIds: [...recipientIds],
-    ruleIds: [...ruleIds],
-    recipientCount,
-    ruleCount,
-    ...stampFields(pool),
-  });
-}
+const fromPool = (pool: Pool & PoolMembers) => ({
+  ...pool,
+  status: statuses[pool.status],
+  config: fromSettings(pool.config),
+});

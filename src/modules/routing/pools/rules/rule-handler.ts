@@ -1,24 +1,15 @@
 import { create } from "@bufbuild/protobuf";
 import {
-  type ConditionError,
   ConditionErrorSchema,
   type CreateRuleRequest,
-  CreateRuleResponseSchema,
-  DeleteRuleResponseSchema,
-  GetRuleResponseSchema,
-  ListRulesResponseSchema,
   type RuleService as Rpc,
-  type Rule as RuleMessage,
+  RuleActionSchema,
   type RuleSample,
-  RuleSchema,
-  UpdateRuleResponseSchema,
-  ValidateRuleResponseSchema,
 } from "../../../../../gen/service/api/rule_pb.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import type { CelError } from "../../../../platform/cel/index.ts";
-import type { Cursors } from "../../../../platform/cursor/index.ts";
-import { pageOf, readPage } from "../../../../platform/paging/index.ts";
-import { dateOf, expectedVersion, stampFields } from "../../../../platform/records/index.ts";
+import { type Page, pageOf } from "../../../../platform/paging/index.ts";
+import { dateOf, expectedVersion } from "../../../../platform/records/index.ts";
 import {
   conditionVariables,
   type NewRule,
@@ -31,26 +22,22 @@ import {
 import { analyzeCondition, type Sample } from "./condition-report.ts";
 import type { RuleService } from "./rule-service.ts";
 
-export function ruleHandlers(service: RuleService, cursors: Cursors): Handlers<typeof Rpc> {
+export function ruleHandlers(service: RuleService): Handlers<typeof Rpc> {
   return {
     async createRule(context, request) {
-      const rule = await service.createRule(context, request.poolId, toNewRule(request));
-      return create(CreateRuleResponseSchema, { rule: fromRule(rule) });
+      return { rule: fromRule(await service.createRule(context, request.poolId, toNewRule(request))) };
     },
 
     async getRule(context, request) {
-      const rule = await service.getRule(context, request.ruleId);
-      return create(GetRuleResponseSchema, { rule: fromRule(rule) });
+      return { rule: fromRule(await service.getRule(context, request.ruleId)) };
     },
 
     async listRules(context, request) {
-      const { tenantId, operation } = context;
-      const rules = await service.listRules(context, request.poolId);
-      const scope = { tenantId, operation: operation.id, filter: [request.poolId] };
-      const page = await readPage(cursors, request, scope, positionOf, async (wanted) =>
-        pageOf(rules, positionOf, wanted),
-      );
-      return create(ListRulesResponseSchema, { ...page, rules: page.items.map(fromRule) });
+      const { poolId } = request;
+      const rules = await service.listRules(context, poolId);
+      const read = async (wanted: Page) => pageOf(rules, positionOf, wanted);
+      const page = await context.page("rules", request, [poolId], read, positionOf);
+      return { ...page, rules: page.rules.map(fromRule) };
     },
 
     async updateRule(context, { ruleId, recordVersion, onError, action, ...request }) {
@@ -65,25 +52,22 @@ export function ruleHandlers(service: RuleService, cursors: Cursors): Handlers<t
         action: action && toAction(action),
       };
       const rule = await service.updateRule(context, ruleId, change, expectedVersion(recordVersion));
-      return create(UpdateRuleResponseSchema, { rule: fromRule(rule) });
+      return { rule: fromRule(rule) };
     },
 
     async deleteRule(context, request) {
-      const rule = await service.deleteRule(context, request.ruleId);
-      return create(DeleteRuleResponseSchema, { rule: fromRule(rule) });
+      return { rule: fromRule(await service.deleteRule(context, request.ruleId)) };
     },
 
     async validateRule({ nowMs }, { condition, actionType, sample }) {
       const variables = actionType === "" ? ruleVariables : conditionVariables(actionType as RuleAction["type"]);
       const report = analyzeCondition(condition, variables, sample && toSample(sample, nowMs));
-      return create(ValidateRuleResponseSchema, {
+      return {
         ...report,
         valid: report.errors.length === 0,
         errors: report.errors.map(fromCelError),
-        variables: [...report.variables],
-        paths: [...report.paths],
         evaluationError: report.evaluationError && fromCelError(report.evaluationError),
-      });
+      };
     },
   };
 }
@@ -113,22 +97,7 @@ function toSample({ item, recipient, pool, now }: RuleSample, nowMs: number): Sa
   };
 }
 
-function fromCelError({ message, kind, position }: CelError): ConditionError {
-  return create(ConditionErrorSchema, { message, kind, ...position });
-}
+const fromCelError = ({ message, kind, position }: CelError) =>
+  create(ConditionErrorSchema, { message, kind, ...position });
 
-function fromRule(rule: Rule): RuleMessage {
-  return create(RuleSchema, {
-    id: rule.id,
-    tenantId: rule.tenantId,
-    poolId: rule.poolId,
-    name: rule.name,
-    priority: rule.priority,
-    condition: rule.condition,
-    enabled: rule.enabled,
-    stopOnMatch: rule.stopOnMatch,
-    onError: rule.onError,
-    action: { ...rule.action },
-    ...stampFields(rule),
-  });
-}
+const fromRule = (rule: Rule) => ({ ...rule, action: create(RuleActionSchema, rule.action) });

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { CreatePoolRequestSchema } from "../../../../../gen/service/api/pool_pb.ts";
 import { CreateRecipientRequestSchema } from "../../../../../gen/service/api/recipient_pb.ts";
 import { CreateRuleRequestSchema } from "../../../../../gen/service/api/rule_pb.ts";
@@ -11,7 +10,6 @@ import {
   testDatabase,
 } from "../../../../../test/harness/context.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { createCursors } from "../../../../platform/cursor/index.ts";
 import { urlRefusal } from "../../../../platform/egress/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { closeEmptyQueue } from "../../queues/index.ts";
@@ -22,12 +20,10 @@ export async function createPoolFixture() {
   const db = await testDatabase();
   const events = recordedEvents();
   const { changes, standing } = announcedChanges();
-  const cursors = createCursors(randomBytes(32));
   const pools = createPools({
     db,
     changes,
     events,
-    cursors,
     loads: recipientLoadStore,
     closeQueue: closeEmptyQueue,
     urlRefusal,
