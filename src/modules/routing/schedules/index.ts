@@ -19,7 +19,7 @@ import { createRunRouter } from "./run-router.ts";
 import { createScheduleService } from "./schedule-service.ts";
 import { createItemScheduleWorker } from "./schedule-worker.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "cursors"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log"> {
   readonly events: EventRecorder;
   readonly metrics: Pick<Metrics, "tenantCounter">;
   readonly pools: Pick<PoolReader, "requirePool">;
@@ -37,7 +37,7 @@ const topic = "routing.schedules";
 const shardLeaseMs = 5000;
 
 export function createSchedules(dependencies: Dependencies) {
-  const { db, clock, log, signals, cursors, metrics } = dependencies;
+  const { db, clock, log, signals, metrics } = dependencies;
   const shards = createShards({ db, clock, log, signals, kind: topic, count: shardCount, leaseMs: shardLeaseMs });
   const runs = metrics.tenantCounter({
     name: "schedule_runs_total",
@@ -51,7 +51,7 @@ export function createSchedules(dependencies: Dependencies) {
   });
   const service = createScheduleService({ ...dependencies, wakeWorkers: () => signals.wake(topic) });
   return {
-    handlers: scheduleHandlers(service, cursors),
+    handlers: scheduleHandlers(service),
     /** Fires schedules, on a node that does background work. */
     worker: {
       start() {

@@ -1,17 +1,10 @@
-import { create, fromJson, toJson } from "@bufbuild/protobuf";
+import { fromJson, toJson } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type RouteItem, RouteItemSchema } from "../../../../gen/service/api/routing_pb.ts";
-import {
-  type ScheduleRun as RunMessage,
-  type Schedule as ScheduleMessage,
-  ScheduleRunSchema,
-  ScheduleSchema,
-  type ScheduleTiming,
-  ScheduleTimingSchema,
-} from "../../../../gen/service/api/schedule_pb.ts";
+import type { ScheduleTiming } from "../../../../gen/service/api/schedule_pb.ts";
 import type { JsonObject } from "../../../platform/document/index.ts";
-import { dateOf, optionalTime, stampFields } from "../../../platform/records/index.ts";
-import type { CatchUp, Overlap, Schedule, ScheduleRun, Timing } from "./domain/schedule.ts";
+import { dateOf } from "../../../platform/records/index.ts";
+import type { CatchUp, Overlap, Schedule, Timing } from "./domain/schedule.ts";
 
 const catchUpSDefault = 60;
 
@@ -40,40 +33,14 @@ export function fromItem(item: JsonObject): RouteItem {
   return fromJson(RouteItemSchema, item as never);
 }
 
-export function fromSchedule(schedule: Schedule): ScheduleMessage {
-  return create(ScheduleSchema, {
-    id: schedule.id,
-    tenantId: schedule.tenantId,
-    environmentId: schedule.environmentId,
-    name: schedule.name,
-    timing: fromTiming(schedule.timing),
-    item: fromItem(schedule.item),
-    paused: schedule.paused,
-    pausedReason: schedule.pausedReason,
-    pausedBy: schedule.pausedBy,
-    nextAt: optionalTime(schedule.nextAt),
-    lastFiredAt: optionalTime(schedule.lastFiredAt),
-    lastItemId: schedule.lastItemId,
-    lastError: schedule.lastError,
-    consecutiveFailures: schedule.consecutiveFailures,
-    ...stampFields(schedule),
-  });
-}
+export const fromSchedule = (schedule: Schedule) => ({
+  ...schedule,
+  timing: fromTiming(schedule.timing),
+  item: fromItem(schedule.item),
+});
 
-function fromTiming({ startAtMs, endAtMs, ...timing }: Timing): ScheduleTiming {
-  return create(ScheduleTimingSchema, {
-    ...timing,
-    ...(startAtMs !== undefined && { startAt: timestampFromMs(startAtMs) }),
-    ...(endAtMs !== undefined && { endAt: timestampFromMs(endAtMs) }),
-  });
-}
-
-export function fromRun(run: ScheduleRun): RunMessage {
-  const { id, scheduleId, cause, state, itemId, decisionId, outcome, errorCode, errorMessage } = run;
-  return create(ScheduleRunSchema, {
-    ...{ id, scheduleId, cause, state, itemId, decisionId, outcome, errorCode, errorMessage },
-    time: optionalTime(run.time),
-    createdAt: optionalTime(run.createdAt),
-    endedAt: optionalTime(run.endedAt),
-  });
-}
+const fromTiming = ({ startAtMs, endAtMs, ...timing }: Timing) => ({
+  ...timing,
+  startAt: startAtMs === undefined ? undefined : timestampFromMs(startAtMs),
+  endAt: endAtMs === undefined ? undefined : timestampFromMs(endAtMs),
+});
