@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { GetAnomalyRequestSchema, ListAnomaliesRequestSchema } from "../../../../gen/service/api/anomaly_pb.ts";
@@ -14,7 +13,6 @@ import {
   testDatabase,
 } from "../../../../test/harness/context.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { urlRefusal } from "../../../platform/egress/index.ts";
 import { createEventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
@@ -26,7 +24,6 @@ import { createOutcomeFixture, type OutcomeInput } from "./testing/outcome-fixtu
 
 const db = await testDatabase();
 const events = recordedEvents();
-const cursors = createCursors(randomBytes(32));
 const { newPool, recordOutcomes } = createOutcomeFixture(db);
 const lines: { line: Record<string, unknown>; text: string }[] = [];
 const log = { warn: (line: Record<string, unknown>, text: string) => lines.push({ line, text }) } as unknown as Log;
@@ -39,14 +36,13 @@ function newNode() {
     db,
     changes: announcedChanges().changes,
     events,
-    cursors,
     loads: recipientLoadStore,
     closeQueue: closeEmptyQueue,
     urlRefusal,
   };
   const pools = createPools(parts);
   const shares = createEventLoopScheduler();
-  const module = createAnomalies({ db, clock, log, shares, events, pools, cursors, platformTenantId: freshTenant });
+  const module = createAnomalies({ db, clock, log, shares, events, pools, platformTenantId: freshTenant });
   return { ...module, recipients: pools.handlers.recipients };
 }
 const { handlers, jobs, recipients } = newNode();

@@ -6,7 +6,6 @@
  * the actions taken; the same finding is reported again only after a cool-down. pause: the time in which a recipient gets no work
  * because of an anomaly; it ends by itself if the pool says so.
  */
-import type { Cursors } from "../../../platform/cursor/index.ts";
 import { anomalyHandlers } from "./handler.ts";
 import { type AnomalyJobDependencies, anomalyJobs } from "./jobs.ts";
 
@@ -15,6 +14,6 @@ export type { MonitoredPools } from "./pool-monitor.ts";
 /** The public API of the module. */
 export type Anomalies = ReturnType<typeof createAnomalies>;
 
-export function createAnomalies({ cursors, ...parts }: AnomalyJobDependencies & { readonly cursors: Cursors }) {
-  return { handlers: anomalyHandlers(cursors), jobs: anomalyJobs(parts) };
+export function createAnomalies(parts: AnomalyJobDependencies) {
+  return { handlers: anomalyHandlers(), jobs: anomalyJobs(parts) };
 }
