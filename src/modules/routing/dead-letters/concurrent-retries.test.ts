@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import {
   PurgeDeadLettersRequestSchema,
@@ -10,7 +9,6 @@ import {
 import { announcedChanges } from "../../../../test/harness/changes.ts";
 import { freshTenant, perform, recordedEvents, testDatabase } from "../../../../test/harness/context.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { urlRefusal } from "../../../platform/egress/index.ts";
 import { createPools, recipientLoadStore } from "../pools/index.ts";
 import { closeEmptyQueue } from "../queues/index.ts";
@@ -23,7 +21,6 @@ const pools = createPools({
   db,
   changes: announcedChanges().changes,
   events: recordedEvents(),
-  cursors: createCursors(randomBytes(32)),
   loads: recipientLoadStore,
   closeQueue: closeEmptyQueue,
   urlRefusal,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
@@ -20,7 +20,6 @@ import {
   testDatabase,
 } from "../../../../test/harness/context.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { urlRefusal } from "../../../platform/egress/index.ts";
 import { createPools, recipientLoadStore } from "../pools/index.ts";
 import { archiveTracked, closeEmptyQueue } from "../queues/index.ts";
@@ -31,7 +30,6 @@ const pools = createPools({
   db,
   changes: announcedChanges().changes,
   events: recordedEvents(),
-  cursors: createCursors(randomBytes(32)),
   loads: recipientLoadStore,
   closeQueue: closeEmptyQueue,
   urlRefusal,

@@ -23,14 +23,14 @@ export type { NewDeadLetter, PreparedReadmission, Readmission, ReadmissionBatch,
 /** The module's public API. */
 export type DeadLetters = ReturnType<typeof createDeadLetters>;
 
-interface Dependencies extends Pick<PlatformServices, "clock" | "cursors">, DeadLetterParts {
+interface Dependencies extends Pick<PlatformServices, "clock">, DeadLetterParts {
   readonly sql: Sql;
   readonly platformTenantId: () => string;
 }
 
-export function createDeadLetters({ sql, clock, cursors, platformTenantId, ...parts }: Dependencies) {
+export function createDeadLetters({ sql, clock, platformTenantId, ...parts }: Dependencies) {
   return {
-    handlers: deadLetterHandlers(createDeadLetterService(parts), cursors),
+    handlers: deadLetterHandlers(createDeadLetterService(parts)),
     jobs: [deleteExpiredLettersJob({ sql, clock, platformTenantId })],
     /**
      * Records items that failed permanently, or failed again after a retry, in the transaction that ends them. The caller

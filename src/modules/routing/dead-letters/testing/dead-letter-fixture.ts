@@ -1,7 +1,5 @@
-import { randomBytes } from "node:crypto";
 import { freshTenant, recordedEvents } from "../../../../../test/harness/context.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { createCursors } from "../../../../platform/cursor/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { PoolReader } from "../../pools/index.ts";
@@ -28,7 +26,6 @@ export function createDeadLetterFixture(
     sql: db.sql,
     events,
     clock,
-    cursors: createCursors(randomBytes(32)),
     platformTenantId: freshTenant,
     wake: (tenantId, poolId) => woken.push(tenantId + poolId),
     // The pools here have no constraints.

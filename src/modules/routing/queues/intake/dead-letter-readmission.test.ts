@@ -96,7 +96,6 @@ async function retriesWith(
     sql: db.sql,
     events: recordedEvents(),
     clock: { now: Date.now },
-    cursors: createCursors(randomBytes(32)),
     platformTenantId: () => "",
     wake: () => {},
     readmission: () => readmission,

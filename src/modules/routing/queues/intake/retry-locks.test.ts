@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { RetryDeadLettersRequestSchema } from "../../../../../gen/service/api/dead_letter_pb.ts";
 import { perform, recordedEvents } from "../../../../../test/harness/context.ts";
 import { freshDatabase } from "../../../../../test/harness/postgres.ts";
-import { createCursors } from "../../../../platform/cursor/index.ts";
 import { openDatabase } from "../../../../platform/db/index.ts";
 import { createEventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import { createDeadLetters } from "../../dead-letters/index.ts";
@@ -27,7 +25,6 @@ test("retries that name letters in opposite orders and leases at the same time n
     sql: db.sql,
     events: recordedEvents(),
     clock: { now: Date.now },
-    cursors: createCursors(randomBytes(32)),
     platformTenantId: () => "",
     wake: () => {},
     readmission: () => createReadmission(fixture.admissionOf, createEventLoopScheduler()),
