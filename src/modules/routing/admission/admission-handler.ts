@@ -1,34 +1,20 @@
-import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import {
-  type AdmissionGroup,
-  AdmissionGroupSchema,
-  type AdmissionPreview,
-  AdmissionPreviewSchema,
-  ClearAdmissionGroupResponseSchema,
-  GetAdmissionGroupResponseSchema,
-  ListAdmissionGroupsResponseSchema,
-  PreviewAdmissionResponseSchema,
-  type AdmissionService as Rpc,
-} from "../../../../gen/service/api/admission_pb.ts";
+import type { AdmissionService as Rpc } from "../../../../gen/service/api/admission_pb.ts";
 import type { RouteItem } from "../../../../gen/service/api/routing_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
 import { environmentIdOf } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import { readPage } from "../../../platform/paging/index.ts";
-import { dateOf, optionalTime } from "../../../platform/records/index.ts";
+import { dateOf } from "../../../platform/records/index.ts";
 import { type AdmissionParts, createAdmissionService } from "./admission-service.ts";
 import { admissionStore, type GroupRecord, groupPosition } from "./admission-store.ts";
-import { fromConstraint } from "./constraint-message.ts";
-import { type ConstraintKind, type GroupStatus, groupStatus } from "./domain/admission.ts";
+import { type ConstraintKind, type ConstraintVerdict, type GroupStatus, groupStatus } from "./domain/admission.ts";
 import type { KeyedItem } from "./domain/admission-keys.ts";
 import type { Preview } from "./domain/admission-preview.ts";
 
 /** AdmissionService without ExplainAdmission, which the queue implements. */
 export type AdmissionHandlers = Omit<Handlers<typeof Rpc>, "explainAdmission">;
 
-export function admissionHandlers({ cursors, ...parts }: AdmissionParts & { cursors: Cursors }): AdmissionHandlers {
+export function admissionHandlers(parts: AdmissionParts): AdmissionHandlers {
   const service = createAdmissionService(parts);
   return {
     async previewAdmission(context, { poolId, item }) {
@@ -41,7 +27,7 @@ export function admissionHandlers({ cursors, ...parts }: AdmissionParts & { curs
         notBeforeMs,
         waits: item!.after.length > 0,
       });
-      return create(PreviewAdmissionResponseSchema, { preview: fromPreview(verdict, notBeforeMs) });
+      return { preview: fromPreview(verdict, notBeforeMs) };
     },
 
     async listAdmissionGroups(context, request) {
@@ -52,26 +38,25 @@ export function admissionHandlers({ cursors, ...parts }: AdmissionParts & { curs
       const kind = request.constraintKind as ConstraintKind | "";
       const status = request.status as GroupStatus | "";
       const filter = { environmentMode, environmentId, poolId, kind, status, now: new Date(nowMs) };
-      const page = await readPage(
-        cursors,
+      const page = await context.page(
+        "groups",
         request,
-        { tenantId, operation: context.operation.id, filter: [environmentMode, environmentId, poolId, kind, status] },
-        groupPosition,
+        [environmentMode, environmentId, poolId, kind, status],
         (wanted) => admissionStore(sql).list(tenantId, filter, wanted),
+        groupPosition,
       );
-      const groups = page.items.map((group) => fromGroup(group, nowMs));
-      return create(ListAdmissionGroupsResponseSchema, { ...page, groups });
+      return { ...page, groups: page.groups.map((group) => fromGroup(group, nowMs)) };
     },
 
     async getAdmissionGroup(context, { poolId, constraintKind, groupId }) {
       const group = await service.getGroup(context, poolId, { kind: constraintKind as ConstraintKind, groupId });
-      return create(GetAdmissionGroupResponseSchema, { group: fromGroup(group, context.nowMs) });
+      return { group: fromGroup(group, context.nowMs) };
     },
 
     async clearAdmissionGroup(context, { poolId, constraintKind, groupId, reason }) {
       const ref = { kind: constraintKind as ConstraintKind, groupId };
       const group = await service.clearGroup(context, poolId, ref, reason);
-      return create(ClearAdmissionGroupResponseSchema, { group: fromGroup(group, context.nowMs) });
+      return { group: fromGroup(group, context.nowMs) };
     },
   };
 }
@@ -87,42 +72,37 @@ function toKeyedItem({ type, key, attributes, requirements, priority }: RouteIte
   };
 }
 
-function fromPreview(verdict: Preview, notBeforeMs = 0): AdmissionPreview {
-  const { dueAtMs = 0, retryAfterMs = 0 } = verdict;
+function fromPreview(verdict: Preview, notBeforeMs = 0) {
+  const { status, constraint = "", dueAtMs = 0, retryAfterMs = 0 } = verdict;
   const proceedsAtMs = Math.max(dueAtMs, notBeforeMs);
-  return create(AdmissionPreviewSchema, {
-    status: verdict.status,
-    constraintKind: verdict.constraint ?? "",
+  return {
+    status,
+    constraintKind: constraint,
     retryAfterS: retryAfterMs / 1000,
     notBefore: proceedsAtMs === 0 ? undefined : timestampFromMs(proceedsAtMs),
     verdicts: verdict.perConstraint.map(fromConstraint),
     existingQueueItemId: verdict.existingItemId,
-    supersededQueueItemIds: [...verdict.supersedes],
+    supersededQueueItemIds: verdict.supersedes,
     cancelledQueueItemId: verdict.cancels,
-  });
+  };
 }
 
-function fromGroup(group: GroupRecord, nowMs: number): AdmissionGroup {
-  const places = group.kind === "singleton" ? { limit: 1, inUse: Number(group.itemId !== "") } : {};
-  return create(AdmissionGroupSchema, {
-    constraintKind: group.kind,
-    groupId: group.groupId,
-    tenantId: group.tenantId,
-    poolId: group.poolId,
-    environmentId: group.environmentId,
-    status: statusOf(group, nowMs),
-    queueItemId: group.itemId,
-    limit: group.slots,
-    inUse: group.inUse,
-    ...places,
-    waiting: group.waiting,
-    until: optionalTime(group.until),
-    updatedAt: optionalTime(group.updatedAt),
-    clearedAt: optionalTime(group.clearedAt),
-    clearedBy: group.clearedBy,
-    clearedReason: group.clearedReason,
-  });
-}
+export const fromConstraint = ({ kind, groupId, ruling, notBeforeMs, remaining }: ConstraintVerdict) => ({
+  constraintKind: kind,
+  groupId,
+  verdict: ruling,
+  notBefore: notBeforeMs === undefined ? undefined : timestampFromMs(notBeforeMs),
+  remaining,
+});
+
+const fromGroup = (group: GroupRecord, nowMs: number) => ({
+  ...group,
+  constraintKind: group.kind,
+  status: statusOf(group, nowMs),
+  queueItemId: group.itemId,
+  limit: group.slots,
+  ...(group.kind === "singleton" && { limit: 1, inUse: Number(group.itemId !== "") }),
+});
 
 function statusOf({ since, until, clearedAt, ...group }: GroupRecord, nowMs: number): GroupStatus {
   const times = { sinceMs: since?.getTime(), untilMs: until?.getTime(), clearedAtMs: clearedAt?.getTime() };

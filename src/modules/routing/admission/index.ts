@@ -13,10 +13,9 @@ import { createAdmissionRequests } from "./admission-request.ts";
 import type { AdmissionParts } from "./admission-service.ts";
 import { deleteIdleGroups } from "./admission-store.ts";
 
-export { type AdmissionHandlers, admissionHandlers } from "./admission-handler.ts";
+export { type AdmissionHandlers, admissionHandlers, fromConstraint } from "./admission-handler.ts";
 export { type AdmissionRequest, createAdmissionRequests, type ItemGroups } from "./admission-request.ts";
 export { readCollected, toCollection } from "./collected-store.ts";
-export { fromConstraint } from "./constraint-message.ts";
 export {
   type AdmissionConfig,
   admit,
@@ -71,7 +70,7 @@ export {
   saveGroups,
 } from "./group-store.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors">, AdmissionParts {
+interface Dependencies extends Pick<PlatformServices, "db" | "clock">, AdmissionParts {
   readonly platformTenantId: () => string;
 }
 
@@ -85,9 +84,9 @@ export const deleteIdleGroupsJob = (dependencies: RetentionDependencies) =>
 /** The module's public API. */
 export type Admission = ReturnType<typeof createAdmission>;
 
-export function createAdmission({ db, clock, cursors, platformTenantId, ...parts }: Dependencies) {
+export function createAdmission({ db, clock, platformTenantId, ...parts }: Dependencies) {
   return {
-    handlers: admissionHandlers({ ...parts, cursors }),
+    handlers: admissionHandlers(parts),
     jobs: [deleteIdleGroupsJob({ db, clock, platformTenantId })],
     /** The admission request of an item; undefined when no constraint applies. */
     requestOf: createAdmissionRequests(parts.keys),

@@ -12,7 +12,6 @@ import { type ContextChoice, freshTenant, perform, recordedEvents } from "../../
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { fail } from "../../../../errors/index.ts";
 import { mayUseEnvironment, type TenantId } from "../../../../platform/access/index.ts";
-import { createCursors } from "../../../../platform/cursor/index.ts";
 import { type Database, notFound } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import {
@@ -60,7 +59,6 @@ export function admissionFixture(db: Database) {
       pools,
       events: events as never,
       keys,
-      cursors: createCursors(randomBytes(32)),
       wake: (_, poolId) => woken.push(poolId),
     }),
     ...explanationHandlers(pools),
