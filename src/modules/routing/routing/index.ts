@@ -37,8 +37,7 @@ export { createOutcomeSink } from "./outcomes/outcome-store.ts";
 export type { AssignExperiments } from "./route-preparation.ts";
 export { createRoutingMetrics } from "./routing-metrics.ts";
 
-interface Dependencies
-  extends Pick<PlatformServices, "db" | "signals" | "changes" | "shares" | "clock" | "log" | "cursors"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "changes" | "shares" | "clock" | "log"> {
   readonly events: EventRecorder;
   readonly pools: Pools;
   readonly queues: Queues;
@@ -57,7 +56,7 @@ interface Dependencies
 export type Router = ReturnType<typeof createRouter>;
 
 export function createRouter(dependencies: Dependencies) {
-  const { db, clock, cursors, pools, queues, live, shares, assignPollMs: pollMs } = dependencies;
+  const { db, clock, pools, queues, live, shares, assignPollMs: pollMs } = dependencies;
   const assigner = createAssigner({
     ...dependencies,
     unassignedItems: queues.unassignedItems,
@@ -91,7 +90,7 @@ export function createRouter(dependencies: Dependencies) {
   });
   return {
     handlers: {
-      routing: routingHandlers(routes, decisions, cursors),
+      routing: routingHandlers(routes, decisions),
       outcomes: outcomeHandlers(decisions, live, dependencies.scoreOutcomes),
     },
     jobs: [deleteExpiredRoutingJob(dependencies)],

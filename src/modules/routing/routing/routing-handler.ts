@@ -2,10 +2,6 @@ import { create, type MessageShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   type Decision as DecisionMessage,
-  DecisionSchema,
-  GetDecisionResponseSchema,
-  ListDecisionsResponseSchema,
-  ReplayDecisionResponseSchema,
   type Requirements,
   type RouteResult as ResultMessage,
   type RouteBatchRequest,
@@ -22,8 +18,6 @@ import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { Failure, invalid } from "../../../errors/index.ts";
 import { productionOf } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
 import { createMessageChecker } from "../../../platform/validation/index.ts";
 import { fromItemOffer, type ItemsAfter, readItemOffers } from "../queues/index.ts";
@@ -39,11 +33,7 @@ import type { RouteService } from "./route-service.ts";
 /** The maximum size of an item's attributes and payload together. */
 const itemBytesMax = 256 * 1024;
 
-export function routingHandlers(
-  service: RouteService,
-  decisions: DecisionService,
-  cursors: Cursors,
-): Handlers<typeof Rpc> {
+export function routingHandlers(service: RouteService, decisions: DecisionService): Handlers<typeof Rpc> {
   const checkItem = createMessageChecker(RouteItemSchema);
   return {
     route: {
@@ -74,35 +64,24 @@ export function routingHandlers(
     async getDecision(context, { decisionId }) {
       const stored = await decisions.find(context, decisionId);
       const offers = await readItemOffers(context.sql, context.tenantId, stored.queued ? [stored.id] : []);
-      const decision = { ...fromStored(stored), offers: (offers.get(stored.id) ?? []).map(fromItemOffer) };
-      return create(GetDecisionResponseSchema, { decision });
+      return { decision: { ...fromStored(stored), offers: (offers.get(stored.id) ?? []).map(fromItemOffer) } };
     },
 
     async listDecisions(context, request) {
       const { sql, tenantId, principal } = context;
       const { poolId, outcome, recipientId } = request;
-      const filter = {
-        poolId,
-        outcome,
-        recipientId,
-        production: productionOf(principal),
-      };
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: context.operation.id, filter: [poolId, outcome, recipientId, filter.production] },
-        (decision: StoredDecision) => decision.id,
-        (wanted) => decisionStore(sql).list(tenantId, filter, wanted),
+      const production = productionOf(principal);
+      const filter = { poolId, outcome, recipientId, production };
+      const page = await context.page("decisions", request, Object.values(filter), (wanted) =>
+        decisionStore(sql).list(tenantId, filter, wanted),
       );
-      return create(ListDecisionsResponseSchema, { ...page, decisions: page.items.map(fromStored) });
+      return { ...page, decisions: page.decisions.map(fromStored) };
     },
 
     async replayDecision(context, { decisionId }) {
       const { stored, differences, replayed } = await decisions.replay(context, decisionId);
       const decision = fromStored({ ...stored, ...replayed });
-      return create(ReplayDecisionResponseSchema, {
-        replay: { identical: differences.length === 0, decision, differences },
-      });
+      return { replay: { identical: differences.length === 0, decision, differences } };
     },
   };
 }
@@ -215,28 +194,24 @@ function fromStep({ step, id = "", result, detail = "" }: EvidenceTraceStep): Tr
   return { $typeName: "service.api.TraceStep", step, id, result, detail };
 }
 
-function fromStored(stored: StoredDecision): DecisionMessage {
+function fromStored(stored: StoredDecision) {
   const evidence = evidenceOf(stored);
-  return create(DecisionSchema, {
+  return {
+    ...stored,
     decisionId: stored.id,
-    tenantId: stored.tenantId,
-    poolId: stored.poolId,
-    outcome: stored.outcome,
     reason: evidence.reason,
     message: evidence.message,
     retryAfterS: evidence.retryAfterMs / 1000,
-    recipientId: stored.recipientId,
     queueItemId: stored.queued ? stored.id : "",
-    matchedRuleIds: matchedRuleIds(evidence) as string[],
-    trace: evidence.trace as never,
+    matchedRuleIds: matchedRuleIds(evidence),
+    trace: evidence.trace.map(fromStep),
     snapshotDigest: stored.snapshotDigest.toString("hex"),
-    seed: BigInt(stored.seed),
-    experimentKeys: evidence.experimentKeys as string[],
+    experimentKeys: evidence.experimentKeys,
     experiments: fromExperiments(evidence.experiments),
     dueAt: evidence.dueAtMs === undefined ? undefined : timestampFromMs(evidence.dueAtMs),
     existingItemId: evidence.existingItemId,
     decidedAt: timestampFromMs(evidence.nowMs),
-    type: stored.type,
-    key: stored.key,
-  });
+    dryRun: false,
+    offers: [],
+  };
 }

@@ -1,13 +1,4 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import {
-  GetOutcomeResponseSchema,
-  type Outcome as OutcomeMessage,
-  OutcomeSchema,
-  type RecordOutcomeRequest,
-  RecordOutcomeResponseSchema,
-  type OutcomeService as Rpc,
-} from "../../../../../gen/service/api/routing_pb.ts";
+import type { RecordOutcomeRequest, OutcomeService as Rpc } from "../../../../../gen/service/api/routing_pb.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { invalid } from "../../../../errors/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
@@ -41,10 +32,7 @@ export function outcomeHandlers(
       };
       const isFirst =
         (await claimOutcome(sql, tenantId, decision.id)) && (await insertOutcomes(sql, [outcome])).size > 0;
-      if (!isFirst) {
-        const first = await findOutcome(sql, tenantId, decision.id);
-        return create(RecordOutcomeResponseSchema, { outcome: fromOutcome(first!) });
-      }
+      if (!isFirst) return { outcome: await findOutcome(sql, tenantId, decision.id) };
       const { experiments } = evidenceOf(decision);
       const observedAtMs = outcome.observedAt.getTime();
       await scoreOutcomes(sql, [{ ...outcome, key: decision.key, experiments, observedAtMs }], nowMs);
@@ -58,14 +46,14 @@ export function outcomeHandlers(
           if (tracked) live.recordRelease(tenantId, poolId, recipientId);
         });
       }
-      return create(RecordOutcomeResponseSchema, { outcome: fromOutcome(outcome) });
+      return { outcome };
     },
 
     async getOutcome(context, { decisionId }) {
       await decisions.find(context, decisionId);
       const outcome = await findOutcome(context.sql, context.tenantId, decisionId);
       if (outcome === undefined) throw notFound("outcome");
-      return create(GetOutcomeResponseSchema, { outcome: fromOutcome(outcome) });
+      return { outcome };
     },
   };
 }
@@ -75,16 +63,4 @@ function decisionOf({ decisionId, queueItemId }: RecordOutcomeRequest): string {
     throw invalid("decision_id", "exactly_one", "must be set unless queue_item_id is set; set exactly one of the two");
   }
   return decisionId === "" ? queueItemId : decisionId;
-}
-
-function fromOutcome(outcome: Outcome): OutcomeMessage {
-  const { latencyMs, score, cost, observedAt, recordedAt, ...rest } = outcome;
-  return create(OutcomeSchema, {
-    ...rest,
-    latencyMs: latencyMs ?? undefined,
-    score: score ?? undefined,
-    cost: cost ?? undefined,
-    observedAt: timestampFromDate(observedAt),
-    recordedAt: timestampFromDate(recordedAt),
-  } as never);
 }
