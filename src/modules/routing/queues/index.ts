@@ -67,8 +67,7 @@ export { fromItemOffer } from "./offers/offer-message.ts";
 export type { Offeree } from "./offers/offer-store.ts";
 export type { UnassignedItems } from "./unassigned-items.ts";
 
-interface Dependencies
-  extends Pick<PlatformServices, "db" | "clock" | "log" | "signals" | "changes" | "cursors" | "shares"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "signals" | "changes" | "shares"> {
   readonly events: EventRecorder;
   readonly pools: PoolReader;
   readonly deadLetters: Pick<DeadLetters, "record" | "deleteResolved" | "changePool">;
@@ -93,7 +92,7 @@ interface Dependencies
 export type Queues = ReturnType<typeof createQueues>;
 
 export function createQueues(dependencies: Dependencies) {
-  const { db, clock, log, signals, cursors, events, pools, deadLetters, outcomes, filterAcceptable, egress, secret } =
+  const { db, clock, log, signals, events, pools, deadLetters, outcomes, filterAcceptable, egress, secret } =
     dependencies;
   const wake = (tenantId: string, poolId: string, push = true) => {
     signals.wake(queueTopic(tenantId, poolId));
@@ -192,7 +191,7 @@ export function createQueues(dependencies: Dependencies) {
 
   return {
     handlers: {
-      queues: queueHandlers(service, pools, cursors),
+      queues: queueHandlers(service, pools),
       work: workHandlers({
         db,
         pools,
@@ -201,7 +200,7 @@ export function createQueues(dependencies: Dependencies) {
         streams: workStreams,
         reportProgress: createProgressReporter(events, clock.now),
       }),
-      offers: offerHandlers({ db, pools, cursors, service: offers, waits: offerWaits }),
+      offers: offerHandlers({ db, pools, service: offers, waits: offerWaits }),
       explanations: explanationHandlers(pools),
       bulk: bulk.handlers,
     },

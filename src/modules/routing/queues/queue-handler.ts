@@ -1,39 +1,17 @@
-import { create, fromJson } from "@bufbuild/protobuf";
-import { timestampFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
-import {
-  AssignQueueItemResponseSchema,
-  CancelQueueItemResponseSchema,
-  DrainQueueResponseSchema,
-  type ItemFailure as FailureMessage,
-  GetQueueItemResponseSchema,
-  GetQueueStatusResponseSchema,
-  ItemFailureSchema,
-  type QueueItem as ItemMessage,
-  ListQueueItemsResponseSchema,
-  ListQueuesResponseSchema,
-  PauseQueueResponseSchema,
-  QueueItemSchema,
-  type Queue as QueueMessage,
-  QueueSchema,
-  ReleaseQueueItemResponseSchema,
-  ResumeQueueResponseSchema,
-  type QueueService as Rpc,
-} from "../../../../gen/service/api/queue_pb.ts";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { QueueService as Rpc } from "../../../../gen/service/api/queue_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
 import { productionOf, type TenantId } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
 import { ulidMs } from "../../../platform/ids/ulid.ts";
-import { readPage } from "../../../platform/paging/index.ts";
-import { optionalTime } from "../../../platform/records/index.ts";
 import type { PoolReader } from "../pools/index.ts";
-import { toAssignmentField } from "./assignment-message.ts";
-import { type ItemDetails, type ItemFailure, itemStates, type QueueItem } from "./domain/queue-item.ts";
+import { fromAssignment } from "./assignment-message.ts";
+import { type ItemFailure, itemStates, type QueueItem } from "./domain/queue-item.ts";
 import { fromItemOffer } from "./offers/offer-message.ts";
 import type { QueueService } from "./queue-service.ts";
 import { type QueueStatus, queueStatuses, queueStore } from "./queue-store.ts";
 
-export function queueHandlers(service: QueueService, pools: PoolReader, cursors: Cursors): Handlers<typeof Rpc> {
+export function queueHandlers(service: QueueService, pools: PoolReader): Handlers<typeof Rpc> {
   return {
     async listQueues(context, request) {
       const { sql, principal, nowMs } = context;
@@ -41,44 +19,32 @@ export function queueHandlers(service: QueueService, pools: PoolReader, cursors:
       if (tenantId !== context.tenantId && !context.platform) {
         throw invalid("tenant_id", "tenant", "must be empty or the caller's own tenant id");
       }
-      const filter = {
-        pausedOnly: request.pausedOnly,
-        production: productionOf(principal),
-      };
-      const page = await readPage(
-        cursors,
-        request,
-        {
-          ...{ tenantId: context.tenantId, operation: context.operation.id },
-          filter: [tenantId, filter.pausedOnly, filter.production],
-        },
-        ({ id }: { id: string }) => id,
-        (wanted) => queueStore(sql).listPools(tenantId, filter, wanted),
+      const { pausedOnly } = request;
+      const production = productionOf(principal);
+      const page = await context.page("queues", request, [tenantId, pausedOnly, production], (wanted) =>
+        queueStore(sql).listPools(tenantId, { pausedOnly, production }, wanted),
       );
-      const ids = page.items.map(({ id }) => id);
+      const ids = page.queues.map(({ id }) => id);
       const statuses = await queueStatuses(sql, tenantId, ids, nowMs);
       const queues = ids.flatMap((id) => (statuses.has(id) ? [fromQueue(tenantId, statuses.get(id)!)] : []));
-      return create(ListQueuesResponseSchema, { ...page, queues });
+      return { ...page, queues };
     },
 
     async getQueueStatus(context, { poolId }) {
-      const queue = fromQueue(context.tenantId, await service.statusOf(context, poolId));
-      return create(GetQueueStatusResponseSchema, { queue });
+      return { queue: fromQueue(context.tenantId, await service.statusOf(context, poolId)) };
     },
 
     async pauseQueue(context, request) {
-      const queue = fromQueue(context.tenantId, await service.pauseQueue(context, request.poolId, request));
-      return create(PauseQueueResponseSchema, { queue });
+      return { queue: fromQueue(context.tenantId, await service.pauseQueue(context, request.poolId, request)) };
     },
 
     async resumeQueue(context, { poolId }) {
-      const queue = fromQueue(context.tenantId, await service.resumeQueue(context, poolId));
-      return create(ResumeQueueResponseSchema, { queue });
+      return { queue: fromQueue(context.tenantId, await service.resumeQueue(context, poolId)) };
     },
 
     async drainQueue(context, { poolId, maxItems, reason }) {
       const { drained, remaining } = await service.drainQueue(context, poolId, maxItems, reason);
-      return create(DrainQueueResponseSchema, { drainedCount: BigInt(drained), remainingDepth: BigInt(remaining) });
+      return { drainedCount: drained, remainingDepth: remaining };
     },
 
     async listQueueItems(context, request) {
@@ -88,102 +54,56 @@ export function queueHandlers(service: QueueService, pools: PoolReader, cursors:
       if (state !== "" && !itemStates.some((each) => each === state)) {
         throw invalid("state", "in", `must be one of ${itemStates.join(", ")}`);
       }
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: context.operation.id, filter: [poolId, state, recipientId] },
-        (item: QueueItem) => item.id,
-        (wanted) => queueStore(sql).listItems(tenantId, poolId, { state, recipientId }, wanted),
+      const page = await context.page("items", request, [poolId, state, recipientId], (wanted) =>
+        queueStore(sql).listItems(tenantId, poolId, { state, recipientId }, wanted),
       );
-      return create(ListQueueItemsResponseSchema, { ...page, items: page.items.map(fromItem) });
+      return { ...page, items: page.items.map(fromItem) };
     },
 
     async getQueueItem(context, { poolId, queueItemId, waitS }) {
-      const item = await service.awaitItem(context, poolId, queueItemId, waitS * 1000);
-      return create(GetQueueItemResponseSchema, { item: fromItem(item) });
+      return { item: fromItem(await service.awaitItem(context, poolId, queueItemId, waitS * 1000)) };
     },
 
     async cancelQueueItem(context, { poolId, queueItemId, reason }) {
-      const item = await service.cancelItem(context, poolId, queueItemId, reason);
-      return create(CancelQueueItemResponseSchema, { item: fromItem(item) });
+      return { item: fromItem(await service.cancelItem(context, poolId, queueItemId, reason)) };
     },
 
     async releaseQueueItem(context, { poolId, queueItemId, reason, leaseToken }) {
-      const item = await service.releaseItem(context, poolId, queueItemId, reason, leaseToken);
-      return create(ReleaseQueueItemResponseSchema, { item: fromItem(item) });
+      return { item: fromItem(await service.releaseItem(context, poolId, queueItemId, reason, leaseToken)) };
     },
 
     async assignQueueItem(context, { poolId, queueItemId, recipientId }) {
-      const item = await service.assignItem(context, poolId, queueItemId, recipientId);
-      return create(AssignQueueItemResponseSchema, { item: fromItem(item) });
+      return { item: fromItem(await service.assignItem(context, poolId, queueItemId, recipientId)) };
     },
   };
 }
 
-function fromQueue(tenantId: TenantId, status: QueueStatus): QueueMessage {
-  return create(QueueSchema, {
-    poolId: status.poolId,
-    tenantId,
-    poolName: status.poolName,
-    paused: status.paused,
-    pausedAt: optionalTime(status.pausedAt),
-    pausedBy: status.paused ? status.pausedBy : "",
-    pauseReason: status.paused ? status.pauseReason : "",
-    pausedUntil: optionalTime(status.pausedUntil),
-    depth: BigInt(status.depth),
-    readyCount: BigInt(status.readyCount),
-    inFlight: BigInt(status.inFlight),
-    oldestAgeS: status.oldestAgeMs / 1000,
-    averageWaitS: status.leasedToday === 0 ? 0 : status.waitMsToday / status.leasedToday / 1000,
-    throughputToday: BigInt(status.completedToday),
-    acceptedToday: BigInt(status.acceptedToday),
-    failedToday: BigInt(status.failedToday),
-  });
-}
+const fromQueue = (tenantId: TenantId, status: QueueStatus) => ({
+  ...status,
+  tenantId,
+  pausedBy: status.paused ? status.pausedBy : "",
+  pauseReason: status.paused ? status.pauseReason : "",
+  oldestAgeS: status.oldestAgeMs / 1000,
+  averageWaitS: status.leasedToday === 0 ? 0 : status.waitMsToday / status.leasedToday / 1000,
+  throughputToday: status.completedToday,
+});
 
-function fromItem(item: QueueItem): ItemMessage {
-  return create(QueueItemSchema, {
-    id: item.id,
-    tenantId: item.tenantId,
-    poolId: item.poolId,
-    recipientId: item.recipientId,
-    state: item.state,
-    holdReason: item.holdReason,
-    type: item.type,
-    key: item.key,
-    attributes: item.attributes as never,
-    payload: item.payload as never,
-    priority: item.priority,
-    enqueuedAt: timestampFromMs(ulidMs(item.id)),
-    dueAt: item.state === "ready" || item.state === "leased" ? undefined : optionalTime(item.dueAt),
-    expiresAt: optionalTime(item.expiresAt),
-    attempt: item.attempt,
-    leasedAt: optionalTime(item.leasedAt),
-    leaseExpiresAt: optionalTime(item.leaseUntil),
-    endedAt: optionalTime(item.endedAt),
-    survivorId: item.supersededById,
-    failures: item.failures.map(fromFailure),
-    offers: item.offers.map(fromItemOffer),
-    ...toAssignmentField(item),
-    ...fromDetails(item),
-  });
-}
+const fromItem = ({ progress, after, resultJson, ...item }: QueueItem) => ({
+  ...item,
+  enqueuedAt: timestampFromMs(ulidMs(item.id)),
+  dueAt: item.state === "ready" || item.state === "leased" ? null : item.dueAt,
+  leaseExpiresAt: item.leaseUntil,
+  survivorId: item.supersededById,
+  failures: item.failures.map(fromFailure),
+  offers: item.offers.map(fromItemOffer),
+  assignment: fromAssignment(item),
+  result: resultJson === null ? undefined : JSON.parse(resultJson),
+  progress: progress && { ...progress, reportedAt: timestampFromMs(progress.reportedAtMs) },
+  after: after?.ids ?? [],
+  afterFailure: after?.onFailure ?? "",
+});
 
-function fromDetails({ resultJson, progress, after }: ItemDetails) {
-  return {
-    ...(resultJson !== null && { result: fromJson(ValueSchema, JSON.parse(resultJson)) }),
-    ...(progress !== null && { progress: { ...progress, reportedAt: timestampFromMs(progress.reportedAtMs) } }),
-    ...(after !== null && { after: [...after.ids], afterFailure: after.onFailure }),
-  };
-}
-
-function fromFailure(failure: ItemFailure): FailureMessage {
-  const { attempt, failedAtMs, reasonCode, reason, recipientId } = failure;
-  return create(ItemFailureSchema, {
-    attempt,
-    failedAt: timestampFromMs(failedAtMs),
-    reasonCode,
-    reason,
-    recipientId,
-  });
-}
+const fromFailure = ({ told: _, failedAtMs, ...failure }: ItemFailure) => ({
+  ...failure,
+  failedAt: timestampFromMs(failedAtMs),
+});

@@ -13,7 +13,7 @@ import { bulkOperationJob } from "./bulk-job.ts";
 import { createBulkRunner } from "./bulk-runner.ts";
 import { createBulkService } from "./bulk-service.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly events: EventRecorder;
   readonly pools: Pick<PoolReader, "requirePool" | "requireRetryPool">;
   readonly jobs: Pick<JobRunner, "wake">;
@@ -34,7 +34,7 @@ export function createBulkOperations(dependencies: Dependencies): {
   const service = createBulkService({ ...dependencies, wakeJobs: () => dependencies.jobs.wake() });
   const runner = createBulkRunner(dependencies);
   return {
-    handlers: bulkHandlers(service, dependencies.cursors),
+    handlers: bulkHandlers(service),
     job: bulkOperationJob({ sql: dependencies.db.sql, clock: dependencies.clock, runner }),
   };
 }

@@ -1,16 +1,11 @@
-import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import {
-  AdmissionExplanationSchema,
-  type AdmissionService,
-  ExplainAdmissionResponseSchema,
-} from "../../../../../gen/service/api/admission_pb.ts";
+import type { AdmissionService } from "../../../../../gen/service/api/admission_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import { fromConstraint, type GroupRef, readGroupStates } from "../../admission/index.ts";
 import type { PoolReader } from "../../pools/index.ts";
-import { toAssignmentField } from "../assignment-message.ts";
+import { fromAssignment } from "../assignment-message.ts";
 import { readDependencies } from "../dependencies/dependency-store.ts";
 import { withDetails } from "../item-detail-store.ts";
 import { type Explanation, explain } from "./explanation.ts";
@@ -39,7 +34,7 @@ export function explanationHandlers(
   return {
     async explainAdmission(context, { poolId, queueItemId }) {
       const explanation = await explainItem(pools, context, poolId, queueItemId);
-      return create(ExplainAdmissionResponseSchema, { explanation: fromExplanation(explanation, context.nowMs) });
+      return { explanation: fromExplanation(explanation, context.nowMs) };
     },
   };
 }
@@ -88,7 +83,7 @@ function refsOf({ singletonGroup, debounceGroup, throttleGroup, concurrencyGroup
 
 function fromExplanation(explanation: ItemExplanation, nowMs: number) {
   const { item, constraint, notBeforeMs, ahead, verdicts, dependencies } = explanation;
-  return create(AdmissionExplanationSchema, {
+  return {
     queueItemId: item.id,
     status: item.state,
     constraintKind: constraint?.kind ?? "",
@@ -98,7 +93,7 @@ function fromExplanation(explanation: ItemExplanation, nowMs: number) {
     ahead,
     survivorId: item.supersededById,
     verdicts: verdicts.map(fromConstraint),
-    ...toAssignmentField(item),
-    dependencies: dependencies.map((each) => ({ ...each })),
-  });
+    assignment: fromAssignment(item),
+    dependencies,
+  };
 }

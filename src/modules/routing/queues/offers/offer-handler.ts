@@ -2,14 +2,11 @@ import { create } from "@bufbuild/protobuf";
 import {
   type AcceptOfferRequest,
   AcceptOfferResponseSchema,
-  DeclineOfferResponseSchema,
-  ListOffersResponseSchema,
   type OfferService as Rpc,
 } from "../../../../../gen/service/api/offer_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { recordResponse, unlessRepeated } from "../../../../platform/idempotency/index.ts";
-import { readPage } from "../../../../platform/paging/index.ts";
 import type { PlatformServices } from "../../../area.ts";
 import type { PoolReader } from "../../pools/index.ts";
 import { fromRow } from "../leasing/lease-message.ts";
@@ -18,28 +15,24 @@ import type { BeforeCommit } from "../leasing/limited-lease.ts";
 import { readUntilDone } from "../waits/waits.ts";
 import { fromItemOffer, fromOpenOffer } from "./offer-message.ts";
 import type { OfferService } from "./offer-service.ts";
-import { listOpenOffers, type OpenOffer } from "./offer-store.ts";
+import { listOpenOffers } from "./offer-store.ts";
 import type { OfferWaits } from "./offer-waits.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db" | "cursors"> {
+interface Dependencies extends Pick<PlatformServices, "db"> {
   readonly pools: Pick<PoolReader, "requirePool">;
   readonly service: OfferService;
   readonly waits: OfferWaits;
 }
 
-export function offerHandlers({ db, pools, cursors, service, waits }: Dependencies): Handlers<typeof Rpc> {
+export function offerHandlers({ db, pools, service, waits }: Dependencies): Handlers<typeof Rpc> {
   return {
     async listOffers(context, request) {
       const { sql, tenantId } = context;
       const { poolId, recipientId, waitS, pageToken, skip } = request;
       await pools.requirePool(context, poolId);
       const read = () =>
-        readPage(
-          cursors,
-          request,
-          { tenantId, operation: context.operation.id, filter: [poolId, recipientId] },
-          ({ id }: OpenOffer) => id,
-          (wanted) => listOpenOffers(sql, tenantId, poolId, recipientId, wanted),
+        context.page("offers", request, [poolId, recipientId], (wanted) =>
+          listOpenOffers(sql, tenantId, poolId, recipientId, wanted),
         );
       const isFirstPage = pageToken === "" && skip <= 0;
       const page = await readUntilDone(context, {
@@ -47,9 +40,9 @@ export function offerHandlers({ db, pools, cursors, service, waits }: Dependenci
         target: { tenantId, poolId, recipientId },
         waitMs: isFirstPage ? waitS * 1000 : 0,
         read,
-        isDone: ({ items }) => items.length > 0,
+        isDone: ({ offers }) => offers.length > 0,
       });
-      return create(ListOffersResponseSchema, { ...page, offers: page.items.map(fromOpenOffer) });
+      return { ...page, offers: page.offers.map(fromOpenOffer) };
     },
 
     acceptOffer: {
@@ -68,8 +61,7 @@ export function offerHandlers({ db, pools, cursors, service, waits }: Dependenci
     },
 
     async declineOffer(context, request) {
-      const offer = fromItemOffer(await service.declineOffer(context, request));
-      return create(DeclineOfferResponseSchema, { offer });
+      return { offer: fromItemOffer(await service.declineOffer(context, request)) };
     },
   };
 }
