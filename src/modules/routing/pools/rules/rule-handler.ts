@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import type { PoolVersionRule } from "../../../../../gen/service/api/pool_version_pb.ts";
 import {
   ConditionErrorSchema,
   type CreateRuleRequest,
@@ -48,7 +49,7 @@ export function ruleHandlers(service: RuleService): Handlers<typeof Rpc> {
         condition,
         enabled,
         stopOnMatch,
-        onError: toOnError(onError),
+        onError: onError as Rule["onError"] | undefined,
         action: action && toAction(action),
       };
       const rule = await service.updateRule(context, ruleId, change, expectedVersion(recordVersion));
@@ -72,20 +73,16 @@ export function ruleHandlers(service: RuleService): Handlers<typeof Rpc> {
   };
 }
 
-export function toNewRule(request: CreateRuleRequest): NewRule {
+export function toNewRule(request: CreateRuleRequest | PoolVersionRule): NewRule {
   return {
     name: request.name,
     priority: request.priority ?? 100,
     condition: request.condition,
     enabled: request.enabled ?? true,
     stopOnMatch: request.stopOnMatch ?? true,
-    onError: toOnError(request.onError) ?? "skip",
+    onError: (request.onError ?? "skip") as Rule["onError"],
     action: toAction(request.action!),
   };
-}
-
-function toOnError(onError: string | undefined): Rule["onError"] | undefined {
-  return onError as Rule["onError"] | undefined;
 }
 
 function toSample({ item, recipient, pool, now }: RuleSample, nowMs: number): Sample {

@@ -1,13 +1,13 @@
 import { create } from "@bufbuild/protobuf";
-import type { PoolVersionRule, PoolVersionService as Rpc } from "../../../../../gen/service/api/pool_version_pb.ts";
+import type { PoolVersionService as Rpc } from "../../../../../gen/service/api/pool_version_pb.ts";
 import { RuleActionSchema } from "../../../../../gen/service/api/rule_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { fromSettings, toSettings } from "../config-message.ts";
 import { decodeContent } from "../domain/pool-content.ts";
-import { type NewRule, toAction } from "../domain/rule.ts";
 import type { Strategy } from "../domain/strategy.ts";
 import type { PoolAccess } from "../pool-access.ts";
+import { toNewRule } from "../rules/rule-handler.ts";
 import type { PoolVersionService } from "./version-service.ts";
 import { type PoolVersion, type StoredPoolVersion, versionStore } from "./version-store.ts";
 
@@ -29,7 +29,7 @@ export function poolVersionHandlers(service: PoolVersionService, access: PoolAcc
       const staged = await service.stageVersion(context, poolId, {
         strategy: strategy as Strategy | undefined,
         settings: config === undefined ? undefined : toSettings(config),
-        rules: ruleSet?.rules.map(toRule),
+        rules: ruleSet?.rules.map((rule) => ({ id: rule.id, ...toNewRule(rule) })),
         message,
       });
       return { poolVersion: await withContent(context, staged) };
@@ -65,19 +65,6 @@ export function poolVersionHandlers(service: PoolVersionService, access: PoolAcc
       const activated = await service.activateVersion(context, poolId, version, expectedSha256);
       return { poolVersion: await withContent(context, activated) };
     },
-  };
-}
-
-function toRule(rule: PoolVersionRule): NewRule & { readonly id: string } {
-  return {
-    id: rule.id,
-    name: rule.name,
-    priority: rule.priority ?? 100,
-    condition: rule.condition,
-    enabled: rule.enabled ?? true,
-    stopOnMatch: rule.stopOnMatch ?? true,
-    onError: (rule.onError ?? "skip") as NewRule["onError"],
-    action: toAction(rule.action!),
   };
 }
 
