@@ -10,38 +10,20 @@ export interface SchedulePosition {
   readonly firesAt: Date | null;
 }
 
-export type NewSchedule = Pick<
+export type NewSchedule = Omit<
   Schedule,
-  | "tenantId"
-  | "id"
-  | "environmentId"
-  | "environmentKey"
-  | "poolId"
-  | "name"
-  | "timing"
-  | "item"
-  | "paused"
-  | "pausedReason"
-  | "pausedBy"
-  | "createdAt"
+  | "generation"
+  | "nextAt"
+  | "lastFiredAt"
+  | "lastItemId"
+  | "lastError"
+  | "consecutiveFailures"
+  | "updatedAt"
+  | "recordVersion"
 >;
 
 /** A change of a schedule. Undefined fields stay unchanged. */
-export interface StoredChange
-  extends Partial<
-    Pick<
-      Schedule,
-      | "environmentId"
-      | "environmentKey"
-      | "poolId"
-      | "name"
-      | "timing"
-      | "item"
-      | "paused"
-      | "pausedReason"
-      | "pausedBy"
-    >
-  > {
+export interface StoredChange extends Partial<Omit<NewSchedule, "tenantId" | "id" | "createdAt">> {
   /** Set when the schedule fires from here: times before are not for it. */
   readonly position?: SchedulePosition | undefined;
 }

@@ -1,4 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
+import type { FailedAttempt } from "../../dead-letters/index.ts";
 
 /**
  * The state of an item.
@@ -52,12 +53,7 @@ export const waitingStates = ["pending", "held", "ready"] as const satisfies rea
 export type HoldReason = "" | "not_before" | "retry" | "rule" | "debounce" | "dependency" | "offer";
 
 /** One attempt that failed. */
-export interface ItemFailure {
-  readonly attempt: number;
-  readonly failedAtMs: number;
-  readonly reasonCode: string;
-  readonly reason: string;
-  readonly recipientId: string;
+export interface ItemFailure extends FailedAttempt {
   /** The worker's lease and the result it received; absent when the lease expired. Stored under this name. */
   readonly told?: { readonly token: string; readonly state: ItemState; readonly retryAtMs?: number | undefined };
 }
