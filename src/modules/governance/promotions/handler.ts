@@ -2,10 +2,11 @@ import type { CreateCandidateRequest, PromotionService as Rpc } from "../../../.
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
-import { fromCandidate, fromListedCandidate, fromReplays } from "./candidate-message.ts";
+import type { ReplayReport } from "../../promotable-artifacts.ts";
 import type { DecisionService } from "./decision-service.ts";
-import type { Candidate, Guardrail, NewArtifact, NewCandidate } from "./domain/candidate.ts";
-import type { CandidateService } from "./service.ts";
+import type { Candidate, CandidateArtifact, Guardrail, NewArtifact, NewCandidate } from "./domain/candidate.ts";
+import { callsOfVoidApproval, possibleCalls } from "./domain/states.ts";
+import type { CandidateService, InspectedCandidate } from "./service.ts";
 import type { StageService } from "./stage-service.ts";
 import { candidateStore } from "./store.ts";
 
@@ -102,3 +103,47 @@ function toNewCandidate(request: CreateCandidateRequest): NewCandidate {
         : guardrails.map(({ metric, limit }) => ({ metric: metric as Guardrail["metric"], limit })),
   };
 }
+
+/** Converts a candidate with its results. */
+function fromCandidate({ voidReasons, ...candidate }: InspectedCandidate) {
+  const { preflight, guardrailReport, canary, approval, promotion, state } = candidate;
+  return {
+    ...candidate,
+    possibleCalls: voidReasons.length === 0 ? possibleCalls(state) : callsOfVoidApproval,
+    preflight: preflight && { ...preflight, checkedAt: timeOf(preflight.checkedAt) },
+    guardrailReport: guardrailReport && { ...guardrailReport, evaluatedAt: timeOf(guardrailReport.evaluatedAt) },
+    canary: canary && {
+      ...canary,
+      running: state === "canary_running",
+      percent: canary.sharePpm / 10_000,
+      startedAt: timeOf(canary.startedAt),
+      stoppedAt: state === "canary_running" ? undefined : timeOf(canary.stoppedAt),
+    },
+    approval: approval && { ...approval, approvedAt: timeOf(approval.approvedAt), voidReasons },
+    promotion: promotion && {
+      ...promotion,
+      promotedAt: timeOf(promotion.promotedAt),
+      rolledBackBy: promotion.rolledBackBy ?? "",
+      rolledBackAt: timeOf(promotion.rolledBackAt),
+      rollbackReason: promotion.rollbackReason ?? "",
+    },
+  };
+}
+
+/** Converts a candidate of a list, without its results. */
+const fromListedCandidate = (candidate: Candidate) => ({
+  ...candidate,
+  possibleCalls: possibleCalls(candidate.state),
+  ...{ preflight: null, guardrailReport: null, canary: null, approval: null, promotion: null },
+});
+
+/** Converts what a candidate would have changed. */
+const fromReplays = (reports: readonly (ReplayReport & { readonly artifact: CandidateArtifact })[], since: Date) => ({
+  targets: reports.map(({ artifact: { kind, targetId }, recipients, ...report }) => ({
+    ...report,
+    ...{ kind, targetId, recipients: recipients.map(({ id, ...shift }) => ({ ...shift, recipientId: id })) },
+  })),
+  since,
+});
+
+const timeOf = (text: string | undefined) => (text === undefined ? undefined : new Date(text));

@@ -1,14 +1,18 @@
+import { fromJson, toJson } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { ScheduleService as Rpc } from "../../../../gen/service/api/schedule_pb.ts";
+import { type RouteItem, RouteItemSchema } from "../../../../gen/service/api/routing_pb.ts";
+import type { ScheduleService as Rpc, ScheduleTiming } from "../../../../gen/service/api/schedule_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { productionOf } from "../../../platform/access/index.ts";
+import type { JsonObject } from "../../../platform/document/index.ts";
 import { dateOf, expectedVersion } from "../../../platform/records/index.ts";
+import type { CatchUp, Overlap, Schedule, Timing } from "./domain/schedule.ts";
 import { runStore } from "./run-store.ts";
-import { fromItem, fromSchedule, toItem, toTiming } from "./schedule-message.ts";
 import type { ScheduleService } from "./schedule-service.ts";
 import { scheduleStore } from "./schedule-store.ts";
 
 const timesDefault = 10;
+const catchUpSDefault = 60;
 
 export function scheduleHandlers(service: ScheduleService): Handlers<typeof Rpc> {
   return {
@@ -83,3 +87,40 @@ export function scheduleHandlers(service: ScheduleService): Handlers<typeof Rpc>
 function msOf(time: Timestamp | undefined, nowMs: number): number {
   return time === undefined ? nowMs : dateOf(time).getTime();
 }
+
+/** Reads the times of a schedule. */
+function toTiming(timing: ScheduleTiming): Timing {
+  const { cron, timezone, overlap, catchUp, catchUpS, jitterS, startAt, endAt } = timing;
+  return {
+    cron,
+    timezone: timezone || "UTC",
+    overlap: (overlap || "skip") as Overlap,
+    catchUp: (catchUp || "latest") as CatchUp,
+    catchUpS: catchUpS ?? catchUpSDefault,
+    jitterS,
+    startAtMs: startAt && dateOf(startAt).getTime(),
+    endAtMs: endAt && dateOf(endAt).getTime(),
+  };
+}
+
+/** Converts an item of a request to its JSON form. */
+function toItem(item: RouteItem): JsonObject {
+  return toJson(RouteItemSchema, item, { useProtoFieldName: true }) as JsonObject;
+}
+
+/** Converts the JSON form of an item to its message. */
+function fromItem(item: JsonObject): RouteItem {
+  return fromJson(RouteItemSchema, item as never);
+}
+
+const fromSchedule = (schedule: Schedule) => ({
+  ...schedule,
+  timing: fromTiming(schedule.timing),
+  item: fromItem(schedule.item),
+});
+
+const fromTiming = ({ startAtMs, endAtMs, ...timing }: Timing) => ({
+  ...timing,
+  startAt: startAtMs === undefined ? undefined : timestampFromMs(startAtMs),
+  endAt: endAtMs === undefined ? undefined : timestampFromMs(endAtMs),
+});

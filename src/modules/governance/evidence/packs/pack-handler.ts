@@ -1,12 +1,18 @@
-import type { RolloutEvidenceService as Rpc } from "../../../../../gen/service/api/rollout_evidence_pb.ts";
+import type {
+  CreateEvidencePackRequest,
+  EvidenceArtifact,
+  RolloutEvidenceService as Rpc,
+  UpdateEvidencePackRequest,
+} from "../../../../../gen/service/api/rollout_evidence_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { environmentIdOf, productionOf } from "../../../../platform/access/index.ts";
 import { expectedVersion } from "../../../../platform/records/index.ts";
-import type { Pack } from "../domain/pack.ts";
+import type { Artifact, Pack, PackTexts } from "../domain/pack.ts";
+import { possiblePackCalls } from "../domain/pack-states.ts";
+import type { ReceiptType } from "../domain/subject.ts";
 import type { ManifestExporter } from "./manifest.ts";
 import type { PackChanges } from "./pack-changes.ts";
-import { fromPack, toArtifact, toTexts } from "./pack-message.ts";
 import type { PackService } from "./pack-service.ts";
 import { packStore } from "./pack-store.ts";
 
@@ -16,8 +22,7 @@ export function packHandlers(service: PackService, changes: PackChanges, exporte
   });
   return {
     async createEvidencePack(context, request) {
-      const pack = await service.createPack(context, request.environmentId, toTexts(request));
-      return { pack: fromPack(pack) };
+      return { pack: fromPack(await service.createPack(context, request.environmentId, toTexts(request))) };
     },
 
     async listEvidencePacks(context, request) {
@@ -32,20 +37,17 @@ export function packHandlers(service: PackService, changes: PackChanges, exporte
     },
 
     async getEvidencePack(context, { environmentId, packId }) {
-      const pack = await changes.find(context, environmentId, packId);
-      return whole(context, pack);
+      return whole(context, await changes.find(context, environmentId, packId));
     },
 
     async updateEvidencePack(context, request) {
       const { environmentId, packId, recordVersion } = request;
       const version = expectedVersion(recordVersion);
-      const pack = await service.updatePack(context, environmentId, packId, toTexts(request), version);
-      return whole(context, pack);
+      return whole(context, await service.updatePack(context, environmentId, packId, toTexts(request), version));
     },
 
     async addEvidenceArtifact(context, { environmentId, packId, artifact }) {
-      const pack = await service.addArtifact(context, environmentId, packId, toArtifact(artifact!));
-      return whole(context, pack);
+      return whole(context, await service.addArtifact(context, environmentId, packId, toArtifact(artifact!)));
     },
 
     async exportEvidencePack(context, { environmentId, packId }) {
@@ -53,13 +55,33 @@ export function packHandlers(service: PackService, changes: PackChanges, exporte
     },
 
     async archiveEvidencePack(context, { environmentId, packId }) {
-      const pack = await service.archivePack(context, environmentId, packId);
-      return whole(context, pack);
+      return whole(context, await service.archivePack(context, environmentId, packId));
     },
 
     async attachEvidencePack(context, { environmentId, packId, candidateId }) {
-      const pack = await service.attachPack(context, environmentId, packId, candidateId);
-      return whole(context, pack);
+      return whole(context, await service.attachPack(context, environmentId, packId, candidateId));
     },
   } satisfies Partial<Handlers<typeof Rpc>>;
 }
+
+/** Converts the fields that an author writes. */
+function toTexts(request: CreateEvidencePackRequest | UpdateEvidencePackRequest): PackTexts {
+  const { name, description, requiredTypes, maxAgeS, acceptedProducers } = request;
+  return {
+    ...{ name, description, requiredTypes: [...requiredTypes].sort() as ReceiptType[], maxAgeS },
+    acceptedProducers: [...acceptedProducers].sort(),
+  };
+}
+
+/** Converts the artifact of a request. */
+function toArtifact(artifact: EvidenceArtifact): Artifact {
+  const { kind, name, version, sha256, sizeBytes, storageRef } = artifact;
+  return { kind: kind as Artifact["kind"], name, version, sha256, sizeBytes: Number(sizeBytes), storageRef };
+}
+
+/** Converts a pack; a list leaves out the artifacts. */
+const fromPack = (pack: Pack, artifacts: readonly Artifact[] = []) => ({
+  ...pack,
+  artifacts,
+  possibleCalls: possiblePackCalls(pack.status),
+});

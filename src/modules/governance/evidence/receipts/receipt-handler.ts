@@ -1,8 +1,16 @@
-import type { RolloutEvidenceService as Rpc } from "../../../../../gen/service/api/rollout_evidence_pb.ts";
+import type {
+  AddEvidenceReceiptRequest,
+  EvidenceSubject,
+  RolloutEvidenceService as Rpc,
+} from "../../../../../gen/service/api/rollout_evidence_pb.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
+import type { JsonObject } from "../../../../platform/document/index.ts";
+import type { CaseResult, Receipt, ReceiptResult } from "../domain/receipt.ts";
+import { payloadType } from "../domain/statement.ts";
+import type { ReceiptType, Subject, SubjectKind } from "../domain/subject.ts";
 import type { PackChanges } from "../packs/pack-changes.ts";
-import { fromReceipt, toNewReceipt } from "./receipt-message.ts";
-import type { ReceiptService } from "./receipt-service.ts";
+import { envelopeOf } from "../signing/envelope.ts";
+import type { NewReceipt, ReceiptService } from "./receipt-service.ts";
 import { receiptStore } from "./receipt-store.ts";
 
 export function receiptHandlers(service: ReceiptService, changes: PackChanges) {
@@ -24,3 +32,27 @@ export function receiptHandlers(service: ReceiptService, changes: PackChanges) {
     },
   } satisfies Partial<Handlers<typeof Rpc>>;
 }
+
+function toNewReceipt(request: AddEvidenceReceiptRequest): NewReceipt {
+  const { type, result, observedEnvironmentId, candidateId, runId, token, cases, tool, details, ttlS, reportId } =
+    request;
+  return {
+    type: type as ReceiptType,
+    result: result as ReceiptResult,
+    subjects: request.subjects.map(toSubject),
+    ...{ observedEnvironmentId, candidateId, runId, token, ttlS, reportId },
+    cases: cases.map(({ id, status }) => ({ id, status: status as CaseResult["status"] })),
+    tool: { name: tool?.name ?? "", version: tool?.version ?? "" },
+    details: details === undefined ? null : (details as JsonObject),
+  };
+}
+
+function toSubject({ kind, name, version, sha256, baseSha256 }: EvidenceSubject): Subject {
+  return { kind: kind as SubjectKind, name, version, sha256, baseSha256 };
+}
+
+const fromReceipt = (receipt: Receipt) => ({
+  ...receipt,
+  tool: receipt.tool.name === "" ? undefined : receipt.tool,
+  envelope: envelopeOf(payloadType, receipt),
+});

@@ -1,9 +1,7 @@
-import type { BulkOperationService as Rpc } from "../../../../../gen/service/api/bulk_operation_pb.ts";
-import type { Handlers } from "../../../../chain/handlers.ts";
 import type { OperationCaller } from "../../../../chain/operation-caller.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import type { JobKind, JobRunner } from "../../../../platform/jobs/index.ts";
+import type { JobRunner } from "../../../../platform/jobs/index.ts";
 import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { PoolReader } from "../../pools/index.ts";
@@ -27,10 +25,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
 }
 
 /** Changes all items that match a filter, in the background. */
-export function createBulkOperations(dependencies: Dependencies): {
-  readonly handlers: Handlers<typeof Rpc>;
-  readonly job: JobKind;
-} {
+export function createBulkOperations(dependencies: Dependencies) {
   const service = createBulkService({ ...dependencies, wakeJobs: () => dependencies.jobs.wake() });
   const runner = createBulkRunner(dependencies);
   return {
