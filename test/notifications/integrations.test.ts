@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import {
   CreateIntegrationRequestSchema,
   DeleteIntegrationRequestSchema,
 } from "../../gen/service/api/integration_pb.ts";
 import { createIntegrations } from "../../src/modules/notifications/integrations/index.ts";
-import { createCursors } from "../../src/platform/cursor/index.ts";
 import { createSignals, createTenantChanges, openDatabase } from "../../src/platform/db/index.ts";
 import { freshTenant, perform, recordedEvents } from "../harness/context.ts";
 import { freshDatabase } from "../harness/postgres.ts";
@@ -119,7 +117,6 @@ test("an integration removed on one node is soon no longer chosen on another", a
     });
     const integrations = createIntegrations({
       cacheLoadDb: db,
-      cursors: createCursors(randomBytes(32)),
       changes,
       events,
       connections: { find: async () => undefined },

@@ -20,10 +20,10 @@ export type { Casing, ConditionValues, Integration, SelectionFailure };
 /** The module's public API. */
 export type Integrations = ReturnType<typeof createIntegrations>;
 
-type Dependencies = IntegrationParts & Pick<PlatformServices, "cacheLoadDb" | "cursors">;
+type Dependencies = IntegrationParts & Pick<PlatformServices, "cacheLoadDb">;
 
 /** Creates the module. Integrations are selected from a cache that follows changes within a second. */
-export function createIntegrations({ cacheLoadDb, cursors, ...parts }: Dependencies) {
+export function createIntegrations({ cacheLoadDb, ...parts }: Dependencies) {
   const selections = createTenantCache<TenantId, Selection>({
     changes: parts.changes,
     load: async (tenantId) => toSelection(await integrationStore(cacheLoadDb.sql).all(tenantId)),
@@ -31,7 +31,7 @@ export function createIntegrations({ cacheLoadDb, cursors, ...parts }: Dependenc
   });
   const service = createIntegrationService(parts);
   return {
-    handlers: integrationHandlers(service, cursors),
+    handlers: integrationHandlers(service),
     /** Selects the active integration with the highest precedence whose condition matches and that is not excluded. */
     async choose(
       tenantId: TenantId,

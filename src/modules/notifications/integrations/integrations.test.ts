@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
@@ -18,7 +17,6 @@ import {
   recordedEvents,
   testDatabase,
 } from "../../../../test/harness/context.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import {
   classifyDatabaseError,
   createSignals,
@@ -47,7 +45,6 @@ const keys: Readonly<Record<Channel, readonly string[]>> = {
   in_app: ["in_app"],
 };
 const parts = {
-  cursors: createCursors(randomBytes(32)),
   changes,
   events,
   connections: {
