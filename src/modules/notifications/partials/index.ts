@@ -20,10 +20,10 @@ export type PartialLibrary = Readonly<Record<Engine, FindPartial>>;
 /** The module's public API. */
 export type Partials = ReturnType<typeof createPartials>;
 
-type Dependencies = PartialParts & Pick<PlatformServices, "cacheLoadDb" | "cursors">;
+type Dependencies = PartialParts & Pick<PlatformServices, "cacheLoadDb">;
 
 /** Creates the module. A tenant's partials are dropped from memory when its configuration changes. */
-export function createPartials({ cacheLoadDb, cursors, ...parts }: Dependencies) {
+export function createPartials({ cacheLoadDb, ...parts }: Dependencies) {
   const service = createPartialService(parts);
   const libraries = createTenantCache<TenantId, PartialLibrary>({
     changes: parts.changes,
@@ -38,7 +38,7 @@ export function createPartials({ cacheLoadDb, cursors, ...parts }: Dependencies)
     tenantOf: (tenantId) => tenantId,
   });
   return {
-    handlers: partialHandlers(service, cursors),
+    handlers: partialHandlers(service),
     /** The partials of a tenant, or a promise when they must be loaded first. */
     libraryOf: (tenantId: TenantId) => libraries.get(tenantId),
     /** Throws when a template includes a partial that does not exist. */
