@@ -33,7 +33,7 @@ import { referenceResolution } from "./testing/reference-resolver.ts";
 const db = await testDatabase();
 const events = recordedEvents();
 const cursors = createCursors(randomBytes(32));
-const subscribers = createSubscribers({ events, cursors, checkConnection: async () => {} });
+const subscribers = createSubscribers({ events, checkConnection: async () => {} });
 const { changes, standing } = announcedChanges();
 const noPartials = () => undefined;
 const partials = {

@@ -19,7 +19,6 @@ import {
   testDatabase,
 } from "../../../../test/harness/context.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { notFound } from "../../../platform/db/index.ts";
 import { endpointsMax } from "./domain/endpoint.ts";
 import { createSubscribers } from "./index.ts";
@@ -29,7 +28,6 @@ const events = recordedEvents();
 const connections = new Set<string>();
 const subscribers = createSubscribers({
   events,
-  cursors: createCursors(randomBytes(32)),
   async checkConnection({ tenantId }, id) {
     if (!connections.has(`${tenantId} ${id}`)) throw notFound("connection");
   },

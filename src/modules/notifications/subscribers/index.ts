@@ -8,17 +8,16 @@
  */
 
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Channel, Endpoint } from "./domain/endpoint.ts";
-import type { Subscriber, SubscriberId } from "./domain/subscriber.ts";
+import type { Subscriber, SubscriberId, SubscriberUpsert } from "./domain/subscriber.ts";
 import { endpointHandlers } from "./endpoint-handler.ts";
 import { type CheckConnection, createEndpointService } from "./endpoint-service.ts";
 import { endpointStore } from "./endpoint-store.ts";
 import { createSubscriberBatchService } from "./subscriber-batch-service.ts";
 import { subscriberHandlers } from "./subscriber-handler.ts";
-import { createSubscriberService, type SubscriberListener, type SubscriberUpsert } from "./subscriber-service.ts";
+import { createSubscriberService, type SubscriberListener } from "./subscriber-service.ts";
 import { subscriberStore } from "./subscriber-store.ts";
 import type { SuppressionReason, UsedAddress } from "./suppressions/domain/suppression.ts";
 import { suppressionHandlers } from "./suppressions/suppression-handler.ts";
@@ -32,24 +31,20 @@ export type Subscribers = ReturnType<typeof createSubscribers>;
 
 interface Dependencies {
   readonly events: EventRecorder;
-  readonly cursors: Cursors;
   readonly checkConnection: CheckConnection;
   /** Called after the commit that deactivates a subscriber. */
   readonly onDeactivated?: SubscriberListener;
 }
 
-export function createSubscribers({ events, cursors, checkConnection, onDeactivated }: Dependencies) {
+export function createSubscribers({ events, checkConnection, onDeactivated }: Dependencies) {
   const subscribers = createSubscriberService(events, onDeactivated);
   const batches = createSubscriberBatchService(events);
   const suppressions = createSuppressionService(events);
   const endpoints = createEndpointService(events, checkConnection, suppressions);
   return {
     /** SubscriberService operations, except those on subscriptions (topics) and preferences. */
-    handlers: {
-      ...subscriberHandlers(subscribers, batches, cursors),
-      ...endpointHandlers(endpoints, subscribers, cursors),
-    },
-    suppressionHandlers: suppressionHandlers(suppressions, cursors),
+    handlers: { ...subscriberHandlers(subscribers, batches), ...endpointHandlers(endpoints, subscribers) },
+    suppressionHandlers: suppressionHandlers(suppressions),
     /** A subscriber, active or not. */
     find: (sql: Sql, tenantId: TenantId, id: string) => subscriberStore(sql).find(tenantId, id),
     /** A subscriber by external id, active or not. */

@@ -5,8 +5,8 @@ import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import { isEmail } from "../../../platform/validation/index.ts";
 import type { EventEntry, EventRecorder } from "../../operations/index.ts";
-import { type BatchItem, type BatchPlan, planBatch } from "./domain/batch.ts";
-import type { Subscriber, SubscriberId } from "./domain/subscriber.ts";
+import { type BatchPlan, planBatch } from "./domain/batch.ts";
+import type { Subscriber, SubscriberId, SubscriberUpsert } from "./domain/subscriber.ts";
 import { subscriberBatchStore } from "./subscriber-batch-store.ts";
 import type { UpsertContext } from "./subscriber-service.ts";
 import { suppressionStore } from "./suppressions/suppression-store.ts";
@@ -33,7 +33,7 @@ export function createSubscriberBatchService(events: EventRecorder) {
   /** Carries out a batch in the caller's transaction, with a fixed number of statements. */
   async function upsertMany(
     context: UpsertContext,
-    items: readonly BatchItem[],
+    items: readonly SubscriberUpsert[],
     { newIds, keepDeleted = false }: BatchOptions = {},
   ): Promise<BatchResult[]> {
     const { sql, tenantId, nowMs } = context;
@@ -79,7 +79,7 @@ export function createSubscriberBatchService(events: EventRecorder) {
      */
     async previewMany(
       { sql, tenantId, nowMs }: { readonly sql: Sql; readonly tenantId: TenantId; readonly nowMs: number },
-      items: readonly BatchItem[],
+      items: readonly SubscriberUpsert[],
     ): Promise<Map<string, Subscriber | Extract<BatchPlan, { outcome: "failed" }>["failure"]>> {
       const externalIds = items.map(({ externalId }) => externalId);
       const stored = byExternalId(await subscriberBatchStore(sql).findByExternalIds(tenantId, externalIds));
@@ -127,7 +127,11 @@ function previewOf(plan: BatchPlan, externalId: string, tenantId: TenantId, nowM
   }
 }
 
-function eventsOf(tenantId: TenantId, { externalId }: BatchItem, { plan, id: subject }: BatchResult): EventEntry[] {
+function eventsOf(
+  tenantId: TenantId,
+  { externalId }: SubscriberUpsert,
+  { plan, id: subject }: BatchResult,
+): EventEntry[] {
   const external_id = externalId;
   if (plan.outcome === "created") return [{ tenantId, type: "subscriber.created", subject, data: { external_id } }];
   if (!("change" in plan)) return [];

@@ -14,16 +14,12 @@ import {
   type ProfileChange,
   type Subscriber,
   type SubscriberId,
+  type SubscriberUpsert,
 } from "./domain/subscriber.ts";
 import { subscriberStore } from "./subscriber-store.ts";
 import { suppressionStore } from "./suppressions/suppression-store.ts";
 
 export type UpsertContext = Omit<EventContext, "afterCommit">;
-
-/** The input of an upsert: an external id and the fields to set. */
-export interface SubscriberUpsert extends ProfileChange {
-  readonly externalId: string;
-}
 
 /** Is told of a subscriber. */
 export type SubscriberListener = (subscriber: { readonly tenantId: TenantId; readonly id: string }) => void;

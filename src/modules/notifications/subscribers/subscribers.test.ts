@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import {
   DeleteSubscriberRequestSchema,
@@ -17,14 +16,12 @@ import {
   recordedEvents,
   testDatabase,
 } from "../../../../test/harness/context.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { createSubscribers } from "./index.ts";
 
 const db = await testDatabase();
 const events = recordedEvents();
 const subscribers = createSubscribers({
   events,
-  cursors: createCursors(randomBytes(32)),
   checkConnection: async () => {},
 });
 const { handlers } = subscribers;

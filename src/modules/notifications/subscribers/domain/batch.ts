@@ -7,12 +7,8 @@ import {
   type Profile,
   type ProfileChange,
   type Subscriber,
+  type SubscriberUpsert,
 } from "./subscriber.ts";
-
-/** One subscriber of a batch. */
-export interface BatchItem extends ProfileChange {
-  readonly externalId: string;
-}
 
 /** The result of one item of a batch. */
 export type BatchPlan =
@@ -40,7 +36,7 @@ const textLengths = {
 const externalIdMax = 255;
 
 /** Throws when an item has an invalid value. Its fields have no rules in the definition, which would refuse the batch. */
-function checkItem(item: BatchItem, isEmail: (text: string) => boolean): void {
+function checkItem(item: SubscriberUpsert, isEmail: (text: string) => boolean): void {
   const length = [...item.externalId].length;
   if (length === 0 || length > externalIdMax) {
     throw invalid("external_id", "length", `must have 1 to ${externalIdMax} characters`);
@@ -53,7 +49,7 @@ function checkItem(item: BatchItem, isEmail: (text: string) => boolean): void {
 
 /** Plans each item of a batch; an invalid one fails alone. A deleted subscriber becomes active, unless it is kept. */
 export function planBatch(
-  items: readonly BatchItem[],
+  items: readonly SubscriberUpsert[],
   stored: ReadonlyMap<string, Subscriber>,
   isEmail: (text: string) => boolean,
   keepDeleted: boolean,
@@ -73,7 +69,7 @@ export function planBatch(
 }
 
 function planItem(
-  { externalId: _, ...given }: BatchItem,
+  { externalId: _, ...given }: SubscriberUpsert,
   current: Subscriber | undefined,
   keepDeleted: boolean,
 ): BatchPlan {

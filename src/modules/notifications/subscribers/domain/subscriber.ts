@@ -34,6 +34,11 @@ export interface Subscriber extends Profile, Stamps {
 /** A partial update of a profile; undefined fields stay unchanged. */
 export type ProfileChange = { readonly [Field in keyof Profile]?: Profile[Field] | undefined };
 
+/** The input of an upsert: an external id and the fields to set. */
+export interface SubscriberUpsert extends ProfileChange {
+  readonly externalId: string;
+}
+
 /** A profile without any values. */
 export const emptyProfile: Profile = {
   firstName: "",

@@ -1,11 +1,4 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import {
-  CreateSubscriberTokenResponseSchema,
-  RevokeSubscriberTokenResponseSchema,
-  RevokeSubscriberTokensResponseSchema,
-  type SubscriberTokenService,
-} from "../../../../../gen/service/api/subscriber_token_pb.ts";
+import type { SubscriberTokenService } from "../../../../../gen/service/api/subscriber_token_pb.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { fail } from "../../../../errors/index.ts";
 import type { Principal } from "../../../../platform/access/index.ts";
@@ -94,10 +87,7 @@ export function createSubscriberTokens({
         const expiresAt = new Date(expiresAtS * 1000);
         const data = { token_id: tokenId, expires_at: expiresAt.toISOString() };
         await events.record(context, "subscriber.token.created", subscriberId, data);
-        return create(CreateSubscriberTokenResponseSchema, {
-          ...{ subscriberId, tokenId, token },
-          expiresAt: timestampFromDate(expiresAt),
-        });
+        return { subscriberId, tokenId, token, expiresAt };
       },
 
       async revokeSubscriberTokens(context, { subscriberId }) {
@@ -105,7 +95,7 @@ export function createSubscriberTokens({
         if (!(await tokenStore(sql).revokeAll(tenantId, subscriberId))) throw notFound("subscriber");
         await events.record(context, "subscriber.tokens.revoked", subscriberId, {});
         context.afterCommit(() => states.changed({ tenantId, id: subscriberId }));
-        return create(RevokeSubscriberTokensResponseSchema, { subscriberId });
+        return { subscriberId };
       },
 
       async revokeSubscriberToken(context, { subscriberId, tokenId }) {
@@ -120,7 +110,7 @@ export function createSubscriberTokens({
         }
         await events.record(context, "subscriber.token.revoked", subscriberId, { token_id: tokenId });
         context.afterCommit(() => states.changed({ tenantId, id: subscriberId }));
-        return create(RevokeSubscriberTokenResponseSchema, { subscriberId, tokenId });
+        return { subscriberId, tokenId };
       },
     },
 

@@ -28,7 +28,7 @@ export async function createTopicFixture(
   const db = await testDatabase(20);
   const events = recordedEvents();
   const cursors = createCursors(randomBytes(32));
-  const subscribers = createSubscribers({ events, cursors, checkConnection: async () => {} });
+  const subscribers = createSubscribers({ events, checkConnection: async () => {} });
   const log = createLog("silent");
   const parts = { db, clock, log, cursors, events, subscribers, platformTenantId: () => "", jobs: { wake: () => {} } };
   const topics = createTopics(parts);
