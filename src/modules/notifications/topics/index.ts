@@ -5,8 +5,6 @@
  * which a member belongs to the topic. import: adding many members in the background. cutoff: a database snapshot that determines the members of a broadcast.
  */
 
-import type { TopicService as Rpc } from "../../../../gen/service/api/topic_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
@@ -16,7 +14,6 @@ import type { Subscribers } from "../subscribers/index.ts";
 import { createDeletedTopics } from "./deleted-topics.ts";
 import type { TopicMember } from "./domain/subscription.ts";
 import type { Topic } from "./domain/topic.ts";
-import { importHandlers } from "./import-handler.ts";
 import { createImportService } from "./import-service.ts";
 import { deleteEndedSubscriptionsJob } from "./jobs.ts";
 import { subscriptionHandlers } from "./subscription-handler.ts";
@@ -30,7 +27,7 @@ export type { Topic, TopicMember };
 /** The module's public API. */
 export type Topics = ReturnType<typeof createTopics>;
 
-interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly log: Pick<Log, "error">;
   readonly events: EventRecorder;
   readonly subscribers: Pick<Subscribers, "find" | "resolveIds">;
@@ -39,16 +36,16 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors"
   readonly jobs: { wake(): void };
 }
 
-export function createTopics({ db, clock, log, cursors, events, subscribers, platformTenantId, jobs }: Dependencies) {
+export function createTopics({ db, clock, log, events, subscribers, platformTenantId, jobs }: Dependencies) {
   const wakeJobs = () => jobs.wake();
   const deleted = createDeletedTopics({ sql: db.sql, clock, wakeJobs });
   const service = createTopicService({ events, subscribers, endMembersLater: deleted.endMembersLater });
   const imports = createImportService({ db, clock, log, events, topics: service, wakeJobs });
   return {
     handlers: {
-      topics: { ...topicHandlers(service, cursors), ...importHandlers(imports) } satisfies Handlers<typeof Rpc>,
+      topics: topicHandlers(service, imports),
       /** SubscriberService operations on a subscriber's topics. */
-      subscriptions: subscriptionHandlers(service, cursors),
+      subscriptions: subscriptionHandlers(service),
     },
     jobs: [imports.job, deleted.job, deleteEndedSubscriptionsJob({ db, clock, platformTenantId })],
     find: (tx: Sql, tenantId: TenantId, topicKey: string) => topicStore(tx).find(tenantId, topicKey),

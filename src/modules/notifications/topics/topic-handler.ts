@@ -1,100 +1,60 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  AddTopicSubscribersResponseSchema,
-  CreateTopicResponseSchema,
-  DeleteTopicResponseSchema,
-  GetTopicResponseSchema,
-  ListTopicSubscribersResponseSchema,
-  ListTopicsResponseSchema,
-  RemoveTopicSubscribersResponseSchema,
-  type TopicService as Rpc,
-  type Topic as TopicMessage,
-  TopicSchema,
-  UpdateTopicResponseSchema,
-} from "../../../../gen/service/api/topic_pb.ts";
+import type { TopicService as Rpc } from "../../../../gen/service/api/topic_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import { readPage } from "../../../platform/paging/index.ts";
-import { expectedVersion, stampFields } from "../../../platform/records/index.ts";
-import type { Subscription } from "./domain/subscription.ts";
-import type { Topic } from "./domain/topic.ts";
-import { fromSubscription } from "./subscription-handler.ts";
+import { expectedVersion } from "../../../platform/records/index.ts";
+import type { ImportService } from "./import-service.ts";
 import { subscriptionStore } from "./subscription-store.ts";
 import type { TopicService } from "./topic-service.ts";
 import { topicStore } from "./topic-store.ts";
 
-/** The operations of TopicService, except imports. */
-export function topicHandlers(
-  service: TopicService,
-  cursors: Cursors,
-): Omit<Handlers<typeof Rpc>, "importTopicSubscribers" | "getTopicImport" | "cancelTopicImport"> {
+/** The operations of TopicService. */
+export function topicHandlers(service: TopicService, imports: ImportService): Handlers<typeof Rpc> {
   return {
     async createTopic(context, { key, name, description }) {
-      const topic = await service.createTopic(context, key, { name: name || key, description });
-      return create(CreateTopicResponseSchema, { topic: fromTopic(topic) });
+      return { topic: await service.createTopic(context, key, { name: name || key, description }) };
     },
 
-    async getTopic(context, request) {
-      const topic = await service.getTopic(context, request.key);
-      return create(GetTopicResponseSchema, { topic: fromTopic(topic) });
-    },
+    getTopic: async (context, { key }) => ({ topic: await service.getTopic(context, key) }),
 
-    async listTopics(context, request) {
-      const { tenantId, operation, sql } = context;
-      const page = await readPage(
-        cursors,
+    listTopics: (context, request) =>
+      context.page(
+        "topics",
         request,
-        { tenantId, operation: operation.id },
-        (topic: Topic) => topic.key,
-        (wanted) => topicStore(sql).list(tenantId, wanted),
-      );
-      return create(ListTopicsResponseSchema, { ...page, topics: page.items.map(fromTopic) });
-    },
+        [],
+        (page) => topicStore(context.sql).list(context.tenantId, page),
+        (topic) => topic.key,
+      ),
 
     async updateTopic(context, { key, name, description, recordVersion }) {
       const text = { name: name || key, description };
-      const topic = await service.updateTopic(context, key, text, expectedVersion(recordVersion));
-      return create(UpdateTopicResponseSchema, { topic: fromTopic(topic) });
+      return { topic: await service.updateTopic(context, key, text, expectedVersion(recordVersion)) };
     },
 
-    async deleteTopic(context, request) {
-      const topic = await service.deleteTopic(context, request.key);
-      return create(DeleteTopicResponseSchema, { topic: fromTopic(topic) });
-    },
+    deleteTopic: async (context, { key }) => ({ topic: await service.deleteTopic(context, key) }),
 
-    async addTopicSubscribers(context, { key, subscriberIds, contextKeys }) {
-      const result = await service.addSubscribers(context, key, subscriberIds, contextKeys);
-      return create(AddTopicSubscribersResponseSchema, result);
-    },
+    addTopicSubscribers: (context, { key, subscriberIds, contextKeys }) =>
+      service.addSubscribers(context, key, subscriberIds, contextKeys),
 
     async removeTopicSubscribers(context, { key, subscriberIds }) {
-      const removed = await service.removeSubscribers(context, key, subscriberIds);
-      return create(RemoveTopicSubscribersResponseSchema, { removed });
+      return { removed: await service.removeSubscribers(context, key, subscriberIds) };
     },
 
     async listTopicSubscribers(context, request) {
-      const { tenantId, operation, sql } = context;
       const { key } = await service.getTopic(context, request.key);
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id, filter: [key] },
-        (subscription: Subscription) => subscription.id,
-        (wanted) => subscriptionStore(sql).ofTopic(tenantId, key, wanted),
+      return context.page("subscriptions", request, [key], (page) =>
+        subscriptionStore(context.sql).ofTopic(context.tenantId, key, page),
       );
-      const subscriptions = page.items.map(fromSubscription);
-      return create(ListTopicSubscribersResponseSchema, { ...page, subscriptions });
+    },
+
+    async importTopicSubscribers(context, { key, subscriberIds, contextKeys }) {
+      return { topicImport: await imports.startImport(context, key, subscriberIds, contextKeys) };
+    },
+
+    async getTopicImport(context, { key, importId }) {
+      return { topicImport: await imports.getImport(context, key, importId) };
+    },
+
+    async cancelTopicImport(context, { key, importId }) {
+      return { topicImport: await imports.cancelImport(context, key, importId) };
     },
   };
-}
-
-function fromTopic(topic: Topic): TopicMessage {
-  return create(TopicSchema, {
-    id: topic.id,
-    tenantId: topic.tenantId,
-    key: topic.key,
-    name: topic.name,
-    description: topic.description,
-    ...stampFields(topic),
-  });
 }

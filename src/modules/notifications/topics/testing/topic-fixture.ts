@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   DeleteSubscriptionRequestSchema,
   ListSubscriptionsRequestSchema,
@@ -14,7 +13,6 @@ import {
 } from "../../../../../gen/service/api/topic_pb.ts";
 import { type ContextChoice, perform, recordedEvents, testDatabase } from "../../../../../test/harness/context.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { createCursors } from "../../../../platform/cursor/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { createLog } from "../../../../platform/log/log.ts";
 import type { createSubscribers as CreateSubscribers } from "../../subscribers/index.ts";
@@ -27,10 +25,9 @@ export async function createTopicFixture(
 ) {
   const db = await testDatabase(20);
   const events = recordedEvents();
-  const cursors = createCursors(randomBytes(32));
   const subscribers = createSubscribers({ events, checkConnection: async () => {} });
   const log = createLog("silent");
-  const parts = { db, clock, log, cursors, events, subscribers, platformTenantId: () => "", jobs: { wake: () => {} } };
+  const parts = { db, clock, log, events, subscribers, platformTenantId: () => "", jobs: { wake: () => {} } };
   const topics = createTopics(parts);
   const { topics: onTopics, subscriptions: onSubscriptions } = topics.handlers;
 
