@@ -54,8 +54,7 @@ export { deliveryExplainer } from "./delivery/delivery-explainer.ts";
 export { deliveryUsage } from "./delivery/usage-source.ts";
 export { runExplainer } from "./runs/run-explainer.ts";
 
-interface Dependencies
-  extends Pick<PlatformServices, "db" | "signals" | "cursors" | "clock" | "log" | "shares" | "metrics"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "shares" | "metrics"> {
   readonly events: EventRecorder;
   readonly subscribers: Subscribers;
   readonly topics: Topics;
@@ -91,7 +90,7 @@ export type Dispatch = ReturnType<typeof createDispatch>;
 const dayMs = 86_400_000;
 
 export function createDispatch(dependencies: Dependencies) {
-  const { db, signals, cursors, events, settings, random = Math.random } = dependencies;
+  const { db, signals, events, settings, random = Math.random } = dependencies;
   const { verifiedOnly, queue } = settings;
   const feed = createInboxFeed(db.sql, signals);
   const wakeInbox = feed.wake;
@@ -130,14 +129,14 @@ export function createDispatch(dependencies: Dependencies) {
     handlers: {
       notifications: {
         ...triggerHandlers({ triggers, batches, broadcasts, hasQueue, dispatchEnabled: settings.enabled }),
-        ...deliveryHandlers({ broadcasts, deadLetters, cursors }),
-        ...runHandlers({ cursors, cancel: createCancellation({ events, reporter, wakeRuns }) }),
+        ...deliveryHandlers(broadcasts, deadLetters),
+        ...runHandlers(createCancellation({ events, reporter, wakeRuns })),
       } satisfies Handlers<typeof NotificationService>,
       inbox: inboxHandlers({
         ...{ ...dependencies, feed },
         service: createInboxService({ events, observations, wakeInbox, onInboxChange }),
       }),
-      outbox: outboxHandlers(cursors),
+      outbox: outboxHandlers,
       /** The operation of SubscriberService that explains what reaches a subscriber. */
       subscribers: reachHandlers(createReachService({ ...dependencies, outbox: settings.outbox, verifiedOnly })),
     },

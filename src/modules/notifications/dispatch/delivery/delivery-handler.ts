@@ -1,50 +1,22 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import {
-  type Broadcast as BroadcastMessage,
-  type BroadcastProgress as BroadcastProgressMessage,
-  BroadcastProgressSchema,
-  BroadcastSchema,
-  CancelBroadcastResponseSchema,
-  type NotificationDeadLetter as DeadLetterMessage,
-  type Delivery as DeliveryMessage,
-  DeliverySchema,
-  GetBroadcastResponseSchema,
-  GetDeliveryResponseSchema,
-  ListDeliveriesResponseSchema,
-  ListNotificationDeadLettersResponseSchema,
-  ListObservationsResponseSchema,
-  type NotificationDeadLetterFilter,
-  NotificationDeadLetterSchema,
-  type NotificationService,
-  type Observation as ObservationMessage,
-  ObservationSchema,
-  RedriveNotificationDeadLetterResponseSchema,
-  RedriveNotificationDeadLettersResponseSchema,
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type {
+  NotificationDeadLetterFilter,
+  NotificationService,
 } from "../../../../../gen/service/api/notification_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { invalid } from "../../../../errors/index.ts";
-import type { Cursors } from "../../../../platform/cursor/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
-import { readPage } from "../../../../platform/paging/index.ts";
-import { optionalTime } from "../../../../platform/records/index.ts";
 import type { BroadcastService } from "../broadcasts/broadcast-service.ts";
 import { broadcastStore } from "../broadcasts/broadcast-store.ts";
 import type { DeadLetterService } from "../dead-letters/dead-letter-service.ts";
 import type { RedriveFilter } from "../dead-letters/dead-letter-store.ts";
 import { deadLetterStore } from "../dead-letters/dead-letter-store.ts";
-import type { Broadcast, BroadcastProgress } from "../domain/broadcast.ts";
+import type { Broadcast } from "../domain/broadcast.ts";
 import type { DeadLetter, DeadLetterStatus } from "../domain/dead-letter.ts";
 import type { Delivery } from "../domain/delivery.ts";
 import { type Observation, observationStore } from "../observations/observation-store.ts";
 import { type DeliveryFilter, deliveryStore } from "./delivery-store.ts";
-
-interface Dependencies {
-  readonly broadcasts: BroadcastService;
-  readonly deadLetters: DeadLetterService;
-  readonly cursors: Cursors;
-}
 
 /** The operations that other handlers implement. */
 type OtherOperations =
@@ -55,78 +27,59 @@ type OtherOperations =
   | "cancelNotification";
 
 /** NotificationService operations on deliveries, broadcasts and dead letters. */
-export function deliveryHandlers({
-  broadcasts,
-  deadLetters,
-  cursors,
-}: Dependencies): Omit<Handlers<typeof NotificationService>, OtherOperations> {
+export function deliveryHandlers(
+  broadcasts: BroadcastService,
+  deadLetters: DeadLetterService,
+): Omit<Handlers<typeof NotificationService>, OtherOperations> {
   return {
-    async listDeliveries({ sql, tenantId, operation }, request) {
-      const filter = await filterOf({ sql, tenantId }, request);
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id, filter: [request.transactionId, request.subscriberId] },
-        (delivery: Delivery) => delivery.id,
-        (wanted) => deliveryStore(sql).list(tenantId, filter, wanted),
+    async listDeliveries(context, request) {
+      const filter = await filterOf(context, request);
+      const named = [request.transactionId, request.subscriberId];
+      const page = await context.page("deliveries", request, named, (wanted) =>
+        deliveryStore(context.sql).list(context.tenantId, filter, wanted),
       );
-      return create(ListDeliveriesResponseSchema, { ...page, deliveries: page.items.map(fromDelivery) });
+      return { ...page, deliveries: page.deliveries.map(fromDelivery) };
     },
 
     async getDelivery(context, { deliveryId }) {
-      const delivery = await findDelivery(context, deliveryId);
-      return create(GetDeliveryResponseSchema, { delivery: fromDelivery(delivery) });
+      return { delivery: fromDelivery(await findDelivery(context, deliveryId)) };
     },
 
     async listObservations(context, request) {
-      const { sql, tenantId, operation } = context;
       const { id } = await findDelivery(context, request.deliveryId);
-      const page = await readPage(
-        cursors,
+      const page = await context.page(
+        "observations",
         request,
-        { tenantId, operation: operation.id, filter: [id] },
-        (observation: Observation) => String(observation.sequence),
-        (wanted) => observationStore(sql).list(tenantId, id, wanted),
+        [id],
+        (wanted) => observationStore(context.sql).list(context.tenantId, id, wanted),
+        ({ sequence }) => String(sequence),
       );
-      return create(ListObservationsResponseSchema, { ...page, observations: page.items.map(fromObservation) });
+      return { ...page, observations: page.observations.map(fromObservation) };
     },
 
     async getBroadcast(context, { transactionId }) {
       const { broadcast, progress } = await broadcasts.getBroadcast(context, transactionId);
-      return create(GetBroadcastResponseSchema, { broadcast: fromBroadcast(broadcast, progress) });
+      return { broadcast: { ...fromBroadcast(broadcast), progress } };
     },
 
     async cancelBroadcast(context, { transactionId }) {
-      const broadcast = await broadcasts.cancelBroadcast(context, transactionId);
-      return create(CancelBroadcastResponseSchema, { broadcast: fromBroadcast(broadcast) });
+      return { broadcast: fromBroadcast(await broadcasts.cancelBroadcast(context, transactionId)) };
     },
 
-    async listNotificationDeadLetters({ sql, tenantId, operation }, request) {
-      const filter = {
-        status: (request.status || undefined) as DeadLetterStatus | undefined,
-        channel: request.channel || undefined,
-      };
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id, filter: [filter.status, filter.channel] },
-        (letter: DeadLetter) => letter.id,
-        (wanted) => deadLetterStore(sql).list(tenantId, filter, wanted),
+    async listNotificationDeadLetters(context, request) {
+      const status = (request.status || undefined) as DeadLetterStatus | undefined;
+      const channel = request.channel || undefined;
+      const page = await context.page("deadLetters", request, [status, channel], (wanted) =>
+        deadLetterStore(context.sql).list(context.tenantId, { status, channel }, wanted),
       );
-      return create(ListNotificationDeadLettersResponseSchema, {
-        ...page,
-        deadLetters: page.items.map(fromDeadLetter),
-      });
+      return { ...page, deadLetters: page.deadLetters.map(fromDeadLetter) };
     },
 
-    async redriveNotificationDeadLetters(context, { filter, preview, limit, reason }) {
-      const result = await deadLetters.redriveMany(context, toRedriveFilter(filter), { preview, limit, reason });
-      return create(RedriveNotificationDeadLettersResponseSchema, result);
-    },
+    redriveNotificationDeadLetters: (context, { filter, preview, limit, reason }) =>
+      deadLetters.redriveMany(context, toRedriveFilter(filter), { preview, limit, reason }),
 
     async redriveNotificationDeadLetter(context, { deadLetterId, reason }) {
-      const letter = await deadLetters.redrive(context, deadLetterId, reason);
-      return create(RedriveNotificationDeadLetterResponseSchema, { deadLetter: fromDeadLetter(letter) });
+      return { deadLetter: fromDeadLetter(await deadLetters.redrive(context, deadLetterId, reason)) };
     },
   };
 }
@@ -159,63 +112,19 @@ async function findDelivery({ sql, tenantId }: Context, id: string): Promise<Del
   return delivery;
 }
 
-function fromDelivery(delivery: Delivery): DeliveryMessage {
-  const { contextKeys, preferenceWinningLayer, nextAttemptAt, queuedAt, startedAt, sentAt, completedAt, ...rest } =
-    delivery;
-  return create(DeliverySchema, {
-    ...rest,
-    contextKeys: [...contextKeys],
-    preferenceWinningLayer: preferenceWinningLayer ?? 0,
-    nextAttemptAt: optionalTime(nextAttemptAt),
-    queuedAt: timestampFromDate(queuedAt),
-    startedAt: optionalTime(startedAt),
-    sentAt: optionalTime(sentAt),
-    completedAt: optionalTime(completedAt),
-  });
-}
+const fromDelivery = (delivery: Delivery) => ({
+  ...delivery,
+  preferenceWinningLayer: delivery.preferenceWinningLayer ?? 0,
+});
 
-export function fromBroadcast(broadcast: Broadcast, progress?: BroadcastProgress): BroadcastMessage {
-  const { manifest, expanded, total, createdAt, updatedAt, ...rest } = broadcast;
-  return create(BroadcastSchema, {
-    ...rest,
-    payloadDigest: manifest.payloadDigest,
-    expanded: BigInt(expanded),
-    total: BigInt(total),
-    createdAt: timestampFromDate(createdAt),
-    updatedAt: timestampFromDate(updatedAt),
-    ...(progress !== undefined && { progress: fromProgress(progress) }),
-  });
-}
+export const fromBroadcast = (broadcast: Broadcast) => ({
+  ...broadcast,
+  payloadDigest: broadcast.manifest.payloadDigest,
+});
 
-function fromProgress({ queued, running, sent, failed, skipped, capped }: BroadcastProgress): BroadcastProgressMessage {
-  return create(BroadcastProgressSchema, {
-    queued: BigInt(queued),
-    running: BigInt(running),
-    sent: BigInt(sent),
-    failed: BigInt(failed),
-    skipped: BigInt(skipped),
-    capped,
-  });
-}
+const fromDeadLetter = (letter: DeadLetter) => ({ ...letter, payloadDigest: letter.payloadDigest.toString("hex") });
 
-function fromDeadLetter(letter: DeadLetter): DeadLetterMessage {
-  const { payloadDigest, payloadExpiresAt, firstFailedAt, lastFailedAt, ...rest } = letter;
-  return create(NotificationDeadLetterSchema, {
-    ...rest,
-    payloadDigest: payloadDigest.toString("hex"),
-    payloadExpiresAt: timestampFromDate(payloadExpiresAt),
-    firstFailedAt: timestampFromDate(firstFailedAt),
-    lastFailedAt: timestampFromDate(lastFailedAt),
-  });
-}
-
-function fromObservation(observation: Observation): ObservationMessage {
-  const { evidenceDigest, occurredAt, receivedAt, attributes, ...rest } = observation;
-  return create(ObservationSchema, {
-    ...rest,
-    evidenceDigest: evidenceDigest.toString("hex"),
-    occurredAt: timestampFromDate(occurredAt),
-    receivedAt: timestampFromDate(receivedAt),
-    attributes: attributes as never,
-  });
-}
+const fromObservation = (observation: Observation) => ({
+  ...observation,
+  evidenceDigest: observation.evidenceDigest.toString("hex"),
+});

@@ -6,17 +6,12 @@ import {
   InboxMessageSchema,
   type InboxService,
   ListInboxMessagesResponseSchema,
-  MarkAllInboxMessagesResponseSchema,
-  MarkInboxMessageResponseSchema,
-  MarkInboxMessagesResponseSchema,
   type WatchInboxResponse,
   WatchInboxResponseSchema,
 } from "../../../../../gen/service/api/inbox_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
-import type { Cursors } from "../../../../platform/cursor/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
-import { readPage } from "../../../../platform/paging/index.ts";
 import { optionalTime } from "../../../../platform/records/index.ts";
 import type { Subscribers } from "../../subscribers/index.ts";
 import { completeMark, requireMark } from "../domain/inbox-mark.ts";
@@ -28,14 +23,13 @@ interface Dependencies {
   readonly subscribers: Pick<Subscribers, "find">;
   readonly feed: InboxFeed;
   readonly service: Service;
-  readonly cursors: Cursors;
 }
 
 /** The mark for a request that names no state. */
 const read = { read: true };
 
 /** The operations of InboxService. */
-export function inboxHandlers({ subscribers, feed, service, cursors }: Dependencies): Handlers<typeof InboxService> {
+export function inboxHandlers({ subscribers, feed, service }: Dependencies): Handlers<typeof InboxService> {
   async function owner({ sql, tenantId }: Context, subscriberId: string): Promise<string> {
     const subscriber = await subscribers.find(sql, tenantId, subscriberId);
     if (subscriber === undefined) throw notFound("subscriber");
@@ -44,17 +38,14 @@ export function inboxHandlers({ subscribers, feed, service, cursors }: Dependenc
 
   return {
     async listInboxMessages(context, request) {
-      const { sql, tenantId, operation } = context;
+      const { sql, tenantId } = context;
       const { unreadOnly, unseenOnly, archived } = request;
       const subscriberId = await owner(context, request.subscriberId);
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id, filter: [subscriberId, unreadOnly, unseenOnly, archived] },
-        (message: InboxMessage) => message.id,
-        (wanted) => inboxStore(sql).list(tenantId, subscriberId, { unreadOnly, unseenOnly, archived }, wanted),
+      const filter = [subscriberId, unreadOnly, unseenOnly, archived];
+      const page = await context.page("messages", request, filter, (wanted) =>
+        inboxStore(sql).list(tenantId, subscriberId, { unreadOnly, unseenOnly, archived }, wanted),
       );
-      return create(ListInboxMessagesResponseSchema, { ...page, messages: page.items.map(fromMessage) });
+      return create(ListInboxMessagesResponseSchema, { ...page, messages: page.messages.map(fromMessage) });
     },
 
     async countUnreadMessages(context, request) {
@@ -73,8 +64,7 @@ export function inboxHandlers({ subscribers, feed, service, cursors }: Dependenc
       const { seen, read: isRead, archived } = states;
       const isEmpty = seen === undefined && isRead === undefined && archived === undefined;
       const mark = completeMark(isEmpty ? read : { seen, read: isRead, archived });
-      const message = await service.markMessage(context, subscriberId, messageId, mark);
-      return create(MarkInboxMessageResponseSchema, { message: fromMessage(message) });
+      return { message: fromMessage(await service.markMessage(context, subscriberId, messageId, mark)) };
     },
 
     async markInboxMessages(context, request) {
@@ -84,13 +74,13 @@ export function inboxHandlers({ subscribers, feed, service, cursors }: Dependenc
       const ids = messageIds.length === 0 ? undefined : messageIds;
       const marked = await service.markMessages(context, subscriberId, ids, mark);
       const counts = await inboxStore(context.sql).count(context.tenantId, subscriberId);
-      return create(MarkInboxMessagesResponseSchema, { ...marked, ...counts });
+      return { ...marked, ...counts };
     },
 
     async markAllInboxMessages(context, request) {
       const subscriberId = await owner(context, request.subscriberId);
       const { markedCount } = await service.markMessages(context, subscriberId, undefined, completeMark(read));
-      return create(MarkAllInboxMessagesResponseSchema, { markedCount });
+      return { markedCount };
     },
   };
 }

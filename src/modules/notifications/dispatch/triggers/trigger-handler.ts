@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
+  BroadcastSchema,
   type ContentOverrides,
   type NotificationService,
   type TriggerBatchResult,
@@ -16,7 +17,7 @@ import {
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { Failure, fail, invalid, unreachable } from "../../../../errors/index.ts";
-import { optionalTime } from "../../../../platform/records/index.ts";
+import { createMessageConverter, optionalTime } from "../../../../platform/records/index.ts";
 import type { Channel, SubscriberUpsert } from "../../subscribers/index.ts";
 import type { BroadcastService } from "../broadcasts/broadcast-service.ts";
 import { fromBroadcast } from "../delivery/delivery-handler.ts";
@@ -34,6 +35,8 @@ interface Dependencies {
   readonly broadcasts: BroadcastService;
   readonly dispatchEnabled: boolean;
 }
+
+const toBroadcast = createMessageConverter(BroadcastSchema);
 
 /** NotificationService operations that trigger notifications. */
 export function triggerHandlers({
@@ -79,7 +82,7 @@ export function triggerHandlers({
           return broadcasts.accept(context, trigger, keyed, (broadcast) =>
             create(TriggerNotificationResponseSchema, {
               transactionId: broadcast.transactionId,
-              broadcast: fromBroadcast(broadcast),
+              broadcast: toBroadcast(fromBroadcast(broadcast)),
             }),
           );
         }
@@ -148,7 +151,7 @@ function fromBatchResult(result: TriggerResult, at: number): TriggerBatchResult 
       const { broadcast } = result;
       return create(TriggerBatchResultSchema, {
         transactionId: broadcast.transactionId,
-        broadcast: fromBroadcast(broadcast),
+        broadcast: toBroadcast(fromBroadcast(broadcast)),
       });
     }
     case "refused": {
