@@ -63,13 +63,13 @@ export { longestRunMs, nextTimeMs, stepVariables, waitSecondsMax };
 /** The module's public API. */
 export type Preferences = ReturnType<typeof createPreferences>;
 
-interface Dependencies extends Pick<PlatformServices, "db" | "cursors">, WorkflowParts {
+interface Dependencies extends Pick<PlatformServices, "db">, WorkflowParts {
   readonly subscribers: Pick<Subscribers, "find">;
   /** Whether requests may name a workflow that does not exist, if their tenant has not decided it. */
   readonly allowUnknownWorkflows: boolean;
 }
 
-export function createPreferences({ db, cursors, subscribers, allowUnknownWorkflows, ...parts }: Dependencies) {
+export function createPreferences({ db, subscribers, allowUnknownWorkflows, ...parts }: Dependencies) {
   const { workflow } = createWorkflowSnapshots({ db, changes: parts.changes });
   const findWorkflow = createWorkflowLookup({ workflow, allowUnknownWorkflows });
   const service = createPreferenceService({ events: parts.events, subscribers, workflow, findWorkflow, readLayers });
@@ -77,8 +77,8 @@ export function createPreferences({ db, cursors, subscribers, allowUnknownWorkfl
   return {
     handlers: {
       /** SubscriberService operations on preferences. */
-      subscribers: preferenceHandlers(service, cursors),
-      workflows: workflowHandlers(workflowService, parts.partials, cursors),
+      subscribers: preferenceHandlers(service),
+      workflows: workflowHandlers(workflowService, parts.partials),
     },
     /** The notification workflows as records of packs. */
     packRecords: createWorkflowRecords(workflowService),

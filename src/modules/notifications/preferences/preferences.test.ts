@@ -22,7 +22,6 @@ import {
 } from "../../../../test/harness/context.ts";
 import { fc } from "../../../../test/harness/random.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { createSubscribers } from "../subscribers/index.ts";
 import type { PreferenceSettings } from "./domain/settings.ts";
 import { createPreferences, type ResolveInput } from "./index.ts";
@@ -32,7 +31,6 @@ import { referenceResolution } from "./testing/reference-resolver.ts";
 
 const db = await testDatabase();
 const events = recordedEvents();
-const cursors = createCursors(randomBytes(32));
 const subscribers = createSubscribers({ events, checkConnection: async () => {} });
 const { changes, standing } = announcedChanges();
 const noPartials = () => undefined;
@@ -43,7 +41,6 @@ const partials = {
 const preferences = createPreferences({
   partials,
   db,
-  cursors,
   changes,
   events,
   subscribers,
@@ -68,7 +65,7 @@ const setRow = (choice: ContextChoice, subscriberId: string, keys: object, setti
   perform(db, choice, handlers.subscribers.upsertPreference, UpsertPreferenceRequestSchema, {
     subscriberId,
     ...keys,
-    ...fromSettings(settings),
+    ...(fromSettings(settings) as object),
   });
 const putWorkflow = (choice: ContextChoice, request: object) =>
   perform(db, choice, handlers.workflows.upsertNotificationWorkflow, UpsertNotificationWorkflowRequestSchema, {
@@ -79,7 +76,7 @@ const putUser = (choice: ContextChoice, userId: string, settings: PreferenceSett
   perform(db, choice, handlers.workflows.upsertNotificationWorkflowUser, UpsertNotificationWorkflowUserRequestSchema, {
     workflowKey: "w",
     userId,
-    preferences: fromSettings(settings),
+    preferences: fromSettings(settings) as object,
   });
 
 /** Stores the layers of an input; returns the subscriber's id. */

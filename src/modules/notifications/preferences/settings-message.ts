@@ -1,11 +1,4 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  type ChannelPreferences,
-  ChannelPreferencesSchema,
-  type PreferenceSettings as Message,
-  type QuietHours as QuietHoursMessage,
-  QuietHoursSchema,
-} from "../../../../gen/service/api/preference_pb.ts";
+import type { ChannelPreferences, PreferenceSettings as Message } from "../../../../gen/service/api/preference_pb.ts";
 import type { Channel } from "../subscribers/index.ts";
 import { type ChannelPreference, channels, type Day, type PreferenceSettings } from "./domain/settings.ts";
 
@@ -50,20 +43,16 @@ export function toSettings({
 }
 
 export function fromSettings({ all, channels: given, schedule, readOnly, condition }: PreferenceSettings) {
-  const shown = channels.flatMap((channel) => (given[channel] ? [[fieldNames[channel], given[channel]] as const] : []));
   return {
     all,
-    channels: shown.length === 0 ? undefined : create(ChannelPreferencesSchema, Object.fromEntries(shown)),
-    schedule: schedule && quietHours(schedule),
+    channels: Object.keys(given).length === 0 ? undefined : fromChannels(given),
+    schedule: schedule && { ...schedule, mode: schedule.mode ?? "skip" },
     readOnly,
     condition,
   };
 }
 
-function quietHours({ timezone, ranges, mode }: NonNullable<PreferenceSettings["schedule"]>): QuietHoursMessage {
-  return create(QuietHoursSchema, {
-    timezone,
-    ranges: ranges.map(({ days, ...hours }) => ({ days: [...days], ...hours })),
-    mode: mode ?? "skip",
-  });
+/** Converts the values of channels to the fields of a message. */
+export function fromChannels<Value>({ in_app: inApp, ...rest }: { readonly [C in Channel]?: Value | undefined }) {
+  return { ...rest, inApp };
 }

@@ -1,7 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import {
   type NotificationStep,
-  NotificationStepSchema,
   StepWaitSchema,
   type StepWait as WaitMessage,
 } from "../../../../gen/service/api/notification_workflow_pb.ts";
@@ -56,17 +55,14 @@ function toWait(path: string, { forS, until, at, days, timezone }: WaitMessage):
   return waits[0]!;
 }
 
-export function fromSteps(steps: readonly Step[]): NotificationStep[] {
-  return steps.map((step) => {
-    const { key, condition } = step;
-    return create(NotificationStepSchema, { key, condition, ...fromAction(step) });
-  });
+export function fromSteps(steps: readonly Step[]) {
+  return steps.map((step) => ({ key: step.key, condition: step.condition, ...fromAction(step) }));
 }
 
 function fromAction(action: StepAction) {
   switch (action.kind) {
     case "send":
-      return { send: { channels: [...action.channels] } };
+      return { send: { channels: action.channels } };
     case "delay":
       return { delay: fromWait(action.wait) };
     case "digest": {
@@ -75,11 +71,11 @@ function fromAction(action: StepAction) {
     }
     case "throttle": {
       const { limit, windowS, throttleKey } = action;
-      return { throttle: { limit, windowS: BigInt(windowS), key: throttleKey } };
+      return { throttle: { limit, windowS, key: throttleKey } };
     }
     case "await_inbox": {
       const { step, state, seconds } = action;
-      return { awaitInbox: { step, state, forS: BigInt(seconds) } };
+      return { awaitInbox: { step, state, forS: seconds } };
     }
   }
 }

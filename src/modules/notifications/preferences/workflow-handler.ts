@@ -1,33 +1,17 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  type ChannelContent as ChannelContentMessage,
-  type ChannelContents,
-  ChannelContentsSchema,
-  DeleteNotificationWorkflowResponseSchema,
-  DeleteNotificationWorkflowUserResponseSchema,
-  GetNotificationWorkflowResponseSchema,
-  GetNotificationWorkflowUserResponseSchema,
-  ListNotificationWorkflowsResponseSchema,
-  ListNotificationWorkflowUsersResponseSchema,
-  NotificationWorkflowSchema,
-  NotificationWorkflowUserSchema,
-  PreviewNotificationContentResponseSchema,
-  type NotificationWorkflowService as Rpc,
-  type UpsertNotificationWorkflowRequest,
-  UpsertNotificationWorkflowResponseSchema,
-  UpsertNotificationWorkflowUserResponseSchema,
+import type {
+  ChannelContent as ChannelContentMessage,
+  ChannelContents,
+  NotificationWorkflowService as Rpc,
+  UpsertNotificationWorkflowRequest,
 } from "../../../../gen/service/api/notification_workflow_pb.ts";
-import { PreferenceSettingsSchema } from "../../../../gen/service/api/preference_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import { readPage } from "../../../platform/paging/index.ts";
-import { expectedVersion, stampFields } from "../../../platform/records/index.ts";
+import { expectedVersion } from "../../../platform/records/index.ts";
 import type { Partials } from "../partials/index.ts";
 import type { Channel } from "../subscribers/index.ts";
 import { previewContent } from "./content-preview.ts";
-import { channels, emptySettings, type PreferenceSettings } from "./domain/settings.ts";
+import { channels, emptySettings } from "./domain/settings.ts";
 import type { ChannelContent, Engine, NotificationWorkflow, WorkflowContent, WorkflowUser } from "./domain/workflow.ts";
-import { fieldNames, fromSettings, toSettings } from "./settings-message.ts";
+import { fieldNames, fromChannels, fromSettings, toSettings } from "./settings-message.ts";
 import { fromSteps, toSteps } from "./step-message.ts";
 import type { WorkflowService } from "./workflow-service.ts";
 import { workflowStore } from "./workflow-store.ts";
@@ -37,81 +21,65 @@ import { workflowUserStore } from "./workflow-user-store.ts";
 export function workflowHandlers(
   service: WorkflowService,
   partials: Pick<Partials, "libraryOf">,
-  cursors: Cursors,
 ): Handlers<typeof Rpc> {
   return {
     async upsertNotificationWorkflow(context, request) {
       const version = expectedVersion(request.recordVersion);
       const workflow = await service.upsertWorkflow(context, request.workflowKey, toContent(request), version);
-      return create(UpsertNotificationWorkflowResponseSchema, { workflow: fromWorkflow(workflow) });
+      return { workflow: fromWorkflow(workflow) };
     },
 
     async getNotificationWorkflow(context, { workflowKey }) {
-      const workflow = await service.getWorkflow(context, workflowKey);
-      return create(GetNotificationWorkflowResponseSchema, { workflow: fromWorkflow(workflow) });
+      return { workflow: fromWorkflow(await service.getWorkflow(context, workflowKey)) };
     },
 
     async listNotificationWorkflows(context, request) {
-      const { tenantId, operation, sql } = context;
-      const page = await readPage(
-        cursors,
+      const page = await context.page(
+        "workflows",
         request,
-        { tenantId, operation: operation.id },
-        (workflow: NotificationWorkflow) => workflow.workflowKey,
-        (wanted) => workflowStore(sql).list(tenantId, wanted),
+        [],
+        (wanted) => workflowStore(context.sql).list(context.tenantId, wanted),
+        (workflow) => workflow.workflowKey,
       );
-      const workflows = page.items.map(fromWorkflow);
-      return create(ListNotificationWorkflowsResponseSchema, { ...page, workflows });
+      return { ...page, workflows: page.workflows.map(fromWorkflow) };
     },
 
     async deleteNotificationWorkflow(context, { workflowKey }) {
-      const workflow = await service.deleteWorkflow(context, workflowKey);
-      return create(DeleteNotificationWorkflowResponseSchema, { workflow: fromWorkflow(workflow) });
+      return { workflow: fromWorkflow(await service.deleteWorkflow(context, workflowKey)) };
     },
 
     async upsertNotificationWorkflowUser(context, { workflowKey, userId, preferences, recordVersion }) {
       const settings = preferences === undefined ? emptySettings : toSettings(preferences);
       const version = expectedVersion(recordVersion);
-      const user = await service.upsertUser(context, workflowKey, userId, settings, version);
-      return create(UpsertNotificationWorkflowUserResponseSchema, { user: fromUser(user) });
+      return { user: fromUser(await service.upsertUser(context, workflowKey, userId, settings, version)) };
     },
 
     async getNotificationWorkflowUser(context, { workflowKey, userId }) {
-      const user = await service.getUser(context, workflowKey, userId);
-      return create(GetNotificationWorkflowUserResponseSchema, { user: fromUser(user) });
+      return { user: fromUser(await service.getUser(context, workflowKey, userId)) };
     },
 
     async listNotificationWorkflowUsers(context, request) {
-      const { tenantId, operation, sql } = context;
       const { workflowKey } = await service.getWorkflow(context, request.workflowKey);
-      const page = await readPage(
-        cursors,
+      const page = await context.page(
+        "users",
         request,
-        { tenantId, operation: operation.id, filter: [workflowKey] },
-        (user: WorkflowUser) => user.userId,
-        (wanted) => workflowUserStore(sql).list(tenantId, workflowKey, wanted),
+        [workflowKey],
+        (wanted) => workflowUserStore(context.sql).list(context.tenantId, workflowKey, wanted),
+        (user) => user.userId,
       );
-      return create(ListNotificationWorkflowUsersResponseSchema, { ...page, users: page.items.map(fromUser) });
+      return { ...page, users: page.users.map(fromUser) };
     },
 
     async deleteNotificationWorkflowUser(context, { workflowKey, userId }) {
-      const user = await service.deleteUser(context, workflowKey, userId);
-      return create(DeleteNotificationWorkflowUserResponseSchema, { user: fromUser(user) });
+      return { user: fromUser(await service.deleteUser(context, workflowKey, userId)) };
     },
 
     async previewNotificationContent({ tenantId, nowMs }, { channel, content: given, payload = {}, subscriber = {} }) {
       const content = toChannelContent(given!);
-      const library = await partials.libraryOf(tenantId);
-      const shown = previewContent(
-        channel as Channel,
-        content,
-        { payload, subscriber },
-        nowMs,
-        library[content.engine],
-      );
-      const { subject, title, body, textBody, unresolved } = shown;
-      const texts = { subject, title, body, textBody };
-      return create(PreviewNotificationContentResponseSchema, { ...texts, unresolvedVariables: [...unresolved] });
+      const library = (await partials.libraryOf(tenantId))[content.engine];
+      const sample = { payload, subscriber };
+      const { unresolved, ...texts } = previewContent(channel as Channel, content, sample, nowMs, library);
+      return { ...texts, unresolvedVariables: unresolved };
     },
   };
 }
@@ -132,8 +100,8 @@ export function fromContent({ name, description, channels: contents, preferences
   return {
     name,
     description,
-    channels: fromContents(contents),
-    preferences: preferences && settingsMessage(preferences),
+    channels: fromChannels(contents),
+    preferences: preferences && fromSettings(preferences),
     steps: fromSteps(steps),
   };
 }
@@ -153,33 +121,6 @@ function toChannelContent(message: ChannelContentMessage): ChannelContent {
   return { ...texts, engine: (engine || "handlebars") as Engine, data };
 }
 
-function fromContents(contents: WorkflowContent["channels"]): ChannelContents {
-  const shown = channels.flatMap((channel) => {
-    const content = contents[channel];
-    return content === undefined ? [] : [[fieldNames[channel], { ...content, data: content.data as never }] as const];
-  });
-  return create(ChannelContentsSchema, Object.fromEntries(shown));
-}
+const fromWorkflow = (workflow: NotificationWorkflow) => ({ ...workflow, ...fromContent(workflow) });
 
-function settingsMessage(settings: PreferenceSettings) {
-  return create(PreferenceSettingsSchema, fromSettings(settings));
-}
-
-function fromWorkflow(workflow: NotificationWorkflow) {
-  return create(NotificationWorkflowSchema, {
-    tenantId: workflow.tenantId,
-    workflowKey: workflow.workflowKey,
-    ...fromContent(workflow),
-    ...stampFields(workflow),
-  });
-}
-
-function fromUser(user: WorkflowUser) {
-  return create(NotificationWorkflowUserSchema, {
-    tenantId: user.tenantId,
-    workflowKey: user.workflowKey,
-    userId: user.userId,
-    preferences: settingsMessage(user.preferences),
-    ...stampFields(user),
-  });
-}
+const fromUser = (user: WorkflowUser) => ({ ...user, preferences: fromSettings(user.preferences) });

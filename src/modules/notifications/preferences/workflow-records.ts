@@ -1,8 +1,8 @@
-import { create } from "@bufbuild/protobuf";
 import { UpsertNotificationWorkflowRequestSchema } from "../../../../gen/service/api/notification_workflow_pb.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { readRowImages } from "../../../platform/db/index.ts";
 import { createJsonEncoder } from "../../../platform/protojson/index.ts";
+import { createMessageConverter } from "../../../platform/records/index.ts";
 import { createRequestReader } from "../../../platform/validation/index.ts";
 import type { JsonObject, PackRecords } from "../../pack-records.ts";
 import type { WorkflowContent } from "./domain/workflow.ts";
@@ -11,6 +11,7 @@ import type { WorkflowImages, WorkflowService } from "./workflow-service.ts";
 import { workflowStore } from "./workflow-store.ts";
 
 const read = createRequestReader(UpsertNotificationWorkflowRequestSchema);
+const toRequest = createMessageConverter(UpsertNotificationWorkflowRequestSchema);
 const encode = createJsonEncoder(UpsertNotificationWorkflowRequestSchema, "proto");
 /** An upgrade keeps the preferences of users in its log, so that it can be rolled back. */
 const usersMax = 10_000;
@@ -105,6 +106,5 @@ function toWorkflow(content: JsonObject): { readonly workflowKey: string; readon
 }
 
 function contentOf(workflowKey: string, workflow: WorkflowContent): JsonObject {
-  const message = create(UpsertNotificationWorkflowRequestSchema, { workflowKey, ...fromContent(workflow) });
-  return JSON.parse(encode(message)) as JsonObject;
+  return JSON.parse(encode(toRequest({ workflowKey, ...fromContent(workflow) }))) as JsonObject;
 }
