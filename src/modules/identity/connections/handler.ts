@@ -1,64 +1,49 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  CreateSsoConnectionResponseSchema,
-  DeleteGroupRolesResponseSchema,
-  DeleteSsoConnectionResponseSchema,
-  GetGroupRolesResponseSchema,
-  GetSsoConnectionResponseSchema,
-  type GroupRoles as GroupRolesMessage,
-  GroupRolesSchema,
-  ListGroupRolesResponseSchema,
-  ListSsoConnectionsResponseSchema,
-  type OidcConnection as OidcMessage,
-  type SsoService as Rpc,
-  type SamlConnection as SamlMessage,
-  SetGroupRolesResponseSchema,
-  type SsoConnection as SsoConnectionMessage,
-  SsoConnectionSchema,
-  UpdateSsoConnectionResponseSchema,
+import type {
+  OidcConnection as OidcMessage,
+  SsoService as Rpc,
+  SamlConnection as SamlMessage,
 } from "../../../../gen/service/api/sso_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import { readPage } from "../../../platform/paging/index.ts";
-import { expectedVersion, stampFields } from "../../../platform/records/index.ts";
+import { expectedVersion } from "../../../platform/records/index.ts";
 import type { ConnectionUrls } from "./connection-urls.ts";
 import type { GroupRoles, SsoConnection } from "./domain/connection.ts";
 import type { ConnectionService, ProviderInput } from "./service.ts";
 import { connectionStore, groupRoleStore } from "./store.ts";
 
-interface Dependencies {
-  readonly service: ConnectionService;
-  readonly cursors: Cursors;
-  readonly urlsOf: (connection: SsoConnection) => ConnectionUrls;
-}
+export function ssoHandlers(
+  service: ConnectionService,
+  urlsOf: (connection: SsoConnection) => ConnectionUrls,
+): Handlers<typeof Rpc> {
+  function fromConnection(connection: SsoConnection) {
+    const urls = urlsOf(connection);
+    return {
+      ...connection,
+      ...(connection.kind === "oidc"
+        ? { oidc: { ...connection.settings, clientSecret: "" } }
+        : { saml: connection.settings }),
+      ...{ signInUrl: urls.signIn, callbackUrl: urls.callback, metadataUrl: urls.metadata },
+    };
+  }
 
-export function ssoHandlers({ service, cursors, urlsOf }: Dependencies): Handlers<typeof Rpc> {
-  const fromConnection = (connection: SsoConnection) => toMessage(connection, urlsOf(connection));
   return {
     async createSsoConnection(context, { name, justInTime, defaultRoles, emailDomains, oidc, saml }) {
       const provider = providerOf(oidc, saml);
       if (provider === undefined)
         throw invalid("oidc", "required", "must be set, or saml (for example: issuer, client_id)");
       const input = { name, justInTime, defaultRoles, emailDomains, provider };
-      const ssoConnection = fromConnection(await service.createConnection(context, input));
-      return create(CreateSsoConnectionResponseSchema, { ssoConnection });
+      return { ssoConnection: fromConnection(await service.createConnection(context, input)) };
     },
 
     async getSsoConnection(context, { id }) {
-      const ssoConnection = fromConnection(await service.getConnection(context, id));
-      return create(GetSsoConnectionResponseSchema, { ssoConnection });
+      return { ssoConnection: fromConnection(await service.getConnection(context, id)) };
     },
 
-    async listSsoConnections({ tenantId, sql, operation }, request) {
-      const { items, ...page } = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id },
-        (connection: SsoConnection) => connection.id,
-        (wanted) => connectionStore(sql).list(tenantId, wanted),
+    async listSsoConnections(context, request) {
+      const page = await context.page("connections", request, [], (wanted) =>
+        connectionStore(context.sql).list(context.tenantId, wanted),
       );
-      return create(ListSsoConnectionsResponseSchema, { ...page, connections: items.map(fromConnection) });
+      return { ...page, connections: page.connections.map(fromConnection) };
     },
 
     async updateSsoConnection(context, request) {
@@ -69,38 +54,30 @@ export function ssoHandlers({ service, cursors, urlsOf }: Dependencies): Handler
         provider: providerOf(oidc, saml),
       };
       const connection = await service.updateConnection(context, id, update, expectedVersion(recordVersion));
-      return create(UpdateSsoConnectionResponseSchema, { ssoConnection: fromConnection(connection) });
+      return { ssoConnection: fromConnection(connection) };
     },
 
     async deleteSsoConnection(context, { id }) {
-      const ssoConnection = fromConnection(await service.deleteConnection(context, id));
-      return create(DeleteSsoConnectionResponseSchema, { ssoConnection });
+      return { ssoConnection: fromConnection(await service.deleteConnection(context, id)) };
     },
 
     async getGroupRoles(context, { group }) {
-      const groupRoles = fromGroupRoles(await service.getGroupRoles(context, group));
-      return create(GetGroupRolesResponseSchema, { groupRoles });
+      return { groupRoles: fromGroupRoles(await service.getGroupRoles(context, group)) };
     },
 
     async setGroupRoles(context, { group, roles }) {
-      const groupRoles = fromGroupRoles(await service.setGroupRoles(context, group, roles));
-      return create(SetGroupRolesResponseSchema, { groupRoles });
+      return { groupRoles: fromGroupRoles(await service.setGroupRoles(context, group, roles)) };
     },
 
-    async listGroupRoles({ tenantId, sql, operation }, request) {
-      const { items, ...page } = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id },
-        (group: GroupRoles) => group.id,
-        (wanted) => groupRoleStore(sql).list(tenantId, wanted),
+    async listGroupRoles(context, request) {
+      const page = await context.page("groupRoles", request, [], (wanted) =>
+        groupRoleStore(context.sql).list(context.tenantId, wanted),
       );
-      return create(ListGroupRolesResponseSchema, { ...page, groupRoles: items.map(fromGroupRoles) });
+      return { ...page, groupRoles: page.groupRoles.map(fromGroupRoles) };
     },
 
     async deleteGroupRoles(context, { id }) {
-      const groupRoles = fromGroupRoles(await service.deleteGroupRoles(context, id));
-      return create(DeleteGroupRolesResponseSchema, { groupRoles });
+      return { groupRoles: fromGroupRoles(await service.deleteGroupRoles(context, id)) };
     },
   };
 }
@@ -123,22 +100,4 @@ function providerOf(oidc: OidcMessage | undefined, saml: SamlMessage | undefined
   };
 }
 
-function toMessage(connection: SsoConnection, urls: ConnectionUrls): SsoConnectionMessage {
-  const { tenantId, id, name, kind, status, justInTime, defaultRoles, emailDomains } = connection;
-  const provider =
-    connection.kind === "oidc"
-      ? { oidc: { ...connection.settings, scopes: [...connection.settings.scopes] } }
-      : { saml: { ...connection.settings, certificates: [...connection.settings.certificates] } };
-  return create(SsoConnectionSchema, {
-    ...{ tenantId, id, name, kind, status, justInTime },
-    ...{ defaultRoles: [...defaultRoles], emailDomains: [...emailDomains] },
-    ...provider,
-    ...{ signInUrl: urls.signIn, callbackUrl: urls.callback, metadataUrl: urls.metadata },
-    ...stampFields(connection),
-  });
-}
-
-function fromGroupRoles(group: GroupRoles): GroupRolesMessage {
-  const { tenantId, id, name, roles } = group;
-  return create(GroupRolesSchema, { tenantId, id, group: name, roles: [...roles], ...stampFields(group) });
-}
+const fromGroupRoles = (group: GroupRoles) => ({ ...group, group: group.name });

@@ -19,17 +19,17 @@ export type { ExternalPerson, OidcConnection, SamlConnection, SsoConnection } fr
 export { createMemberFinder, type MemberFinder, type SignInRefusal } from "./sign-in.ts";
 export { attemptStore, bindingOf, connectionStore, reencryptableConnections, type SignInAttempt } from "./store.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors">, ConnectionParts {
+interface Dependencies extends Pick<PlatformServices, "db" | "clock">, ConnectionParts {
   readonly publicUrl: () => string;
   readonly platformTenantId: () => string;
 }
 
 export function createConnections(dependencies: Dependencies) {
-  const { db, cursors, publicUrl } = dependencies;
+  const { db, publicUrl } = dependencies;
   const service = createConnectionService(dependencies);
   const urlsOf = (connection: SsoConnection) => connectionUrls(connection, publicUrl());
   return {
-    handlers: ssoHandlers({ service, cursors, urlsOf }),
+    handlers: ssoHandlers(service, urlsOf),
     jobs: [
       retentionJob(dependencies, {
         ...{ kind: "identity.delete_expired_attempts", everyMs: 60_000, batchSize: 1000 },
