@@ -34,7 +34,7 @@ export {
 export type { SessionMetrics } from "./session-metrics.ts";
 export { sessionStore };
 
-interface Dependencies extends Pick<PlatformServices, "db" | "changes" | "clock" | "log" | "cursors" | "metrics"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "changes" | "clock" | "log" | "metrics"> {
   readonly events: EventRecorder;
   readonly members: Pick<MemberAccounts, "access" | "lock" | "signOut">;
   readonly apiKeys: Pick<ApiKeys, "access">;
@@ -52,12 +52,12 @@ const retentionMs = 30 * 24 * 3600_000;
 export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions(dependencies: Dependencies) {
-  const { publicUrl, cursors } = dependencies;
+  const { publicUrl } = dependencies;
   const metrics = createSessionMetrics(dependencies.metrics);
   const service = createSessionService({ ...dependencies, metrics });
   const linkUrlOf = (token: string) => `${publicUrl()}/auth/link#token=${token}`;
   return {
-    handlers: sessionHandlers({ service, cursors, linkUrlOf }),
+    handlers: sessionHandlers(service, linkUrlOf),
     jobs: [
       retentionJob(dependencies, {
         ...{ kind: "identity.delete_ended_sessions", everyMs: 60_000, batchSize: 1000 },
