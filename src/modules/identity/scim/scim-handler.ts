@@ -1,4 +1,3 @@
-import { create } from "@bufbuild/protobuf";
 import {
   type ScimRequest,
   ScimRequestSchema,
@@ -173,7 +172,7 @@ export function createScimHandlers({ service, baseUrl }: Dependencies): ServiceH
   const handle: Handler = async (context, request: ScimRequest) => {
     const answered = await answer(context, request);
     const id = request.id || (answered.headers.location?.split("/").at(-1) ?? "");
-    return create(ScimResponseSchema, { ...answered, id });
+    return { ...answered, id };
   };
   return { read: handle, write: handle };
 }
