@@ -1,18 +1,9 @@
-import type { ChannelPreferences, PreferenceSettings as Message } from "../../../../gen/service/api/preference_pb.ts";
+import type { PreferenceSettings as Message } from "../../../../gen/service/api/preference_pb.ts";
 import type { Channel } from "../subscribers/index.ts";
 import { type ChannelPreference, channels, type Day, type PreferenceSettings } from "./domain/settings.ts";
 
 /** The settings fields of API messages. */
 type SettingsFields = Pick<Message, "all" | "channels" | "schedule" | "readOnly" | "condition">;
-
-/** The message field of each channel. */
-export const fieldNames = {
-  email: "email",
-  sms: "sms",
-  push: "push",
-  chat: "chat",
-  in_app: "inApp",
-} as const satisfies Record<Channel, keyof ChannelPreferences>;
 
 /** Converts API fields to settings. */
 export function toSettings({
@@ -22,16 +13,9 @@ export function toSettings({
   readOnly,
   condition,
 }: SettingsFields): PreferenceSettings {
-  const preferences: { [C in Channel]?: ChannelPreference } = {};
-  for (const channel of channels) {
-    const preference = given?.[fieldNames[channel]];
-    if (preference === undefined) continue;
-    const { enabled, readOnly: locked, condition: needs } = preference;
-    preferences[channel] = { enabled, readOnly: locked, condition: needs };
-  }
   return {
     all,
-    channels: preferences,
+    channels: toChannels(given, toPreference),
     schedule: schedule && {
       timezone: schedule.timezone,
       ranges: schedule.ranges.map(({ days, start, end }) => ({ days: days as Day[], start, end })),
@@ -42,6 +26,8 @@ export function toSettings({
   };
 }
 
+const toPreference = ({ enabled, readOnly, condition }: ChannelPreference) => ({ enabled, readOnly, condition });
+
 export function fromSettings({ all, channels: given, schedule, readOnly, condition }: PreferenceSettings) {
   return {
     all,
@@ -50,6 +36,18 @@ export function fromSettings({ all, channels: given, schedule, readOnly, conditi
     readOnly,
     condition,
   };
+}
+
+/** Converts the fields of a message to the values of channels. */
+export function toChannels<Field, Value>(
+  fields: { readonly [F in Exclude<Channel, "in_app"> | "inApp"]?: Field } | undefined,
+  convert: (field: Field) => Value,
+): { [C in Channel]?: Value } {
+  const given = channels.flatMap((channel) => {
+    const field = fields?.[channel === "in_app" ? "inApp" : channel];
+    return field === undefined ? [] : [[channel, convert(field)]];
+  });
+  return Object.fromEntries(given);
 }
 
 /** Converts the values of channels to the fields of a message. */

@@ -1,6 +1,5 @@
 import type {
   ChannelContent as ChannelContentMessage,
-  ChannelContents,
   NotificationWorkflowService as Rpc,
   UpsertNotificationWorkflowRequest,
 } from "../../../../gen/service/api/notification_workflow_pb.ts";
@@ -9,9 +8,9 @@ import { expectedVersion } from "../../../platform/records/index.ts";
 import type { Partials } from "../partials/index.ts";
 import type { Channel } from "../subscribers/index.ts";
 import { previewContent } from "./content-preview.ts";
-import { channels, emptySettings } from "./domain/settings.ts";
+import { emptySettings } from "./domain/settings.ts";
 import type { ChannelContent, Engine, NotificationWorkflow, WorkflowContent, WorkflowUser } from "./domain/workflow.ts";
-import { fieldNames, fromChannels, fromSettings, toSettings } from "./settings-message.ts";
+import { fromChannels, fromSettings, toChannels, toSettings } from "./settings-message.ts";
 import { fromSteps, toSteps } from "./step-message.ts";
 import type { WorkflowService } from "./workflow-service.ts";
 import { workflowStore } from "./workflow-store.ts";
@@ -89,7 +88,7 @@ export function toContent(request: UpsertNotificationWorkflowRequest): WorkflowC
   return {
     name: request.name || request.workflowKey,
     description: request.description,
-    channels: toContents(request.channels),
+    channels: toChannels(request.channels, toChannelContent),
     preferences: request.preferences && toSettings(request.preferences),
     steps: toSteps(request.steps),
   };
@@ -104,15 +103,6 @@ export function fromContent({ name, description, channels: contents, preferences
     preferences: preferences && fromSettings(preferences),
     steps: fromSteps(steps),
   };
-}
-
-function toContents(message: ChannelContents | undefined): WorkflowContent["channels"] {
-  const contents: { [C in Channel]?: ChannelContent } = {};
-  for (const channel of channels) {
-    const content = message?.[fieldNames[channel]];
-    if (content !== undefined) contents[channel] = toChannelContent(content);
-  }
-  return contents;
 }
 
 function toChannelContent(message: ChannelContentMessage): ChannelContent {
