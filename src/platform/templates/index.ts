@@ -12,4 +12,4 @@ export type { Markup } from "./formats/escape.ts";
 export type { Template } from "./plan.ts";
 export { type FindPartial, newWorkBudget, type RenderOptions } from "./run.ts";
 export { compileTemplate, type Engine } from "./template.ts";
-export { TemplateError, type TemplateErrorCode } from "./template-error.ts";
+export { reportTemplateErrors, TemplateError, type TemplateErrorCode } from "./template-error.ts";

@@ -1,3 +1,5 @@
+import { invalid } from "../../errors/index.ts";
+
 /** A position in a template: line and column from 1. */
 export interface Position {
   readonly line: number;
@@ -23,5 +25,16 @@ export class TemplateError extends Error {
     this.code = code;
     this.line = position?.line;
     this.column = position?.column;
+  }
+}
+
+/** Reports the error of a template as a violation of the field that holds it, with its position. */
+export function reportTemplateErrors<T>(field: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    const place = error.line === undefined ? "" : `line ${error.line}, column ${error.column}: `;
+    throw invalid(field, `template.${error.code}`, place + error.message);
   }
 }

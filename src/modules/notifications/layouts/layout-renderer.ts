@@ -1,7 +1,11 @@
-import { compileTemplate, type FindPartial, type RenderOptions } from "../../../platform/templates/index.ts";
+import {
+  compileTemplate,
+  type FindPartial,
+  type RenderOptions,
+  reportTemplateErrors,
+} from "../../../platform/templates/index.ts";
 import { isMarkup } from "./domain/channel.ts";
 import { type Layout, placeholder } from "./domain/layout.ts";
-import { reportTemplateErrors } from "./template-check.ts";
 
 /** The rendered content of a notification, inserted into a layout unchanged. */
 export interface Content {

@@ -1,5 +1,5 @@
-import { type Failure, invalid } from "../../../errors/index.ts";
-import { compileTemplate, type Template, TemplateError } from "../../../platform/templates/index.ts";
+import { invalid } from "../../../errors/index.ts";
+import { compileTemplate, reportTemplateErrors, type Template } from "../../../platform/templates/index.ts";
 import { type LayoutDetails, placeholder } from "./domain/layout.ts";
 
 /** References in the templates of a layout. */
@@ -31,19 +31,4 @@ function compileChecked(field: "body" | "text_body", compile: () => Template): T
     "placeholder",
     `must contain {{ ${placeholder} }} where it is rendered, not in a comment or raw block`,
   );
-}
-
-/** Runs a template operation and converts template errors to validation errors with field and position. */
-export function reportTemplateErrors<T>(field: "body" | "text_body", work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof TemplateError) throw templateFailure(field, error);
-    throw error;
-  }
-}
-
-function templateFailure(field: string, { code, message, line, column }: TemplateError): Failure {
-  const place = line === undefined ? "" : `line ${line}, column ${column}: `;
-  return invalid(field, `template.${code}`, place + message);
 }

@@ -2,7 +2,7 @@ import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { lockFor, notFound, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
-import { compileTemplate, type Engine, TemplateError } from "../../../platform/templates/index.ts";
+import { compileTemplate, type Engine, reportTemplateErrors } from "../../../platform/templates/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import {
   inclusionProblem,
@@ -124,11 +124,5 @@ export function createPartialService({ events, changes, findUses }: PartialParts
 
 /** The partials that a partial includes; throws when its template is invalid. */
 function includesOf({ engine, body }: PartialContent): string[] {
-  try {
-    return [...compileTemplate(engine, body).partials].sort();
-  } catch (error) {
-    if (!(error instanceof TemplateError)) throw error;
-    const place = error.line === undefined ? "" : `line ${error.line}, column ${error.column}: `;
-    throw invalid("body", `template.${error.code}`, place + error.message);
-  }
+  return reportTemplateErrors("body", () => [...compileTemplate(engine, body).partials].sort());
 }

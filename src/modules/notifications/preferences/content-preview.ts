@@ -1,10 +1,9 @@
-import { invalid } from "../../../errors/index.ts";
 import {
   compileTemplate,
   type FindPartial,
   newWorkBudget,
   type RenderOptions,
-  TemplateError,
+  reportTemplateErrors,
 } from "../../../platform/templates/index.ts";
 import type { Channel } from "../subscribers/index.ts";
 import type { ChannelContent } from "./domain/workflow.ts";
@@ -48,13 +47,9 @@ export function previewContent(
   };
   const render = (field: string, source: string, markup: RenderOptions["escape"]) => {
     if (source === "") return "";
-    try {
-      return compileTemplate(content.engine, source).render(values, { ...options, escape: markup });
-    } catch (error) {
-      if (!(error instanceof TemplateError)) throw error;
-      const place = error.line === undefined ? "" : `line ${error.line}, column ${error.column}: `;
-      throw invalid(`content.${field}`, `template.${error.code}`, place + error.message);
-    }
+    return reportTemplateErrors(`content.${field}`, () =>
+      compileTemplate(content.engine, source).render(values, { ...options, escape: markup }),
+    );
   };
   return {
     subject: render("subject", content.subject, "none"),
