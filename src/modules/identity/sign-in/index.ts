@@ -12,7 +12,7 @@ import type { MemberFinder } from "../connections/index.ts";
 import type { Saml } from "../saml/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import { createOidcFlow } from "./oidc-flow.ts";
-import { createSignInPages, type SignInPages } from "./page-handler.ts";
+import { createSignInPages } from "./page-handler.ts";
 import { createSamlPages } from "./saml-pages.ts";
 import { createSessionStarter } from "./session-start.ts";
 
@@ -28,7 +28,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "
 }
 
 /** Creates the pages on which people sign in and out. */
-export function createSignIn(dependencies: Dependencies): SignInPages {
+export function createSignIn(dependencies: Dependencies) {
   const { saml, sessions } = dependencies;
   const { service, metrics, authenticator } = sessions;
   const starter = createSessionStarter({ ...dependencies, sessions: service });

@@ -34,12 +34,6 @@ import {
 import type { SamlPages } from "./saml-pages.ts";
 import type { SessionStarter, SigningBrowser } from "./session-start.ts";
 
-/** The pages on which people sign in and out. */
-export interface SignInPages {
-  /** Undefined if there is no such page. */
-  handle(request: PageRequest): Promise<PageResponse | undefined>;
-}
-
 interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
   readonly metrics: SessionMetrics;
   readonly starter: SessionStarter;
@@ -55,7 +49,8 @@ const attemptMs = 10 * 60_000;
 const listedMax = 100;
 const idPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
-export function createSignInPages(dependencies: Dependencies): SignInPages {
+/** Creates the pages on which people sign in and out. */
+export function createSignInPages(dependencies: Dependencies) {
   const { db, clock, log, metrics, starter, sessions, authenticator, oidc, publicUrl, sessionMs } = dependencies;
   const shell = createPageShell();
   const url = () => new URL(publicUrl());
@@ -217,7 +212,8 @@ export function createSignInPages(dependencies: Dependencies): SignInPages {
   }
 
   return {
-    async handle(request) {
+    /** Undefined if there is no such page. */
+    async handle(request: PageRequest): Promise<PageResponse | undefined> {
       const { method, path, query } = request;
       if (!isSafeAddress()) return refuse("needs_https");
       const [first, second = "", third] = path.split("/");

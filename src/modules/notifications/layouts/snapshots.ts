@@ -5,12 +5,6 @@ import { layoutChannelOf } from "./domain/channel.ts";
 import type { Layout } from "./domain/layout.ts";
 import { layoutStore } from "./store.ts";
 
-/** Cached layouts for rendering. */
-export interface LayoutSnapshots {
-  /** A layout of a channel, or the channel's default if the id is empty; undefined when there is none. */
-  layoutFor(tenantId: TenantId, channel: Channel, layoutId: string): Promise<Layout | undefined>;
-}
-
 /** A cache entry; missing layouts are cached too. */
 interface CacheEntry {
   readonly tenantId: TenantId;
@@ -20,8 +14,8 @@ interface CacheEntry {
 // A layout has up to 512 KiB of text, though most have a few KiB.
 const cacheEntriesMax = 500;
 
-/** Creates the layout cache. A tenant's entries are dropped when its configuration changes. */
-export function createLayoutSnapshots({ db, changes }: { db: Database; changes: TenantChanges }): LayoutSnapshots {
+/** Creates the cache of layouts for rendering. A tenant's entries are dropped when its configuration changes. */
+export function createLayoutSnapshots({ db, changes }: { db: Database; changes: TenantChanges }) {
   const cache = createTenantCache<string, CacheEntry>({
     changes,
     async load(key) {
@@ -41,7 +35,8 @@ export function createLayoutSnapshots({ db, changes }: { db: Database; changes: 
   }
 
   return {
-    async layoutFor(tenantId, channel, layoutId) {
+    /** A layout of a channel, or the channel's default if the id is empty; undefined when there is none. */
+    async layoutFor(tenantId: TenantId, channel: Channel, layoutId: string): Promise<Layout | undefined> {
       return (await cache.get(`${tenantId}|${channel}|${layoutId}`)).layout;
     },
   };

@@ -72,7 +72,7 @@ interface Dependencies extends Pick<PlatformServices, "db">, WorkflowParts {
 export function createPreferences({ db, subscribers, allowUnknownWorkflows, ...parts }: Dependencies) {
   const { workflow } = createWorkflowSnapshots({ db, changes: parts.changes });
   const findWorkflow = createWorkflowLookup({ workflow, allowUnknownWorkflows });
-  const service = createPreferenceService({ events: parts.events, subscribers, workflow, findWorkflow, readLayers });
+  const service = createPreferenceService({ events: parts.events, subscribers, workflow, findWorkflow });
   const workflowService = createWorkflowService(parts);
   return {
     handlers: {

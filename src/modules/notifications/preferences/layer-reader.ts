@@ -4,16 +4,16 @@ import type { Layers, OwnRow, SubscriberLayers } from "./domain/layers.ts";
 import type { PreferenceSettings } from "./domain/settings.ts";
 import { type LayerFilter, preferenceStore } from "./preference-store.ts";
 
-/** Reads layers 2 to 5 for a workflow and many subscribers in one statement. */
-export type ReadLayers = (
+/**
+ * Reads layers 2 to 5 for a workflow and many subscribers in one statement. Subscribers' rows are too many to cache and
+ * change often.
+ */
+export async function readLayers(
   sql: Sql,
   tenantId: TenantId,
   filter: LayerFilter,
   subscriberIds: readonly string[],
-) => Promise<SubscriberLayers>;
-
-/** Reads layers from the database. Subscribers' rows are too many to cache and change often. */
-export const readLayers: ReadLayers = async (sql, tenantId, filter, subscriberIds) => {
+): Promise<SubscriberLayers> {
   const { workflowKey } = filter;
   let user: PreferenceSettings | undefined;
   const own = new Map<string, OwnRow[]>();
@@ -33,4 +33,4 @@ export const readLayers: ReadLayers = async (sql, tenantId, filter, subscriberId
       return rows === undefined ? shared : { workflowKey, user, own: rows };
     },
   };
-};
+}

@@ -9,7 +9,7 @@ import { checkPayload, checkSettings, rowKeys } from "./domain/preference-valida
 import type { TracedResolution } from "./domain/resolution.ts";
 import { type ResolveInput, resolveWithTrace } from "./domain/resolver.ts";
 import type { PreferenceSettings } from "./domain/settings.ts";
-import type { ReadLayers } from "./layer-reader.ts";
+import { readLayers } from "./layer-reader.ts";
 import type { WorkflowLookup } from "./lookup/workflow-lookup.ts";
 import type { WorkflowSnapshots } from "./lookup/workflow-snapshots.ts";
 import { preferenceStore } from "./preference-store.ts";
@@ -27,13 +27,12 @@ interface Dependencies {
   readonly subscribers: Pick<Subscribers, "find">;
   readonly workflow: WorkflowSnapshots["workflow"];
   readonly findWorkflow: WorkflowLookup;
-  readonly readLayers: ReadLayers;
 }
 
 /** The use cases of subscribers' preferences. */
 export type PreferenceService = ReturnType<typeof createPreferenceService>;
 
-export function createPreferenceService({ events, subscribers, workflow, findWorkflow, readLayers }: Dependencies) {
+export function createPreferenceService({ events, subscribers, workflow, findWorkflow }: Dependencies) {
   /** A subscriber, active or not. */
   async function getSubscriber({ sql, tenantId }: Context, id: string): Promise<Subscriber> {
     const subscriber = await subscribers.find(sql, tenantId, id);

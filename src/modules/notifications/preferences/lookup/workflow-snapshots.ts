@@ -5,13 +5,7 @@ import type { NotificationWorkflow } from "../domain/workflow.ts";
 import { workflowStore } from "../workflow-store.ts";
 
 /** Cached workflows for decisions and rendering. */
-export interface WorkflowSnapshots {
-  /** A cached workflow, or a promise when it must be loaded first. */
-  workflow(
-    tenantId: TenantId,
-    workflowKey: string,
-  ): NotificationWorkflow | undefined | Promise<NotificationWorkflow | undefined>;
-}
+export type WorkflowSnapshots = ReturnType<typeof createWorkflowSnapshots>;
 
 type Dependencies = Pick<PlatformServices, "db" | "changes">;
 
@@ -25,7 +19,7 @@ interface CacheEntry {
 const cacheEntriesMax = 2000;
 
 /** Creates the workflow cache. A tenant's entries are dropped when its configuration changes. */
-export function createWorkflowSnapshots({ db, changes }: Dependencies): WorkflowSnapshots {
+export function createWorkflowSnapshots({ db, changes }: Dependencies) {
   const cache = createTenantCache<string, CacheEntry>({
     changes,
     async load(key) {
@@ -36,7 +30,8 @@ export function createWorkflowSnapshots({ db, changes }: Dependencies): Workflow
     entriesMax: cacheEntriesMax,
   });
   return {
-    workflow(tenantId, workflowKey) {
+    /** A cached workflow, or a promise when it must be loaded first. */
+    workflow(tenantId: TenantId, workflowKey: string) {
       const found = cache.get(`${tenantId}|${workflowKey}`);
       return found instanceof Promise ? found.then(({ workflow }) => workflow) : found.workflow;
     },

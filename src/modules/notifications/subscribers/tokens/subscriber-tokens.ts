@@ -11,13 +11,7 @@ import { decodeToken, encodeToken, isSubscriberToken, type TokenClaims } from ".
 import { type SubscriberRef, type TokenState, tokenStore } from "./token-store.ts";
 
 /** Subscriber tokens: created by the tenant's backend, used by the web page of one subscriber. */
-export interface SubscriberTokens {
-  readonly handlers: Handlers<typeof SubscriberTokenService>;
-  /** The caller with this token; undefined for another kind of credential. Throws UNAUTHENTICATED if it is not valid. */
-  authenticate(token: string): Principal | undefined | Promise<Principal>;
-  /** Has every node read the state of a subscriber again, after the commit that changed it. */
-  changed(subscriber: SubscriberRef): void;
-}
+export type SubscriberTokens = ReturnType<typeof createSubscriberTokens>;
 
 interface Dependencies extends Pick<PlatformServices, "cacheLoadDb" | "signals" | "clock"> {
   readonly events: EventRecorder;
@@ -35,13 +29,7 @@ const revokedMax = 100;
 const scopes: ReadonlySet<string> = new Set(["notification:read", "notification:write"]);
 
 /** Creates the part of the module that handles tokens. Tokens are signed; nothing is stored for each of them. */
-export function createSubscriberTokens({
-  cacheLoadDb,
-  signals,
-  clock,
-  events,
-  secret,
-}: Dependencies): SubscriberTokens {
+export function createSubscriberTokens({ cacheLoadDb, signals, clock, events, secret }: Dependencies) {
   const signer = createSigner(secret);
   const states = createSignalCache<SubscriberRef, TokenState>({
     signals,
@@ -112,9 +100,10 @@ export function createSubscriberTokens({
         context.afterCommit(() => states.changed({ tenantId, id: subscriberId }));
         return { subscriberId, tokenId };
       },
-    },
+    } satisfies Handlers<typeof SubscriberTokenService>,
 
-    authenticate(token) {
+    /** The caller with this token; undefined for another kind of credential. Throws UNAUTHENTICATED if it is not valid. */
+    authenticate(token: string): Principal | undefined | Promise<Principal> {
       if (!isSubscriberToken(token)) return undefined;
       const claims = decodeToken(signer, token);
       if (claims === undefined) throw fail("UNAUTHENTICATED", { public: "The subscriber token is not valid." });
@@ -125,7 +114,8 @@ export function createSubscriberTokens({
       return found instanceof Promise ? found.then((state) => accept(claims, state)) : accept(claims, found);
     },
 
-    changed: (subscriber) => states.changed(subscriber),
+    /** Has every node read the state of a subscriber again, after the commit that changed it. */
+    changed: (subscriber: SubscriberRef) => states.changed(subscriber),
   };
 }
 
