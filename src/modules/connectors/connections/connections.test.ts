@@ -19,7 +19,6 @@ import {
 import { sized } from "../../../../test/harness/run-size.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createKeyring } from "../../../platform/crypto/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { createSecrets } from "../../tenancy/index.ts";
 import { connectionsMax } from "./domain/connection.ts";
 import type { OpenConnection } from "./index.ts";
@@ -35,7 +34,6 @@ import {
 const url = await nodesDatabase();
 const events = recordedEvents();
 const masterKeys = { k1: masterKey, k2: randomBytes(32).toString("base64") };
-const cursors = createCursors(randomBytes(32));
 let nowMs = Date.parse("2027-01-31T12:00:00Z");
 // No request is sent in this file.
 const provider = providerOn(9, { settings: { region: { title: "Region", pattern: "^[a-z]{2}$", default: "eu" } } });
@@ -277,7 +275,6 @@ test("credentials are re-encrypted when the master key changes and still open; t
     db,
     keyring: createKeyring({ activeKeyId: "k2", keys: masterKeys }),
     events,
-    cursors,
     platformTenantId: () => "",
     otherTables: [connectors.sealed],
   });

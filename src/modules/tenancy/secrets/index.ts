@@ -11,7 +11,7 @@ import { secretHandlers } from "./handler.ts";
 import { createRotation } from "./jobs.ts";
 import { createSecretService, type SecretParts } from "./service.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db" | "cursors">, SecretParts {
+interface Dependencies extends Pick<PlatformServices, "db">, SecretParts {
   /** The tenant that instance-wide jobs run under. */
   readonly platformTenantId: () => string;
   /** Tables of other modules that are encrypted with the same keys. */
@@ -21,10 +21,10 @@ interface Dependencies extends Pick<PlatformServices, "db" | "cursors">, SecretP
 /** The module's public API. */
 export type Secrets = ReturnType<typeof createSecrets>;
 
-export function createSecrets({ db, cursors, platformTenantId, otherTables = [], ...parts }: Dependencies) {
+export function createSecrets({ db, platformTenantId, otherTables = [], ...parts }: Dependencies) {
   const service = createSecretService(parts);
   return {
-    handlers: secretHandlers(service, cursors),
+    handlers: secretHandlers(service),
     /** Reads a secret with its value, by name or id; undefined if the tenant does not have it. */
     read: service.read,
     ...createRotation({ sql: db.sql, keyring: parts.keyring, platformTenantId, otherTables }),

@@ -6,7 +6,6 @@ import { untilBlocked } from "../../../../test/harness/blocked-statements.ts";
 import { freshTenant, perform, recordedEvents, testDatabase } from "../../../../test/harness/context.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createKeyring, type Reencryptable, reencrypt } from "../../../platform/crypto/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { bindingOf } from "./domain/secret.ts";
 import { createSecrets } from "./index.ts";
@@ -18,13 +17,11 @@ const old = createKeyring({ activeKeyId: "k1", keys: { k1: keys.k1 } });
 const rotated = createKeyring({ activeKeyId: "k2", keys });
 const platform = freshTenant();
 const signal = new AbortController().signal;
-const cursors = createCursors(randomBytes(32));
 const nodeWith = (keyring: typeof old, otherTables: Reencryptable[] = []) =>
   createSecrets({
     db,
     keyring,
     events: recordedEvents(),
-    cursors,
     platformTenantId: () => platform,
     otherTables,
   });

@@ -20,16 +20,14 @@ import {
   testDatabase,
 } from "../../../../test/harness/context.ts";
 import { createKeyring, type Keyring } from "../../../platform/crypto/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { classifyDatabaseError } from "../../../platform/db/index.ts";
 import { createSecrets } from "./index.ts";
 
 const db = await testDatabase();
 const events = recordedEvents();
-const cursors = createCursors(randomBytes(32));
 const keyring = createKeyring({ activeKeyId: "k1", keys: { k1: randomBytes(32).toString("base64") } });
 const moduleWith = (keys: Keyring | undefined) =>
-  createSecrets({ db, keyring: keys, events, cursors, platformTenantId: freshTenant });
+  createSecrets({ db, keyring: keys, events, platformTenantId: freshTenant });
 const secrets = moduleWith(keyring);
 const { handlers } = secrets;
 

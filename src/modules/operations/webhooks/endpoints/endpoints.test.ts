@@ -234,7 +234,6 @@ test("secrets are re-encrypted when the master key changes, and still sign", asy
     db: fixture.db,
     keyring: rotated,
     events: fixture.events.recorder,
-    cursors: {} as never,
     platformTenantId: () => "",
     otherTables: [...fixture.webhooks.sealed],
   });
