@@ -9,7 +9,6 @@ import { freshTenant, recordedEvents, testDatabase } from "../../test/harness/co
 import { loadConfig } from "../config/index.ts";
 import { createApiKeys } from "../modules/tenancy/index.ts";
 import { systemClock } from "../platform/clock/clock.ts";
-import { createCursors } from "../platform/cursor/index.ts";
 import { createLog } from "../platform/log/log.ts";
 import { ensureAdminAccess } from "./bootstrap.ts";
 import { openKeyring } from "./keyring.ts";
@@ -21,7 +20,7 @@ async function scratch(t: TestContext) {
   const dataDir = await mkdtemp(join(tmpdir(), "switchyard-bootstrap-"));
   t.after(() => rm(dataDir, { recursive: true }));
   const tenantId = freshTenant();
-  const parts = { events: recordedEvents(), cursors: createCursors(randomBytes(32)), log: createLog("silent") };
+  const parts = { events: recordedEvents(), log: createLog("silent") };
   const node = () =>
     createApiKeys({
       ...parts,

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import bcrypt from "bcrypt";
@@ -22,7 +21,6 @@ import {
 } from "../../../../test/harness/context.ts";
 import type { Failure } from "../../../errors/index.ts";
 import { grantableScopes, roleGrants } from "../../../platform/access/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { createLog } from "../../../platform/log/log.ts";
 import { createApiKeys } from "./index.ts";
 import { type ApiKeyVerifier, createApiKeyVerifier } from "./verifier.ts";
@@ -32,10 +30,9 @@ const log = createLog("silent");
 const clock = { nowMs: Date.now(), now: () => clock.nowMs };
 const { changes } = announcedChanges();
 const events = recordedEvents();
-const cursors = createCursors(randomBytes(32));
 const scopes = grantableScopes(["event:read", "event:write", "secret:read", "config:read"]);
 const findOwner = async () => undefined;
-const apiKeys = createApiKeys({ db, clock, cursors, log, changes, events, findOwner, bcryptCost: 4, scopes });
+const apiKeys = createApiKeys({ db, clock, log, changes, events, findOwner, bcryptCost: 4, scopes });
 const { handlers } = apiKeys;
 
 /** Creates a separate verifier that counts its bcrypt checks. */

@@ -14,16 +14,16 @@ import { createApiKeyVerifier } from "./verifier.ts";
 export { createKeyText, type NewApiKey } from "./service.ts";
 export type { ApiKeyVerifier } from "./verifier.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors" | "log">, ApiKeyParts {}
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log">, ApiKeyParts {}
 
 /** The module's public API. */
 export type ApiKeys = ReturnType<typeof createApiKeys>;
 
-export function createApiKeys({ db, clock, cursors, log, ...parts }: Dependencies) {
+export function createApiKeys({ db, clock, log, ...parts }: Dependencies) {
   const service = createApiKeyService(parts);
   const verifier = createApiKeyVerifier({ ...parts, sql: db.sql, clock, log });
   return {
-    handlers: apiKeyHandlers(service, verifier, cursors),
+    handlers: apiKeyHandlers(service, verifier),
     verifier,
     issue: service.issue,
     access: service.access,
