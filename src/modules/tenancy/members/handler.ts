@@ -1,56 +1,31 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  GetMemberResponseSchema,
-  InviteMemberResponseSchema,
-  ListMembersResponseSchema,
-  ListTenantMembersResponseSchema,
-  type Member as MemberMessage,
-  MemberSchema,
-  RemoveMemberResponseSchema,
-  type MemberService as Rpc,
-  Member_Status as Status,
-  UpdateMemberResponseSchema,
-} from "../../../../gen/service/api/member_pb.ts";
+import { type MemberService as Rpc, Member_Status as Status } from "../../../../gen/service/api/member_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { EnvironmentMode } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import { readPage } from "../../../platform/paging/index.ts";
-import { dateOf, expectedVersion, nameOf, optionalTime, stampFields } from "../../../platform/records/index.ts";
+import type { PageRequest } from "../../../platform/paging/index.ts";
+import { dateOf, enumNumbers, expectedVersion, nameOf } from "../../../platform/records/index.ts";
 import { type Member, roleGrantsOf } from "./domain/member.ts";
 import type { MemberService } from "./service.ts";
 import { memberStore } from "./store.ts";
 
-export function memberHandlers(service: MemberService, cursors: Cursors): Handlers<typeof Rpc> {
-  async function page(context: Context, request: Parameters<typeof readPage>[1]) {
-    const { tenantId, sql, operation } = context;
-    const { items, ...rest } = await readPage(
-      cursors,
-      request,
-      { tenantId, operation: operation.id },
-      (member: Member) => member.id,
-      (wanted) => memberStore(sql).list(tenantId, wanted),
+export function memberHandlers(service: MemberService): Handlers<typeof Rpc> {
+  async function listMembers(context: Context, request: PageRequest) {
+    const page = await context.page("members", request, [], (wanted) =>
+      memberStore(context.sql).list(context.tenantId, wanted),
     );
-    return { ...rest, members: items.map(fromMember) };
+    return { ...page, members: page.members.map(fromMember) };
   }
 
   return {
     async inviteMember(context, { email, subject, displayName, roles, environmentMode, expiresAt }) {
       const member = await service.inviteMember(context, {
-        email,
-        subject,
-        displayName,
-        roles,
+        ...{ email, subject, displayName, roles, expiresAt: expiresAt && dateOf(expiresAt) },
         environmentMode: (environmentMode || undefined) as EnvironmentMode | undefined,
-        expiresAt: expiresAt && dateOf(expiresAt),
       });
-      return create(InviteMemberResponseSchema, { member: fromMember(member) });
+      return { member: fromMember(member) };
     },
 
-    async getMember(context, request) {
-      const member = await service.getMember(context, request.memberId);
-      return create(GetMemberResponseSchema, { member: fromMember(member) });
-    },
+    getMember: async (context, { memberId }) => ({ member: fromMember(await service.getMember(context, memberId)) }),
 
     async updateMember(context, request) {
       const { memberId, displayName, roleSet, status, environmentMode, expiresAt, recordVersion } = request;
@@ -61,40 +36,25 @@ export function memberHandlers(service: MemberService, cursors: Cursors): Handle
         roles: roleSet?.roles,
         status: status === undefined ? undefined : nameOf(settable, status),
       };
-      const member = await service.updateMember(context, memberId, update, expectedVersion(recordVersion));
-      return create(UpdateMemberResponseSchema, { member: fromMember(member) });
+      return {
+        member: fromMember(await service.updateMember(context, memberId, update, expectedVersion(recordVersion))),
+      };
     },
 
-    async removeMember(context, request) {
-      const member = await service.removeMember(context, request.memberId);
-      return create(RemoveMemberResponseSchema, { member: fromMember(member) });
+    async removeMember(context, { memberId }) {
+      return { member: fromMember(await service.removeMember(context, memberId)) };
     },
 
-    async listMembers(context, request) {
-      return create(ListMembersResponseSchema, await page(context, request));
-    },
-
-    async listTenantMembers(context, request) {
-      return create(ListTenantMembersResponseSchema, await page(context, request));
-    },
+    listMembers,
+    listTenantMembers: listMembers,
   };
 }
 
 const settable = { active: Status.ACTIVE, suspended: Status.SUSPENDED } as const;
-const statuses = { ...settable, invited: Status.INVITED, removed: Status.REMOVED } as const;
+const statuses = enumNumbers(Status);
 
-function fromMember(member: Member): MemberMessage {
-  return create(MemberSchema, {
-    id: member.id,
-    tenantId: member.tenantId,
-    subject: member.subject,
-    email: member.email,
-    displayName: member.displayName,
-    roles: [...member.roles],
-    status: statuses[member.status],
-    environmentMode: member.environmentMode,
-    expiresAt: optionalTime(member.expiresAt),
-    access: roleGrantsOf(member).map(({ role, sources }) => ({ role, sources: [...sources] })),
-    ...stampFields(member),
-  });
-}
+const fromMember = (member: Member) => ({
+  ...member,
+  status: statuses[member.status],
+  access: roleGrantsOf(member),
+});

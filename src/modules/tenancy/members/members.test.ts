@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { CreateApiKeyRequestSchema } from "../../../../gen/service/api/api_key_pb.ts";
 import {
@@ -21,7 +20,6 @@ import {
 } from "../../../../test/harness/context.ts";
 import { Failure } from "../../../errors/index.ts";
 import { grantableScopes, roleGrants, type TenantId } from "../../../platform/access/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { classifyDatabaseError, createSignals, createTenantChanges } from "../../../platform/db/index.ts";
 import { createLog } from "../../../platform/log/log.ts";
 import { createApiKeys } from "../api-keys/index.ts";
@@ -30,15 +28,14 @@ import { createMembers } from "./index.ts";
 const db = await testDatabase();
 const events = recordedEvents();
 const changes = createTenantChanges(db, createSignals(db));
-const cursors = createCursors(randomBytes(32));
 const clock = { now: Date.now };
 const scopes = grantableScopes(["pool:write"]);
 const apiKeys = createApiKeys({
-  ...{ db, clock, cursors, log: createLog("silent"), changes, events, bcryptCost: 4, scopes },
+  ...{ db, clock, log: createLog("silent"), changes, events, bcryptCost: 4, scopes },
   findOwner: (...owner) => accounts.findOwner(...owner),
 });
 const { handlers, accounts } = createMembers({
-  ...{ db, changes, events, cursors },
+  ...{ db, changes, events },
   credentials: {
     ...{ revokeKeys: apiKeys.revokeOwnedBy, listKeys: apiKeys.listOwnedBy },
     endSessions: async () => 0,

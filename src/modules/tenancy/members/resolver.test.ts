@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import {
   InviteMemberRequestSchema,
@@ -11,7 +10,6 @@ import { afterFile } from "../../../../test/harness/after-file.ts";
 import { freshTenant, perform, recordedEvents, testDatabase } from "../../../../test/harness/context.ts";
 import { until } from "../../../../test/harness/until.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { createSignals, createTenantChanges } from "../../../platform/db/index.ts";
 import { createMembers, type MemberRoles } from "./index.ts";
 
@@ -30,7 +28,7 @@ async function startNode() {
   return {
     changes,
     members: createMembers({
-      ...{ db, changes, events: recordedEvents(), cursors: createCursors(randomBytes(32)) },
+      ...{ db, changes, events: recordedEvents() },
       credentials: { revokeKeys: async () => 0, listKeys: async () => [], endSessions: async () => 0 },
     }),
   };
