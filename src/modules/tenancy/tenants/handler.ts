@@ -1,23 +1,10 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
-  CreateTenantResponseSchema,
-  DeleteTenantResponseSchema,
-  GetTenantQuotaResponseSchema,
-  GetTenantResponseSchema,
-  ListTenantsResponseSchema,
   type QuotaLimit,
-  QuotaLimitSchema,
   type TenantService as Rpc,
   Tenant_Status as Status,
-  type Tenant as TenantMessage,
-  TenantSchema,
-  UpdateTenantResponseSchema,
 } from "../../../../gen/service/api/tenant_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import { readPage } from "../../../platform/paging/index.ts";
-import { expectedVersion, nameOf, stampFields } from "../../../platform/records/index.ts";
+import { enumNumbers, expectedVersion, nameOf } from "../../../platform/records/index.ts";
 import type { Tenant } from "./domain/tenant.ts";
 import type { Quotas } from "./quotas.ts";
 import type { TenantService } from "./service.ts";
@@ -26,88 +13,55 @@ import { tenantStore } from "./store.ts";
 interface Dependencies {
   readonly service: TenantService;
   readonly quotas: Quotas;
-  readonly cursors: Cursors;
   /** The daily quotas that come with a tenant's entitlements, by operation. */
   readonly readLimits: (tenantId: Tenant["id"]) => Promise<Readonly<Record<string, number>>>;
 }
 
-export function tenantHandlers({ service, quotas, cursors, readLimits }: Dependencies): Handlers<typeof Rpc> {
+export function tenantHandlers({ service, quotas, readLimits }: Dependencies): Handlers<typeof Rpc> {
   return {
-    async createTenant(context, request) {
-      const { tenant, adminKey } = await service.createTenant(
-        context,
-        {
-          name: request.name,
-          slug: request.slug,
-          plan: request.plan,
-          settings: request.settings ?? {},
-          quotas: toQuotas(request.quotas),
-        },
-        request.issueAdminKey,
-      );
-      return create(CreateTenantResponseSchema, { tenant: fromTenant(tenant, adminKey) });
+    async createTenant(context, { name, slug, plan, settings = {}, quotas, issueAdminKey }) {
+      const input = { name, slug, plan, settings, quotas: toQuotas(quotas) };
+      const { tenant, adminKey } = await service.createTenant(context, input, issueAdminKey);
+      return { tenant: { ...fromTenant(tenant), adminKey } };
     },
 
-    async getTenant(context, request) {
-      const tenant = await service.getTenant(context, request.tenantId);
-      return create(GetTenantResponseSchema, { tenant: fromTenant(tenant) });
-    },
+    getTenant: async (context, { tenantId }) => ({ tenant: fromTenant(await service.getTenant(context, tenantId)) }),
 
-    async updateTenant(context, request) {
+    async updateTenant(context, { tenantId, name, plan, status, settings, quotas, recordVersion }) {
       const change = {
-        name: request.name,
-        plan: request.plan,
-        status: request.status === undefined ? undefined : nameOf(statuses, request.status),
-        settings: request.settings,
-        quotas: Object.keys(request.quotas).length === 0 ? undefined : toQuotas(request.quotas),
+        ...{ name, plan, settings },
+        status: status === undefined ? undefined : nameOf(statuses, status),
+        quotas: Object.keys(quotas).length === 0 ? undefined : toQuotas(quotas),
       };
-      const tenant = await service.updateTenant(
-        context,
-        request.tenantId,
-        change,
-        expectedVersion(request.recordVersion),
-      );
-      return create(UpdateTenantResponseSchema, { tenant: fromTenant(tenant) });
+      return {
+        tenant: fromTenant(await service.updateTenant(context, tenantId, change, expectedVersion(recordVersion))),
+      };
     },
 
-    async deleteTenant(context, request) {
-      const tenant = await service.deleteTenant(context, request.tenantId);
-      return create(DeleteTenantResponseSchema, { tenant: fromTenant(tenant) });
+    async deleteTenant(context, { tenantId }) {
+      return { tenant: fromTenant(await service.deleteTenant(context, tenantId)) };
     },
 
     async listTenants(context, request) {
-      const filter = {
-        only: context.platform ? undefined : context.tenantId,
-        status: nameOf(statuses, request.status),
-      };
-      const scope = { tenantId: context.tenantId, operation: context.operation.id, filter: [filter.status ?? ""] };
-      const page = await readPage(
-        cursors,
-        request,
-        scope,
-        (tenant: Tenant) => tenant.id,
-        (wanted) => tenantStore(context.sql).list(filter, wanted),
+      const only = context.platform ? undefined : context.tenantId;
+      const status = nameOf(statuses, request.status);
+      const page = await context.page("tenants", request, [status ?? ""], (wanted) =>
+        tenantStore(context.sql).list({ only, status }, wanted),
       );
-      return create(ListTenantsResponseSchema, { ...page, tenants: page.items.map((tenant) => fromTenant(tenant)) });
+      return { ...page, tenants: page.tenants.map(fromTenant) };
     },
 
-    async getTenantQuota(context, request) {
-      const tenant = await service.getTenant(context, request.tenantId);
-      const { used, resetsAt } = await quotas.used(context.sql, tenant.id, request.operation);
-      const limit = tenant.quotas[request.operation]?.limit_per_day ?? (await readLimits(tenant.id))[request.operation];
-      return create(GetTenantQuotaResponseSchema, {
-        quota: {
-          operation: request.operation,
-          used: BigInt(used),
-          resetsAt: timestampFromDate(resetsAt),
-          ...(limit !== undefined && { limit: BigInt(limit), remaining: BigInt(Math.max(limit - used, 0)) }),
-        },
-      });
+    async getTenantQuota(context, { tenantId, operation }) {
+      const tenant = await service.getTenant(context, tenantId);
+      const usage = await quotas.used(context.sql, tenant.id, operation);
+      const limit = tenant.quotas[operation]?.limit_per_day ?? (await readLimits(tenant.id))[operation];
+      const remaining = limit === undefined ? undefined : Math.max(limit - usage.used, 0);
+      return { quota: { ...usage, operation, limit, remaining } };
     },
   };
 }
 
-const statuses = { active: Status.ACTIVE, suspended: Status.SUSPENDED, deleted: Status.DELETED } as const;
+const statuses = enumNumbers(Status);
 
 function toQuotas(quotas: Record<string, QuotaLimit>): Tenant["quotas"] {
   return Object.fromEntries(
@@ -115,22 +69,10 @@ function toQuotas(quotas: Record<string, QuotaLimit>): Tenant["quotas"] {
   );
 }
 
-function fromTenant(tenant: Tenant, adminKey?: string): TenantMessage {
-  return create(TenantSchema, {
-    id: tenant.id,
-    name: tenant.name,
-    slug: tenant.slug,
-    status: statuses[tenant.status],
-    plan: tenant.plan,
-    settings: tenant.settings as never,
-    quotas: Object.fromEntries(
-      Object.entries(tenant.quotas).map(([operation, quota]) => [
-        operation,
-        create(QuotaLimitSchema, { limitPerDay: BigInt(quota.limit_per_day) }),
-      ]),
-    ),
-    platform: tenant.platform,
-    ...stampFields(tenant),
-    adminKey,
-  });
+function fromTenant(tenant: Tenant) {
+  const quotas = Object.entries(tenant.quotas).map(([operation, quota]) => [
+    operation,
+    { limitPerDay: quota.limit_per_day },
+  ]);
+  return { ...tenant, status: statuses[tenant.status], quotas: Object.fromEntries(quotas) };
 }

@@ -24,7 +24,7 @@ export type { QuotaRequest, Quotas } from "./quotas.ts";
 export type { ScratchTenants } from "./scratch-tenants.ts";
 export type { Tenant };
 
-interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors">, TenantParts {
+interface Dependencies extends Pick<PlatformServices, "db" | "clock">, TenantParts {
   /** The daily quotas that come with a tenant's entitlements, by operation; none by default. */
   readonly readLimits?: (tenantId: TenantId) => Promise<Readonly<Record<string, number>>>;
   /** Whether settings that tenants set themselves are effective. */
@@ -36,7 +36,6 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors"
 export function createTenants({
   db,
   clock,
-  cursors,
   tenantSettingsEnabled,
   readLimits = async () => ({}),
   releaseTenant,
@@ -59,7 +58,7 @@ export function createTenants({
   const readTenantState: TenantStateReader = (tenantId) => cache.get(tenantId);
 
   return {
-    handlers: tenantHandlers({ service, quotas, cursors, readLimits }),
+    handlers: tenantHandlers({ service, quotas, readLimits }),
     jobs: [purgeTenantJob({ sql: db.sql, clock, releaseTenant })],
     quotas,
     readTenantState,

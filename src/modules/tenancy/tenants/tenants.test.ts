@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
@@ -21,7 +20,6 @@ import {
   testDatabase,
 } from "../../../../test/harness/context.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { classifyDatabaseError, maintainPartitions } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { createLog } from "../../../platform/log/log.ts";
@@ -36,11 +34,10 @@ const startedAtMs = Date.now();
 // It stands still, because quotas start again at midnight.
 const clock = { now: () => startedAtMs };
 const events = recordedEvents();
-const cursors = createCursors(randomBytes(32));
 const { changes } = announcedChanges();
 const log = createLog("silent");
 const apiKeys = createApiKeys({
-  ...{ db, clock, cursors, log, changes, events, bcryptCost: 4, scopes: new Set<string>() },
+  ...{ db, clock, log, changes, events, bcryptCost: 4, scopes: new Set<string>() },
   findOwner: async () => undefined,
 });
 const environments = createEnvironments({ events, changes });
@@ -49,7 +46,6 @@ const withObjects = new Set<string>();
 const tenants = createTenants({
   db,
   clock,
-  cursors,
   changes,
   events,
   apiKeys,
