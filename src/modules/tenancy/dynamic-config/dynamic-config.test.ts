@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
@@ -21,19 +20,16 @@ import {
   testDatabase,
 } from "../../../../test/harness/context.ts";
 import { Failure } from "../../../errors/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { createSignals, createTenantChanges } from "../../../platform/db/index.ts";
 import { createDynamicConfig } from "./index.ts";
 
 const db = await testDatabase();
 const events = recordedEvents();
 const changes = createTenantChanges(db, createSignals(db));
-const cursors = createCursors(randomBytes(32));
 const { handlers } = createDynamicConfig({
   enabled: true,
   changes,
   events,
-  cursors,
   instance: { "events.retention_days": 90 },
 });
 
@@ -146,7 +142,7 @@ test("the export is commented YAML that parses back to every effective value", a
 });
 
 test("when disabled, only the schema is available, and every error names the setting", async () => {
-  const off = createDynamicConfig({ enabled: false, changes, events, cursors }).handlers;
+  const off = createDynamicConfig({ enabled: false, changes, events }).handlers;
   const schema = await perform(db, {}, off.getConfigSchema, GetConfigSchemaRequestSchema, {});
   assert.equal(schema.enabled, false);
   const retention = schema.settings.find((setting) => setting.key === "events.retention_days")!;
