@@ -12,7 +12,6 @@ import { createEvents } from "../../src/modules/operations/events/index.ts";
 import { createWebhooks } from "../../src/modules/operations/webhooks/index.ts";
 import type { TenantId } from "../../src/platform/access/index.ts";
 import { createKeyring } from "../../src/platform/crypto/index.ts";
-import { createCursors } from "../../src/platform/cursor/index.ts";
 import { createSignals, openDatabase } from "../../src/platform/db/index.ts";
 import { createEgress } from "../../src/platform/egress/index.ts";
 import { createEventLoopScheduler } from "../../src/platform/event-loop/index.ts";
@@ -50,11 +49,9 @@ export async function startWebhookFixture({ random = () => 0.5, startedAt = inAn
   const signals = createSignals(db);
   await signals.start();
   const clock = { now: () => nowMs };
-  const cursors = createCursors(randomBytes(32));
   const events = createEvents({
     db,
     signals,
-    cursors,
     clock,
     retentionDays: 30,
     tenantSettingsEnabled: false,

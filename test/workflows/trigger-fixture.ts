@@ -78,7 +78,7 @@ export async function startTriggerFixture(choice: { readonly takeQuota?: TakeQuo
   const cursors = createCursors(randomBytes(32));
   const shares = createEventLoopScheduler();
   const eventsModule = createEvents({
-    ...{ db, signals, cursors, clock, retentionDays: 30, tenantSettingsEnabled: false },
+    ...{ db, signals, clock, retentionDays: 30, tenantSettingsEnabled: false },
     platformTenantId: () => "",
   });
   const { recorder: events, reader } = eventsModule;

@@ -34,7 +34,7 @@ export interface EventLogs {
 export type { LogFollower };
 
 interface Dependencies extends PlatformServices {
-  readonly discovery: Omit<DiscoveryParts, "cursors">;
+  readonly discovery: DiscoveryParts;
   readonly health: HealthParts;
   /** Explains the records of other areas, which are composed later. */
   readonly explainers: () => readonly Explainer[];

@@ -94,7 +94,7 @@ export async function startTriggerFixture(options: FixtureOptions) {
       options.egress ??
       createEgress({ mode: "enforce", allowedDomains: [], allowedIpNets: ["127.0.0.0/8"], log, metrics, clock });
     const events = createEvents({
-      ...{ db, signals, cursors, clock, retentionDays: 30, tenantSettingsEnabled: false },
+      ...{ db, signals, clock, retentionDays: 30, tenantSettingsEnabled: false },
       platformTenantId: () => "",
     });
     const triggers = createTriggers({

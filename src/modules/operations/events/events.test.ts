@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { getEventListeners } from "node:events";
 import { type TestContext, test } from "node:test";
 import { create, type Message, type MessageInitShape } from "@bufbuild/protobuf";
@@ -22,7 +21,6 @@ import {
 import { until } from "../../../../test/harness/until.ts";
 import type { OwnCommitHandler } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import type { Signals } from "../../../platform/db/index.ts";
 import { type IdempotencyRecord, readStoredResponse } from "../../../platform/idempotency/index.ts";
 import { lowestUlid } from "../../../platform/ids/ulid.ts";
@@ -45,7 +43,7 @@ const signals: Signals = {
   stop: async () => {},
 };
 const clock = { now: () => Date.now() };
-const parts = { db, signals, cursors: createCursors(randomBytes(32)), clock, platformTenantId: () => "" };
+const parts = { db, signals, clock, platformTenantId: () => "" };
 const { handlers, recorder, jobs } = createEvents({ ...parts, retentionDays: 30, tenantSettingsEnabled: true });
 
 type Published = MessageInitShape<typeof PublishEventRequestSchema>;

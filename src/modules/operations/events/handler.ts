@@ -3,8 +3,6 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type Event as EventMessage,
   EventSchema,
-  GetEventResponseSchema,
-  ListEventsResponseSchema,
   type PublishEventRequest,
   PublishEventResponseSchema,
   type EventService as Rpc,
@@ -15,17 +13,15 @@ import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
 import { modeAllows } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
 import { notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
-import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
 import { dataBytesMax, type Event, type NewEvent } from "./domain/event.ts";
 import { reservedFamilies } from "./domain/event-types.ts";
 import type { EventLog } from "./log.ts";
 import { eventStore } from "./store.ts";
 
-export function eventHandlers(log: EventLog, cursors: Cursors): Handlers<typeof Rpc> {
+export function eventHandlers(log: EventLog): Handlers<typeof Rpc> {
   return {
     publishEvent: {
       async ownCommit(context: Context, request: PublishEventRequest, keyed) {
@@ -38,7 +34,7 @@ export function eventHandlers(log: EventLog, cursors: Cursors): Handlers<typeof 
     async getEvent({ tenantId, principal }, request) {
       const event = await log.find(tenantId, request.eventId);
       if (event === undefined || !modeAllows(principal.environmentMode, event.inProduction)) throw notFound("event");
-      return create(GetEventResponseSchema, { event: fromEvent(event) });
+      return { event: fromEvent(event) };
     },
 
     async listEvents(context, request) {
@@ -51,18 +47,11 @@ export function eventHandlers(log: EventLog, cursors: Cursors): Handlers<typeof 
         since: request.since && dateOf(request.since),
         until: request.until && dateOf(request.until),
       };
-      const page = await readPage(
-        cursors,
-        request,
-        {
-          tenantId,
-          operation: context.operation.id,
-          filter: [filter.types, filter.subject, filter.since?.getTime(), filter.until?.getTime(), environmentMode],
-        },
-        (event: Event) => event.id,
-        (wantedPage) => eventStore(sql).list(tenantId, filter, wantedPage),
+      const bound = [filter.types, filter.subject, filter.since?.getTime(), filter.until?.getTime(), environmentMode];
+      const page = await context.page("events", request, bound, (wanted) =>
+        eventStore(sql).list(tenantId, filter, wanted),
       );
-      return create(ListEventsResponseSchema, { ...page, events: page.items.map(fromEvent) });
+      return { ...page, events: page.events.map(fromEvent) };
     },
 
     async subscribeEvents({ sql, tenantId, principal, signal }, { cursor, types, subject }) {

@@ -54,14 +54,14 @@ export interface EventEntry {
   readonly data: Record<string, unknown>;
 }
 
-interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "cursors" | "clock"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock"> {
   readonly retentionDays: number;
   /** Whether settings that tenants set themselves are effective. */
   readonly tenantSettingsEnabled: boolean;
   readonly platformTenantId: () => string;
 }
 
-export function createEvents({ db, signals, cursors, ...parts }: Dependencies) {
+export function createEvents({ db, signals, ...parts }: Dependencies) {
   const log = createEventLog(db.sql, signals);
   const recorder: EventRecorder = {
     wake: log.wake,
@@ -83,7 +83,7 @@ export function createEvents({ db, signals, cursors, ...parts }: Dependencies) {
     },
   };
   return {
-    handlers: eventHandlers(log, cursors),
+    handlers: eventHandlers(log),
     jobs: [
       retentionJob(
         { ...parts, db },
