@@ -6,16 +6,14 @@
  * ruleset compares with thresholds. finding: a signal that is not healthy; it has a reason code, and each code has a runbook.
  * verdict: the worst finding; unknown if a report cannot be trusted. ruleset: the pinned thresholds and classifications.
  */
-import type { OperationalHealthService as Rpc } from "../../../../gen/service/api/operational_health_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
-import type { BackgroundWorker, PlatformServices } from "../../area.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { HealthSources } from "../../health-source.ts";
 import { createCollector, type DependencyChecks } from "./collector.ts";
 import type { Report } from "./domain/report.ts";
 import { healthHandlers } from "./handler.ts";
 import { createHealthMetrics } from "./metrics.ts";
-import { createHealthPage, type HealthPage } from "./page/health-page.ts";
+import { createHealthPage } from "./page/health-page.ts";
 import { createReportCache } from "./report-cache.ts";
 import { createHealthService, type HealthEnvironments } from "./service.ts";
 
@@ -26,28 +24,21 @@ export interface HealthParts {
   readonly dependencies: DependencyChecks;
 }
 
-interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "cursors">, HealthParts {
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log">, HealthParts {
   readonly metrics: Pick<Metrics, "counter">;
   readonly retentionDays: number;
 }
 
-/** The module's public API. */
-export interface Health {
-  readonly handlers: Handlers<typeof Rpc>;
-  readonly collector: BackgroundWorker;
-  /** Renders the report for people. */
-  readonly page: HealthPage;
-}
-
-export function createHealth(dependencies: Dependencies): Health {
+export function createHealth(dependencies: Dependencies) {
   const service = createHealthService({
     ...dependencies,
     cache: createReportCache<Report>(),
     metrics: createHealthMetrics(dependencies.metrics),
   });
   return {
-    handlers: healthHandlers(service, dependencies.cursors),
+    handlers: healthHandlers(service),
     collector: createCollector(dependencies),
+    /** Renders the report for people. */
     page: createHealthPage(),
   };
 }
