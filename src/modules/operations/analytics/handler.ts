@@ -1,10 +1,5 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
-import {
-  GetAnalyticsCatalogResponseSchema,
-  QueryAnalyticsResponseSchema,
-  type AnalyticsService as Rpc,
-} from "../../../../gen/service/api/analytics_pb.ts";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { AnalyticsService as Rpc } from "../../../../gen/service/api/analytics_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { limits } from "./domain/limits.ts";
 import { aggregations, functions } from "./domain/promql/vocabulary.ts";
@@ -15,38 +10,34 @@ export function analyticsHandlers(service: AnalyticsService): Handlers<typeof Rp
     async queryAnalytics(context, { query, start, end, stepS }) {
       const requested = { startMs: start && timestampMs(start), endMs: end && timestampMs(end), stepS };
       const { executedQuery, range, series } = await service.query(context, query, requested);
-      return create(QueryAnalyticsResponseSchema, {
+      return {
         result: {
           executedQuery,
-          start: timestampFromMs(range.startMs),
-          end: timestampFromMs(range.endMs),
+          start: new Date(range.startMs),
+          end: new Date(range.endMs),
           stepS: range.stepS,
-          series: series.map(({ metric, labels, points }) => ({
-            metric,
-            labels,
-            points: points.map(({ atMs, value }) => ({ at: timestampFromMs(atMs), value })),
+          series: series.map(({ points, ...rest }) => ({
+            ...rest,
+            points: points.map(({ atMs, value }) => ({ at: new Date(atMs), value })),
           })),
         },
-      });
+      };
     },
 
     async getAnalyticsCatalog() {
       const { metrics } = service.readCatalogue();
-      return create(GetAnalyticsCatalogResponseSchema, {
+      return {
         catalog: {
-          metrics: metrics.map(({ name, type, help, labels, series, tenantLabel }) => ({
-            ...{ name, type, description: help, labels: [...labels], series: [...series] },
-            scope: tenantLabel === undefined ? "deployment" : "tenant",
+          metrics: metrics.map((metric) => ({
+            ...metric,
+            description: metric.help,
+            scope: metric.tenantLabel === undefined ? "deployment" : "tenant",
           })),
           functions: [...functions.keys()].sort(),
           aggregations: [...aggregations.keys()].sort(),
-          limits: {
-            ...limits,
-            windowSMax: limits.windowMsMax / 1000,
-            timeoutS: limits.timeoutMs / 1000,
-          },
+          limits: { ...limits, windowSMax: limits.windowMsMax / 1000, timeoutS: limits.timeoutMs / 1000 },
         },
-      });
+      };
     },
   };
 }

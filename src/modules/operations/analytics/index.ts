@@ -6,8 +6,6 @@
  * point from which a selector takes values.
  */
 
-import type { AnalyticsService as Rpc } from "../../../../gen/service/api/analytics_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import type { PlatformServices } from "../../area.ts";
 import { analyticsHandlers } from "./handler.ts";
 import { createPrometheusClient } from "./prometheus-client.ts";
@@ -15,14 +13,9 @@ import { createAnalyticsService } from "./service.ts";
 
 export { isPrometheusReachable } from "./prometheus-client.ts";
 
-/** The module's public API. */
-export interface Analytics {
-  readonly handlers: Handlers<typeof Rpc>;
-}
-
 type Dependencies = Pick<PlatformServices, "config" | "metrics" | "log">;
 
-export function createAnalytics({ config, metrics, log }: Dependencies): Analytics {
+export function createAnalytics({ config, metrics, log }: Dependencies) {
   const prometheus = createPrometheusClient({
     url: config["analytics.prometheus_url"],
     token: config["analytics.prometheus_token"],
