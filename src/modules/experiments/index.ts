@@ -4,6 +4,8 @@
  * experiments: design and life. assignments: which variant a unit gets, with a signed receipt. scores: outcomes of units.
  * results: what the outcomes show. analysis: the statistics. retention: what is left after the end.
  */
+import type { ExperimentService as Rpc } from "../../../gen/service/api/experiment_pb.ts";
+import type { Handlers } from "../../chain/handlers.ts";
 import { Failure } from "../../errors/index.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import type { Sql } from "../../platform/db/index.ts";
@@ -71,7 +73,7 @@ interface Dependencies extends PlatformServices {
 }
 
 export function createExperiments(dependencies: Dependencies) {
-  const { cursors, receiptSecret, config } = dependencies;
+  const { receiptSecret, config } = dependencies;
   const receipts = createReceipts(receiptSecret);
   const snapshots = createSnapshots(dependencies);
   const writer = createExposureWriter(dependencies);
@@ -85,11 +87,11 @@ export function createExperiments(dependencies: Dependencies) {
   return {
     handlers: {
       "service.api.ExperimentService": {
-        ...experimentHandlers({ service, cursors }),
+        ...experimentHandlers(service),
         ...assignmentHandlers({ service: assignments, receipts }),
         ...scoreHandlers(scores),
-        ...resultHandlers(),
-      },
+        ...resultHandlers,
+      } satisfies Handlers<typeof Rpc>,
     },
     jobs: [
       deleteUnitsOfEndedJob({

@@ -1,128 +1,81 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import {
-  CompleteExperimentResponseSchema,
-  type CreateExperimentRequest,
-  CreateExperimentResponseSchema,
-  DeleteExperimentResponseSchema,
-  type Experiment as ExperimentMessage,
-  type ExperimentMetric as ExperimentMetricMessage,
-  ExperimentSchema,
-  type ExperimentVariant as ExperimentVariantMessage,
-  GetExperimentResponseSchema,
-  ListExperimentsResponseSchema,
-  PauseExperimentResponseSchema,
-  type ExperimentService as Rpc,
-  StartExperimentResponseSchema,
-  StopExperimentResponseSchema,
-  type UpdateExperimentRequest,
-  UpdateExperimentResponseSchema,
-  type ValidateExperimentRequest,
-  ValidateExperimentResponseSchema,
+import type {
+  CreateExperimentRequest,
+  ExperimentMetric as ExperimentMetricMessage,
+  ExperimentVariant as ExperimentVariantMessage,
+  ExperimentService as Rpc,
+  UpdateExperimentRequest,
+  ValidateExperimentRequest,
 } from "../../../../gen/service/api/experiment_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
 import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { Json } from "../../../platform/document/index.ts";
-import { readPage } from "../../../platform/paging/index.ts";
-import { jsonToValue, valueToJson } from "../../../platform/protojson/index.ts";
-import { expectedVersion, optionalTime, stampFields } from "../../../platform/records/index.ts";
+import { valueToJson } from "../../../platform/protojson/index.ts";
+import { expectedVersion } from "../../../platform/records/index.ts";
 import type { Design, Experiment, ExperimentChange, Metric, NewExperiment, Variant } from "./domain/experiment.ts";
 import { possibleCalls } from "./domain/states.ts";
 import type { ExperimentService } from "./service.ts";
 import { experimentStore } from "./store.ts";
 
-interface Dependencies {
-  readonly service: ExperimentService;
-  readonly cursors: Cursors;
-}
-
-type LifeMethods =
-  | "createExperiment"
-  | "validateExperiment"
-  | "getExperiment"
-  | "listExperiments"
-  | "updateExperiment"
-  | "deleteExperiment"
-  | "startExperiment"
-  | "pauseExperiment"
-  | "completeExperiment"
-  | "stopExperiment";
-
 const windowDefaultS = 30 * 86_400;
 const plannedUnitsDefault = 10_000;
 const alphaDefault = 0.05;
 
-export function experimentHandlers({ service, cursors }: Dependencies): Pick<Handlers<typeof Rpc>, LifeMethods> {
+export function experimentHandlers(service: ExperimentService) {
   return {
     async createExperiment(context, request) {
-      const experiment = await service.createExperiment(context, toNewExperiment(request));
-      return create(CreateExperimentResponseSchema, { experiment: fromExperiment(experiment) });
+      return { experiment: fromExperiment(await service.createExperiment(context, toNewExperiment(request))) };
     },
 
     async validateExperiment(context, request) {
-      const checked = await service.validateExperiment(context, toNewExperiment(request));
-      const { violations, notes, minimumUnits, expectedDays } = checked;
-      const plan = {
-        ...{ valid: violations.length === 0, violations: [...violations], notes: [...notes] },
-        ...{ minimumUnits: BigInt(minimumUnits), expectedDays },
-      };
-      return create(ValidateExperimentResponseSchema, { plan });
+      const plan = await service.validateExperiment(context, toNewExperiment(request));
+      return { plan: { ...plan, valid: plan.violations.length === 0 } };
     },
 
     async getExperiment(context, { experimentId }) {
-      const experiment = await service.getExperiment(context, experimentId);
-      return create(GetExperimentResponseSchema, { experiment: fromExperiment(experiment) });
+      return { experiment: fromExperiment(await service.getExperiment(context, experimentId)) };
     },
 
     async listExperiments(context, request) {
-      const { tenantId, sql, operation, principal } = context;
+      const { tenantId, sql, principal } = context;
       const { status, key, layer } = request;
       const environmentId = await environmentIdOf(context, request.environmentId);
       const inProduction = productionOf(principal);
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id, filter: [status, environmentId, key, layer, inProduction] },
-        ({ id }: Experiment) => id,
-        (wanted) => experimentStore(sql).list(tenantId, { status, environmentId, key, layer, inProduction }, wanted),
+      const filter = [status, environmentId, key, layer, inProduction];
+      const page = await context.page("experiments", request, filter, (wanted) =>
+        experimentStore(sql).list(tenantId, { status, environmentId, key, layer, inProduction }, wanted),
       );
-      return create(ListExperimentsResponseSchema, { ...page, experiments: page.items.map(fromExperiment) });
+      return { ...page, experiments: page.experiments.map(fromExperiment) };
     },
 
     async updateExperiment(context, request) {
       const { experimentId, recordVersion } = request;
       const version = expectedVersion(recordVersion);
       const experiment = await service.updateExperiment(context, experimentId, toChange(request), version);
-      return create(UpdateExperimentResponseSchema, { experiment: fromExperiment(experiment) });
+      return { experiment: fromExperiment(experiment) };
     },
 
     async deleteExperiment(context, { experimentId }) {
       await service.deleteExperiment(context, experimentId);
-      return create(DeleteExperimentResponseSchema);
+      return {};
     },
 
     async startExperiment(context, { experimentId }) {
-      const experiment = await service.startExperiment(context, experimentId);
-      return create(StartExperimentResponseSchema, { experiment: fromExperiment(experiment) });
+      return { experiment: fromExperiment(await service.startExperiment(context, experimentId)) };
     },
 
     async pauseExperiment(context, { experimentId }) {
-      const experiment = await service.pauseExperiment(context, experimentId);
-      return create(PauseExperimentResponseSchema, { experiment: fromExperiment(experiment) });
+      return { experiment: fromExperiment(await service.pauseExperiment(context, experimentId)) };
     },
 
     async completeExperiment(context, { experimentId, variant, reason }) {
-      const experiment = await service.completeExperiment(context, experimentId, variant, reason);
-      return create(CompleteExperimentResponseSchema, { experiment: fromExperiment(experiment) });
+      return { experiment: fromExperiment(await service.completeExperiment(context, experimentId, variant, reason)) };
     },
 
     async stopExperiment(context, { experimentId, reason }) {
-      const experiment = await service.stopExperiment(context, experimentId, reason);
-      return create(StopExperimentResponseSchema, { experiment: fromExperiment(experiment) });
+      return { experiment: fromExperiment(await service.stopExperiment(context, experimentId, reason)) };
     },
-  };
+  } satisfies Partial<Handlers<typeof Rpc>>;
 }
 
 function toNewExperiment(request: CreateExperimentRequest | ValidateExperimentRequest): NewExperiment {
@@ -193,26 +146,9 @@ function toMetric(metric: ExperimentMetricMessage): Metric {
   };
 }
 
-function fromExperiment(experiment: Experiment): ExperimentMessage {
-  const { tenantId, id, environmentId, key, name, description, status, design, decision } = experiment;
-  const { variants, metrics, layer, ...plan } = design;
-  return create(ExperimentSchema, {
-    ...{ id, tenantId, environmentId, key, name, description, status },
-    ...plan,
-    variants: variants.map(({ value, ...variant }) => ({
-      ...variant,
-      ...(value !== undefined && { value: jsonToValue(value) }),
-    })),
-    metrics: metrics.map((metric) => ({ ...metric })),
-    layer: layer && { ...layer },
-    phases: experiment.phases.map(({ number, weights, allocationPct, startedAt }) => ({
-      ...{ number, weights: [...weights], allocationPct },
-      startedAt: timestampFromDate(new Date(startedAt)),
-    })),
-    startedAt: optionalTime(experiment.startedAt),
-    endedAt: optionalTime(experiment.endedAt),
-    decision: decision ?? undefined,
-    possibleCalls: [...possibleCalls(status)],
-    ...stampFields(experiment),
-  } as never);
-}
+const fromExperiment = (experiment: Experiment) => ({
+  ...experiment.design,
+  ...experiment,
+  phases: experiment.phases.map((phase) => ({ ...phase, startedAt: new Date(phase.startedAt) })),
+  possibleCalls: possibleCalls(experiment.status),
+});

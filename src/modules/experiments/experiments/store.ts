@@ -76,7 +76,6 @@ export function experimentStore(sql: Sql) {
       return row;
     },
 
-    /** Finds an experiment and locks it until the transaction ends. */
     /** Which of these keys belong to experiments, in any environment. */
     async findKeys(tenantId: TenantId, keys: readonly string[]): Promise<ReadonlySet<string>> {
       const rows = await sql<{ key: string }[]>`
@@ -84,6 +83,7 @@ export function experimentStore(sql: Sql) {
       return new Set(rows.map(({ key }) => key));
     },
 
+    /** Finds an experiment and locks it until the transaction ends. */
     async lock(tenantId: TenantId, id: string): Promise<Experiment | undefined> {
       const [row] = await sql<Experiment[]>`
         select ${columns} from experiments where tenant_id = ${tenantId} and id = ${id} for update`;

@@ -1,46 +1,50 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import {
-  ExportExperimentResultsResponseSchema,
-  GetExperimentHistoryResponseSchema,
-  GetExperimentResultsResponseSchema,
-  type ExperimentService as Rpc,
-} from "../../../../gen/service/api/experiment_pb.ts";
+import type { ExperimentService as Rpc } from "../../../../gen/service/api/experiment_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import type { VariantAnalysis } from "../analysis/index.ts";
 import { exportResults } from "./export.ts";
-import { fromResults } from "./result-message.ts";
-import { resultService } from "./service.ts";
+import { type Results, resultService } from "./service.ts";
 
-export function resultHandlers(): Pick<
-  Handlers<typeof Rpc>,
-  "getExperimentResults" | "getExperimentHistory" | "exportExperimentResults"
-> {
+export const resultHandlers = {
+  async getExperimentResults(context, { experimentId }) {
+    return { results: fromResults(await resultService.getResults(context, experimentId)) };
+  },
+
+  async getExperimentHistory(context, { experimentId }) {
+    const history = await resultService.getHistory(context, experimentId);
+    const points = history.map(({ at, point }) => ({
+      ...{ ...point, at, matureUnits: point.mature },
+      comparisons: point.comparisons.map((comparison) => ({ ...comparison, pValue: comparison.p })),
+    }));
+    return { history: { points } };
+  },
+
+  async exportExperimentResults(context, { experimentId, format }) {
+    const results = await resultService.getResults(context, experimentId);
+    return { export: exportResults(results, format === "json" ? "json" : "csv") };
+  },
+} satisfies Partial<Handlers<typeof Rpc>>;
+
+function fromResults({ experiment, analysis, isFrozen, computedAt }: Results) {
+  const { id, status, design } = experiment;
+  const { variants, sampleRatio } = analysis;
   return {
-    async getExperimentResults(context, { experimentId }) {
-      const results = fromResults(await resultService.getResults(context, experimentId));
-      return create(GetExperimentResultsResponseSchema, { results });
-    },
+    ...analysis,
+    ...{ experimentId: id, status, winner: analysis.winner ?? "", frozen: isFrozen, computedAt },
+    variants: variants.map(fromVariant),
+    sampleRatio: { ...sampleRatio, pValue: sampleRatio.p, mismatch: sampleRatio.isMismatch },
+    units: variants.reduce((sum, { units }) => sum + units, 0),
+    matureUnits: variants.reduce((sum, { mature }) => sum + mature, 0),
+    alpha: design.alpha,
+    plannedUnits: design.plannedUnits,
+  };
+}
 
-    async getExperimentHistory(context, { experimentId }) {
-      const points = await resultService.getHistory(context, experimentId);
-      const history = {
-        points: points.map(({ at, point: { verdict, units, mature, comparisons } }) => ({
-          at: timestampFromDate(at),
-          ...{ verdict, units: BigInt(units), matureUnits: BigInt(mature) },
-          comparisons: comparisons.map(({ variant, metric, difference, interval, lift, liftInterval, p }) => ({
-            ...{ variant, metric, difference: difference ?? undefined, interval: interval ?? undefined },
-            ...{ lift: lift ?? undefined, liftInterval: liftInterval ?? undefined, pValue: p ?? undefined },
-          })),
-        })),
-      };
-      return create(GetExperimentHistoryResponseSchema, { history } as never);
-    },
-
-    async exportExperimentResults(context, { experimentId, format }) {
-      const results = await resultService.getResults(context, experimentId);
-      return create(ExportExperimentResultsResponseSchema, {
-        export: exportResults(results, format === "json" ? "json" : "csv"),
-      });
-    },
+function fromVariant({ isControl, mature, verdict, metrics, comparisons, ...rest }: VariantAnalysis) {
+  return {
+    ...{ ...rest, control: isControl, matureUnits: mature, verdict: verdict ?? "" },
+    metrics: metrics.map((estimate) => {
+      const comparison = comparisons.find(({ key }) => key === estimate.key);
+      return { ...estimate, metric: estimate.key, comparison: comparison && { ...comparison, pValue: comparison.p } };
+    }),
   };
 }

@@ -16,7 +16,7 @@ import { dateOf } from "../../../platform/records/index.ts";
 import type { ScoreInput } from "./score-check.ts";
 import type { ScoreResult, ScoreService } from "./service.ts";
 
-export function scoreHandlers(service: ScoreService): Pick<Handlers<typeof Rpc>, "recordScore" | "recordScoreBatch"> {
+export function scoreHandlers(service: ScoreService) {
   return {
     recordScore: {
       async ownCommit(context: Context, request: RecordScoreRequest, keyed: KeyedCall | undefined) {
@@ -38,7 +38,7 @@ export function scoreHandlers(service: ScoreService): Pick<Handlers<typeof Rpc>,
         return service.record(context, request, request.scores.map(toInput), keyed, respond);
       },
     },
-  };
+  } satisfies Partial<Handlers<typeof Rpc>>;
 }
 
 function toInput(
