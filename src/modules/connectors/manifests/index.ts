@@ -111,7 +111,7 @@ export interface Manifests {
 }
 
 interface Dependencies
-  extends Pick<PlatformServices, "cacheLoadDb" | "cursors" | "log">,
+  extends Pick<PlatformServices, "cacheLoadDb" | "log">,
     Omit<ManifestParts, "texts" | "catalogue"> {
   readonly configStates: ReadConfigStates;
   /** The providers that every tenant has; by default those of `connectors/providers`. */
@@ -120,7 +120,6 @@ interface Dependencies
 
 export function createManifests({
   cacheLoadDb,
-  cursors,
   log,
   configStates,
   builtin = createBuiltinProviders(),
@@ -130,8 +129,8 @@ export function createManifests({
   const service = createManifestService({ ...parts, catalogue, texts: createTextReader() });
   return {
     handlers: {
-      catalogue: catalogueHandlers(catalogue, configStates, cursors),
-      manifests: manifestHandlers(service, cursors),
+      catalogue: catalogueHandlers(catalogue, configStates),
+      manifests: manifestHandlers(service),
     },
     catalogue,
     packs: service,

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import {
   CreateManifestRequestSchema,
@@ -12,7 +11,6 @@ import {
 import { announcedChanges } from "../../../../test/harness/changes.ts";
 import { failsWith, freshTenant, perform, recordedEvents, testDatabase } from "../../../../test/harness/context.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { createSignals, createTenantChanges } from "../../../platform/db/index.ts";
 import type { Json, JsonObject } from "../../../platform/document/index.ts";
 import { formatText } from "../../../platform/document-text/index.ts";
@@ -32,7 +30,6 @@ function createNode() {
   const changes = { ...announced, record: createTenantChanges(db, createSignals(db)).record };
   const manifests = createManifests({
     cacheLoadDb: db,
-    cursors: createCursors(randomBytes(32)),
     log: createLog("silent"),
     shares: createEventLoopScheduler(),
     events,

@@ -1,59 +1,42 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  GetActionResponseSchema,
-  GetProviderResponseSchema,
-  GetTriggerResponseSchema,
-  ListActionsResponseSchema,
-  ListProvidersResponseSchema,
-  ListTriggersResponseSchema,
-  type ConnectorCatalogService as Rpc,
-} from "../../../../../gen/service/api/connector_catalog_pb.ts";
+import type { ConnectorCatalogService as Rpc } from "../../../../../gen/service/api/connector_catalog_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Cursors } from "../../../../platform/cursor/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
-import { readPage } from "../../../../platform/paging/index.ts";
+import type { PageRequest } from "../../../../platform/paging/index.ts";
 import type { AuthMode } from "../domain/auth-spec.ts";
 import type { Provider } from "../domain/provider.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { fromAction, fromProvider, fromTrigger } from "./catalogue-message.ts";
 import { type ConfigStates, providerRuntime, runtimeOf } from "./runtime-status.ts";
-import { type Ranked, type SearchIndex, searchPage } from "./search.ts";
+import { type SearchIndex, searchPage } from "./search.ts";
 
 /** Reads the states of a tenant's provider configs. */
 export type ReadConfigStates = (tenantId: TenantId) => Promise<ConfigStates>;
 
-interface ListRequest {
-  readonly pageSize: number;
-  readonly pageToken: string;
-  readonly skip: number;
+interface ListRequest extends PageRequest {
   readonly query: string;
   readonly category: string;
   readonly authMode: string;
 }
 
 /** Handlers of ConnectorCatalogService. */
-export function catalogueHandlers(
-  catalogue: Catalogue,
-  configStates: ReadConfigStates,
-  cursors: Cursors,
-): Handlers<typeof Rpc> {
+export function catalogueHandlers(catalogue: Catalogue, configStates: ReadConfigStates): Handlers<typeof Rpc> {
   /** One page of the entries that match the query and the filter. */
-  function list<T>(
-    { tenantId, operation }: Context,
+  function list<Field extends string, T>(
+    context: Context,
+    field: Field,
     request: ListRequest,
     filter: readonly string[],
     index: SearchIndex<T>,
     matches: (value: T) => boolean,
   ) {
-    const scope = { tenantId, operation: operation.id, filter: [request.query, ...filter] };
-    return readPage<Ranked<T>>(
-      cursors,
+    return context.page(
+      field,
       request,
-      scope,
-      ({ sortKey }) => sortKey,
+      [request.query, ...filter],
       async (page) => searchPage(index, request.query, matches, page),
+      ({ sortKey }) => sortKey,
     );
   }
 
@@ -62,24 +45,20 @@ export function catalogueHandlers(
       const { category, authMode, runtimeStatus, source } = request;
       const { providers } = await catalogue.snapshot(context.tenantId);
       const configs = await configStates(context.tenantId);
-      const page = await list(context, request, [category, authMode, runtimeStatus, source], providers, (entry) => {
+      const filter = [category, authMode, runtimeStatus, source];
+      const page = await list(context, "providers", request, filter, providers, (entry) => {
         if (source !== "" && entry.source !== source) return false;
         if (!matchesProvider(entry.provider, request)) return false;
         return runtimeStatus === "" || providerRuntime(entry.provider, configs).status === runtimeStatus;
       });
-      return create(ListProvidersResponseSchema, {
-        ...page,
-        providers: page.items.map(({ value }) => fromProvider(value, configs)),
-      });
+      return { ...page, providers: page.providers.map(({ value }) => fromProvider(value, configs)) };
     },
 
     async getProvider({ tenantId }, { key, version }) {
       const provider = await catalogue.provider(tenantId, key, version === "" ? undefined : version);
       if (provider === undefined) throw notFound("provider");
       const source = (await catalogue.sourceOf(tenantId, key)) ?? "tenant";
-      return create(GetProviderResponseSchema, {
-        provider: fromProvider({ provider, source }, await configStates(tenantId)),
-      });
+      return { provider: fromProvider({ provider, source }, await configStates(tenantId)) };
     },
 
     async listActions(context, request) {
@@ -87,22 +66,19 @@ export function catalogueHandlers(
       const { actions } = await catalogue.snapshot(context.tenantId);
       const configs = await configStates(context.tenantId);
       const filter = [category, providerKey, effect, runtimeStatus, authMode];
-      const page = await list(context, request, filter, actions, ({ provider, action }) => {
+      const page = await list(context, "actions", request, filter, actions, ({ provider, action }) => {
         if (providerKey !== "" && provider.key !== providerKey) return false;
         if (effect !== "" && action.mutation.effect !== effect) return false;
         if (!matchesProvider(provider, request)) return false;
         return runtimeStatus === "" || runtimeOf(provider, action, configs).status === runtimeStatus;
       });
-      return create(ListActionsResponseSchema, {
-        ...page,
-        actions: page.items.map(({ value }) => fromAction(value, configs)),
-      });
+      return { ...page, actions: page.actions.map(({ value }) => fromAction(value, configs)) };
     },
 
     async getAction({ tenantId }, { key }) {
       const entry = await catalogue.action(tenantId, key);
       if (entry === undefined) throw notFound("action");
-      return create(GetActionResponseSchema, { action: fromAction(entry, await configStates(tenantId)) });
+      return { action: fromAction(entry, await configStates(tenantId)) };
     },
 
     async listTriggers(context, request) {
@@ -110,22 +86,19 @@ export function catalogueHandlers(
       const { triggers } = await catalogue.snapshot(context.tenantId);
       const configs = await configStates(context.tenantId);
       const filter = [category, providerKey, kind, runtimeStatus, authMode];
-      const page = await list(context, request, filter, triggers, ({ provider, trigger }) => {
+      const page = await list(context, "triggers", request, filter, triggers, ({ provider, trigger }) => {
         if (providerKey !== "" && provider.key !== providerKey) return false;
         if (kind !== "" && trigger.kind !== kind) return false;
         if (!matchesProvider(provider, request)) return false;
         return runtimeStatus === "" || runtimeOf(provider, trigger, configs).status === runtimeStatus;
       });
-      return create(ListTriggersResponseSchema, {
-        ...page,
-        triggers: page.items.map(({ value }) => fromTrigger(value, configs)),
-      });
+      return { ...page, triggers: page.triggers.map(({ value }) => fromTrigger(value, configs)) };
     },
 
     async getTrigger({ tenantId }, { key }) {
       const entry = await catalogue.trigger(tenantId, key);
       if (entry === undefined) throw notFound("trigger");
-      return create(GetTriggerResponseSchema, { trigger: fromTrigger(entry, await configStates(tenantId)) });
+      return { trigger: fromTrigger(entry, await configStates(tenantId)) };
     },
   };
 }

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import {
   GetActionRequestSchema,
@@ -11,7 +10,6 @@ import {
 } from "../../../../../gen/service/api/connector_catalog_pb.ts";
 import { announcedChanges } from "../../../../../test/harness/changes.ts";
 import { failsWith, freshTenant, perform, recordedEvents, testDatabase } from "../../../../../test/harness/context.ts";
-import { createCursors } from "../../../../platform/cursor/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
 import { createEventLoopScheduler } from "../../../../platform/event-loop/index.ts";
 import { createLog } from "../../../../platform/log/log.ts";
@@ -72,7 +70,6 @@ const builtin = fixedProviders([
 const configs = new Map<string, "active" | "disabled">();
 const { handlers } = createManifests({
   cacheLoadDb: db,
-  cursors: createCursors(randomBytes(32)),
   log: createLog("silent"),
   shares: createEventLoopScheduler(),
   events: recordedEvents(),
