@@ -1,86 +1,43 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  ActivateProviderConfigResponseSchema,
-  ArchiveProviderConfigResponseSchema,
-  CreateProviderConfigResponseSchema,
-  DisableProviderConfigResponseSchema,
-  GetProviderConfigResponseSchema,
-  ListProviderConfigsResponseSchema,
-  type ProviderConfig as ProviderConfigMessage,
-  ProviderConfigSchema,
-  type ProviderConfigService as Rpc,
-  UpdateProviderConfigResponseSchema,
-} from "../../../../gen/service/api/provider_config_pb.ts";
+import type { ProviderConfigService as Rpc } from "../../../../gen/service/api/provider_config_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import { readPage } from "../../../platform/paging/index.ts";
-import { expectedVersion, optionalTime, stampFields } from "../../../platform/records/index.ts";
+import { expectedVersion } from "../../../platform/records/index.ts";
 import type { ProviderConfig } from "./domain/provider-config.ts";
 import type { ProviderConfigService } from "./service.ts";
 import { providerConfigStore } from "./store.ts";
 import { providerConfigVersionHandlers } from "./versions/version-handler.ts";
 
-interface Dependencies {
-  readonly service: ProviderConfigService;
-  readonly cursors: Cursors;
-  readonly redirectUriOf: (id: string) => string;
-}
-
-export function providerConfigHandlers({ service, cursors, redirectUriOf }: Dependencies): Handlers<typeof Rpc> {
-  const fromConfig = (config: ProviderConfig): ProviderConfigMessage =>
-    create(ProviderConfigSchema, {
-      id: config.id,
-      tenantId: config.tenantId,
-      environmentId: config.environmentId,
-      providerKey: config.providerKey,
-      name: config.name,
-      status: config.status,
-      clientId: config.clientId,
-      secretNames: [...config.secretNames],
-      scopes: [...config.scopes],
-      settings: { ...config.settings },
-      manifestVersion: config.manifestVersion,
-      redirectUri: redirectUriOf(config.id),
-      activatedAt: optionalTime(config.activatedAt),
-      ...stampFields(config),
-    });
+export function providerConfigHandlers(
+  service: ProviderConfigService,
+  redirectUriOf: (id: string) => string,
+): Handlers<typeof Rpc> {
+  const fromConfig = (config: ProviderConfig) => ({ ...config, redirectUri: redirectUriOf(config.id) });
 
   return {
-    ...providerConfigVersionHandlers({ service, cursors }),
+    ...providerConfigVersionHandlers(service),
 
     async createProviderConfig(context, request) {
       const { providerKey, name, environmentId, clientId, secrets, scopes, settings, manifestVersion } = request;
       const input = { providerKey, name, environmentId, clientId, secrets, scopes, settings, manifestVersion };
-      const config = await service.createProviderConfig(context, input);
-      return create(CreateProviderConfigResponseSchema, { providerConfig: fromConfig(config) });
+      return { providerConfig: fromConfig(await service.createProviderConfig(context, input)) };
     },
 
     async getProviderConfig(context, { id }) {
-      const config = await service.getProviderConfig(context, id);
-      return create(GetProviderConfigResponseSchema, { providerConfig: fromConfig(config) });
+      return { providerConfig: fromConfig(await service.getProviderConfig(context, id)) };
     },
 
     async listProviderConfigs(context, request) {
-      const { tenantId, sql, operation, principal } = context;
+      const { tenantId, sql, principal } = context;
       const filter = {
         providerKey: request.providerKey || undefined,
         status: request.status || undefined,
         environmentId: (await environmentIdOf(context, request.environmentId)) || undefined,
         inProduction: productionOf(principal),
       };
-      const page = await readPage(
-        cursors,
-        request,
-        {
-          tenantId,
-          operation: operation.id,
-          filter: [filter.providerKey, filter.status, filter.environmentId, filter.inProduction],
-        },
-        ({ id }: ProviderConfig) => id,
-        (wanted) => providerConfigStore(sql).list(tenantId, filter, wanted),
+      const page = await context.page("providerConfigs", request, Object.values(filter), (wanted) =>
+        providerConfigStore(sql).list(tenantId, filter, wanted),
       );
-      return create(ListProviderConfigsResponseSchema, { ...page, providerConfigs: page.items.map(fromConfig) });
+      return { ...page, providerConfigs: page.providerConfigs.map(fromConfig) };
     },
 
     async updateProviderConfig(context, request) {
@@ -94,22 +51,19 @@ export function providerConfigHandlers({ service, cursors, redirectUriOf }: Depe
         manifestVersion,
       };
       const config = await service.updateProviderConfig(context, id, change, expectedVersion(recordVersion));
-      return create(UpdateProviderConfigResponseSchema, { providerConfig: fromConfig(config) });
+      return { providerConfig: fromConfig(config) };
     },
 
     async activateProviderConfig(context, { id }) {
-      const config = await service.changeStatus(context, id, "activate");
-      return create(ActivateProviderConfigResponseSchema, { providerConfig: fromConfig(config) });
+      return { providerConfig: fromConfig(await service.changeStatus(context, id, "activate")) };
     },
 
     async disableProviderConfig(context, { id }) {
-      const config = await service.changeStatus(context, id, "disable");
-      return create(DisableProviderConfigResponseSchema, { providerConfig: fromConfig(config) });
+      return { providerConfig: fromConfig(await service.changeStatus(context, id, "disable")) };
     },
 
     async archiveProviderConfig(context, { id }) {
-      const config = await service.changeStatus(context, id, "archive");
-      return create(ArchiveProviderConfigResponseSchema, { providerConfig: fromConfig(config) });
+      return { providerConfig: fromConfig(await service.changeStatus(context, id, "archive")) };
     },
   };
 }

@@ -39,12 +39,12 @@ interface CachedConfig {
   readonly canary: (Canary & { readonly config: ProviderConfig }) | undefined;
 }
 
-interface Dependencies extends Pick<PlatformServices, "db" | "cacheLoadDb" | "cursors">, ProviderConfigParts {
+interface Dependencies extends Pick<PlatformServices, "db" | "cacheLoadDb">, ProviderConfigParts {
   /** The URL at which callers reach the service. */
   readonly publicUrl: () => string;
 }
 
-export function createProviderConfigs({ db, cacheLoadDb, cursors, publicUrl, ...parts }: Dependencies) {
+export function createProviderConfigs({ db, cacheLoadDb, publicUrl, ...parts }: Dependencies) {
   const { changes, keyring } = parts;
   const redirectUriOf = (id: string) => `${publicUrl()}/connect/callback/${id}`;
   const service = createProviderConfigService(parts);
@@ -63,7 +63,7 @@ export function createProviderConfigs({ db, cacheLoadDb, cursors, publicUrl, ...
     tenantOf: (tenantId) => tenantId,
   });
   return {
-    handlers: providerConfigHandlers({ service, cursors, redirectUriOf }),
+    handlers: providerConfigHandlers(service, redirectUriOf),
     /** The versions that promotions activate. */
     artifacts: createProviderConfigArtifacts(service),
     /** Finds a config in any status, without its secrets. */

@@ -21,7 +21,6 @@ import {
 } from "../../../../test/harness/context.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createKeyring, reencrypt } from "../../../platform/crypto/index.ts";
-import { createCursors } from "../../../platform/cursor/index.ts";
 import { createSignals, createTenantChanges } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { compileManifest } from "../manifests/index.ts";
@@ -55,7 +54,6 @@ const changes = createTenantChanges(db, signals);
 function moduleWith(activeKeyId: "k1" | "k2") {
   return createProviderConfigs({
     ...{ db, cacheLoadDb: db, events, changes },
-    cursors: createCursors(randomBytes(32)),
     keyring: createKeyring({ activeKeyId, keys }),
     catalogue: { provider: async (_tenantId, key) => (key === "acme" ? provider : undefined) },
     publicUrl: () => "https://switchyard.example",
