@@ -1,27 +1,13 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  type ConnectionAttempt as ConnectionAttemptMessage,
-  ConnectionAttemptSchema,
-  type Connection as ConnectionMessage,
-  ConnectionSchema,
-  CreateConnectionResponseSchema,
-  GetConnectionResponseSchema,
-  ListConnectionsResponseSchema,
-  type RefreshConnectionRequest,
-  RefreshConnectionResponseSchema,
-  RevokeConnectionResponseSchema,
-  type ConnectionService as Rpc,
-  type TestConnectionRequest,
-  TestConnectionResponseSchema,
-  type UpdateConnectionRequest,
-  UpdateConnectionResponseSchema,
+import type {
+  RefreshConnectionRequest,
+  ConnectionService as Rpc,
+  TestConnectionRequest,
+  UpdateConnectionRequest,
 } from "../../../../gen/service/api/connection_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { environmentIdOf, productionOf, type TenantId } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
-import { readPage } from "../../../platform/paging/index.ts";
-import { dateOf, expectedVersion, optionalTime, stampFields } from "../../../platform/records/index.ts";
+import { dateOf, expectedVersion } from "../../../platform/records/index.ts";
 import type { AuthMode } from "../manifests/index.ts";
 import type { ConnectionChange, ConnectionUpdates, TestedCredentials } from "./connection-updates.ts";
 import type { Connection, ConnectionAttempt } from "./domain/connection.ts";
@@ -33,10 +19,9 @@ interface Dependencies {
   readonly service: ConnectionService;
   readonly updates: ConnectionUpdates;
   readonly test: (tenantId: TenantId, id: string) => Promise<TestResult>;
-  readonly cursors: Cursors;
 }
 
-export function connectionHandlers({ service, updates, test, cursors }: Dependencies): Handlers<typeof Rpc> {
+export function connectionHandlers({ service, updates, test }: Dependencies): Handlers<typeof Rpc> {
   return {
     async createConnection(context, request) {
       const { name, providerKey, environmentId, endUser, scopes, settings, credentials, expiresAt } = request;
@@ -48,14 +33,13 @@ export function connectionHandlers({ service, updates, test, cursors }: Dependen
         authMode: authMode as AuthMode | "",
         expiresAt: expiresAt === undefined ? null : dateOf(expiresAt),
       });
-      return create(CreateConnectionResponseSchema, { connection: fromConnection(connection) });
+      return { connection: fromConnection(connection) };
     },
 
     async getConnection(context, { id }) {
       const connection = await service.getConnection(context, id);
       const attempts = await connectionStore(context.sql).attempts(context.tenantId, id);
-      const message = { ...fromConnection(connection), attempts: attempts.map(fromAttempt) };
-      return create(GetConnectionResponseSchema, { connection: message });
+      return { connection: { ...fromConnection(connection), attempts } };
     },
 
     updateConnection: {
@@ -64,8 +48,7 @@ export function connectionHandlers({ service, updates, test, cursors }: Dependen
       async run(context: Context, request: UpdateConnectionRequest, tested: TestedCredentials | undefined) {
         const { id, recordVersion } = request;
         const version = expectedVersion(recordVersion);
-        const connection = await updates.update(context, id, toChange(request), version, tested);
-        return create(UpdateConnectionResponseSchema, { connection: fromConnection(connection) });
+        return { connection: fromConnection(await updates.update(context, id, toChange(request), version, tested)) };
       },
     },
 
@@ -76,26 +59,23 @@ export function connectionHandlers({ service, updates, test, cursors }: Dependen
       },
       async run(context: Context, { id }: TestConnectionRequest, result: TestResult) {
         const { status } = await service.recordTest(context, id, result);
-        const { account, ...rest } = result;
-        return create(TestConnectionResponseSchema, { ...rest, status, ...(account && { account }) });
+        return { ...result, status };
       },
     },
 
     refreshConnection: {
       prepare: (context: Context, { id }: RefreshConnectionRequest) => service.refreshConnection(context, id),
       async run(context: Context, { id }: RefreshConnectionRequest) {
-        const connection = await service.getConnection(context, id);
-        return create(RefreshConnectionResponseSchema, { connection: fromConnection(connection) });
+        return { connection: fromConnection(await service.getConnection(context, id)) };
       },
     },
 
     async revokeConnection(context, { id }) {
-      const connection = await service.revokeConnection(context, id);
-      return create(RevokeConnectionResponseSchema, { connection: fromConnection(connection) });
+      return { connection: fromConnection(await service.revokeConnection(context, id)) };
     },
 
     async listConnections(context, request) {
-      const { tenantId, sql, operation, principal } = context;
+      const { tenantId, sql, principal } = context;
       const filter = {
         providerKey: request.providerKey || undefined,
         status: request.status || undefined,
@@ -104,14 +84,10 @@ export function connectionHandlers({ service, updates, test, cursors }: Dependen
         environmentId: (await environmentIdOf(context, request.environmentId)) || undefined,
         inProduction: productionOf(principal),
       };
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id, filter: Object.values(filter) },
-        (connection: Connection) => connection.id,
-        (wanted) => connectionStore(sql).list(tenantId, filter, wanted),
+      const page = await context.page("connections", request, Object.values(filter), (wanted) =>
+        connectionStore(sql).list(tenantId, filter, wanted),
       );
-      return create(ListConnectionsResponseSchema, { ...page, connections: page.items.map(fromConnection) });
+      return { ...page, connections: page.connections.map(fromConnection) };
     },
   };
 }
@@ -134,35 +110,8 @@ function toChange({
   };
 }
 
-function fromAttempt({ at, ...attempt }: ConnectionAttempt): ConnectionAttemptMessage {
-  return create(ConnectionAttemptSchema, { ...attempt, at: optionalTime(at) });
-}
-
-function fromConnection(connection: Connection): ConnectionMessage {
-  const { account, endUser } = connection;
-  return create(ConnectionSchema, {
-    id: connection.id,
-    tenantId: connection.tenantId,
-    environmentId: connection.environmentId,
-    name: connection.name,
-    providerKey: connection.providerKey,
-    providerConfigId: connection.providerConfigId,
-    ...(endUser !== undefined && { endUser }),
-    ...(account.id !== "" && { account }),
-    accountChoices: connection.accountChoices.map(({ id, label }) => ({ id, label })),
-    authMode: connection.authMode,
-    status: connection.status,
-    statusReason: connection.statusReason,
-    providerRevocation: connection.providerRevocation,
-    scopes: connection.scopes as string[],
-    settings: connection.settings as never,
-    expiresAt: optionalTime(connection.expiresAt),
-    grantExpiresAt: optionalTime(connection.grantExpiresAt),
-    lastRefreshedAt: optionalTime(connection.lastRefreshedAt),
-    lastRefreshError: connection.lastRefreshError,
-    lastTestedAt: optionalTime(connection.lastTestedAt),
-    lastTestClass: connection.lastTestClass,
-    revokedAt: optionalTime(connection.revokedAt),
-    ...stampFields(connection),
-  });
-}
+const fromConnection = (connection: Connection) => ({
+  ...connection,
+  account: connection.account.id === "" ? undefined : connection.account,
+  attempts: [] as readonly ConnectionAttempt[],
+});

@@ -51,8 +51,7 @@ export type ConnectionCheck = ConnectionParts["check"];
 
 export type Connections = ReturnType<typeof createConnections>;
 
-interface Dependencies
-  extends Pick<PlatformServices, "db" | "signals" | "clock" | "cursors" | "keyring" | "log" | "metrics"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "keyring" | "log" | "metrics"> {
   readonly check: ConnectionCheck;
   /** A separate connection pool for cache reads during calls. */
   readonly cacheLoadDb: Database;
@@ -66,7 +65,7 @@ interface Dependencies
 }
 
 export function createConnections(dependencies: Dependencies) {
-  const { db, cacheLoadDb, signals, clock, cursors, keyring, catalogue, configs, http, jobs } = dependencies;
+  const { db, cacheLoadDb, signals, clock, keyring, catalogue, configs, http, jobs } = dependencies;
   const cache = createConnectionCache({ db: cacheLoadDb, signals });
   const tokens = createTokenClient(http);
   const openForTokens = createTokenOpener({ catalogue, configs, keyring });
@@ -81,7 +80,7 @@ export function createConnections(dependencies: Dependencies) {
   const service = createConnectionService({ ...dependencies, cache, refresher, wakeJobs: () => jobs.wake() });
   const updates = createConnectionUpdates({ ...dependencies, cache, prover });
   return {
-    handlers: connectionHandlers({ service, updates, test, cursors }),
+    handlers: connectionHandlers({ service, updates, test }),
     jobs: [
       revokeGrantJob({ ...dependencies, openForTokens, tokens, refresher, cache }),
       refreshSweepJob({ ...dependencies, refresher }),

@@ -3,7 +3,6 @@ import { afterFile } from "../../../../../test/harness/after-file.ts";
 import { recordedEvents } from "../../../../../test/harness/context.ts";
 import { freshDatabase } from "../../../../../test/harness/postgres.ts";
 import { createKeyring, type Keyring } from "../../../../platform/crypto/index.ts";
-import { createCursors } from "../../../../platform/cursor/index.ts";
 import { createSignals, createTenantChanges, type Database, openDatabase } from "../../../../platform/db/index.ts";
 import { createEgress } from "../../../../platform/egress/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
@@ -54,7 +53,6 @@ export async function startNode(options: NodeOptions) {
   await changes.start();
   const clock = { now: nowMs };
   const metrics = createMetrics();
-  const cursors = createCursors(randomBytes(32));
   const events = options.events ?? (recordedEvents() as unknown as EventRecorder);
   const egress = createEgress({
     mode: "enforce",
@@ -63,7 +61,7 @@ export async function startNode(options: NodeOptions) {
     ...{ log, metrics, clock },
   });
   const catalogue = { provider: async (_tenantId: string, key: string) => providers.find((each) => each.key === key) };
-  const parts = { db, cacheLoadDb: db, signals, changes, clock, cursors, keyring, events, log, metrics, catalogue };
+  const parts = { db, cacheLoadDb: db, signals, changes, clock, keyring, events, log, metrics, catalogue };
   const configs = createProviderConfigs({ ...parts, publicUrl: () => "https://switchyard.example" });
   const connections = createConnections({
     ...parts,
