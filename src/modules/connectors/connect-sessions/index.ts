@@ -24,7 +24,7 @@ import { createConnectSessionService } from "./service.ts";
 import { createSessionEnder } from "./session-end.ts";
 import { createSessionMetrics } from "./session-metrics.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors" | "keyring" | "log" | "metrics"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "keyring" | "log" | "metrics"> {
   readonly events: EventRecorder;
   readonly catalogue: Pick<Catalogue, "provider" | "providerByDigest">;
   readonly configs: ProviderConfigs;
@@ -37,7 +37,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors"
 }
 
 export function createConnectSessions(dependencies: Dependencies) {
-  const { db, keyring, cursors, publicUrl } = dependencies;
+  const { db, keyring, publicUrl } = dependencies;
   const metrics = createSessionMetrics(dependencies.metrics);
   const ender = createSessionEnder({ ...dependencies, metrics });
   const findOffer = createOfferFinder(dependencies);
@@ -48,7 +48,7 @@ export function createConnectSessions(dependencies: Dependencies) {
   const service = createConnectSessionService({ ...shared, hasKeyring: keyring !== undefined });
   const connectUrlOf = (id: string, token: string) => `${publicUrl()}/connect/${id}#token=${token}`;
   return {
-    handlers: connectSessionHandlers({ service, completion, cursors, connectUrlOf }),
+    handlers: connectSessionHandlers({ service, completion, connectUrlOf }),
     jobs: [expiredSessionsJob(shared)],
     /** The pages that end users see. */
     pages: createConnectPages({
