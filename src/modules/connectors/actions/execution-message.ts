@@ -2,8 +2,6 @@ import { create, fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { timestampFromDate, timestampFromMs, type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
 import {
   type ConnectorExecution,
-  type ConnectorExecutionExplanation,
-  ConnectorExecutionExplanationSchema,
   ConnectorExecutionSchema,
   ConnectorRenderedRequestSchema,
   type ExecuteActionResponse,
@@ -13,7 +11,6 @@ import type { Json } from "../../../platform/document/index.ts";
 import { optionalTime } from "../../../platform/records/index.ts";
 import type { ActionResult } from "./action-service.ts";
 import { type Execution, isRepeatable } from "./domain/execution.ts";
-import type { Explanation } from "./domain/explanation.ts";
 
 export function fromExecution(execution: Execution): ConnectorExecution {
   const { attempts, output, outputOmitted, retryAt, startedAt, endedAt, safety, status, idempotencyKey, ...rest } =
@@ -25,10 +22,6 @@ export function fromExecution(execution: Execution): ConnectorExecution {
     attempts: attempts.map(({ startedAtMs, ...attempt }) => ({ ...attempt, startedAt: timestampFromMs(startedAtMs) })),
     repeatable: status !== "running" && isRepeatable(status, safety),
   });
-}
-
-export function fromExplanation({ remedies, attempts, ...rest }: Explanation): ConnectorExecutionExplanation {
-  return create(ConnectorExecutionExplanationSchema, { ...rest, remedies: [...remedies], attempts: [...attempts] });
 }
 
 /** Converts the result of a call to its response. */

@@ -1,29 +1,20 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  type ExecuteActionRequest,
-  type ExecuteActionResponse,
-  ExplainExecutionResponseSchema,
-  GetExecutionResponseSchema,
-  ListExecutionsResponseSchema,
-  type ConnectorActionService as Rpc,
+import type {
+  ExecuteActionRequest,
+  ExecuteActionResponse,
+  ConnectorActionService as Rpc,
 } from "../../../../gen/service/api/connector_action_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { productionOf } from "../../../platform/access/index.ts";
+import type { Clock } from "../../../platform/clock/clock.ts";
 import type { JsonObject } from "../../../platform/document/index.ts";
-import { readPage } from "../../../platform/paging/index.ts";
-import type { PlatformServices } from "../../area.ts";
 import type { ActionCall, ActionResult, ActionService } from "./action-service.ts";
 import { executionFailure } from "./domain/action-failure.ts";
 import type { Execution, ExecutionOrigin, ExecutionStatus } from "./domain/execution.ts";
-import { fromExecution, fromExplanation, fromResult } from "./execution-message.ts";
-
-interface Dependencies extends Pick<PlatformServices, "cursors" | "clock"> {
-  readonly service: ActionService;
-}
+import { fromExecution, fromResult } from "./execution-message.ts";
 
 /** The operations of ConnectorActionService. */
-export function actionHandlers({ service, cursors, clock }: Dependencies): Handlers<typeof Rpc> {
+export function actionHandlers(service: ActionService, clock: Clock): Handlers<typeof Rpc> {
   /** An execution without success is an error for the caller. */
   function throwUnlessSucceeded(execution: Execution): void {
     const failure = executionFailure(execution, clock.now());
@@ -51,31 +42,24 @@ export function actionHandlers({ service, cursors, clock }: Dependencies): Handl
     },
 
     async getExecution(context, { executionId }) {
-      const execution = await service.getExecution(context, executionId);
-      return create(GetExecutionResponseSchema, { execution: fromExecution(execution) });
+      return { execution: fromExecution(await service.getExecution(context, executionId)) };
     },
 
     async listExecutions(context, request) {
-      const { tenantId, operation, principal } = context;
       const { connectionId, actionKey, providerKey } = request;
       const filter = {
         ...{ connectionId, actionKey, providerKey },
         ...{ status: request.status as ExecutionStatus | "", origin: request.origin as ExecutionOrigin | "" },
-        inProduction: productionOf(principal),
+        inProduction: productionOf(context.principal),
       };
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id, filter: Object.values(filter) },
-        ({ id }: Execution) => id,
-        (wanted) => service.listPage(context, filter, wanted),
+      const page = await context.page("executions", request, Object.values(filter), (wanted) =>
+        service.listPage(context, filter, wanted),
       );
-      return create(ListExecutionsResponseSchema, { ...page, executions: page.items.map(fromExecution) });
+      return { ...page, executions: page.executions.map(fromExecution) };
     },
 
     async explainExecution(context, { executionId }) {
-      const explanation = fromExplanation(await service.explainExecution(context, executionId));
-      return create(ExplainExecutionResponseSchema, { explanation });
+      return { explanation: await service.explainExecution(context, executionId) };
     },
   };
 }

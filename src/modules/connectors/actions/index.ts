@@ -41,7 +41,7 @@ export type ActionUse =
       readonly isRepeatable: boolean;
     };
 
-interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors" | "log" | "metrics"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "metrics"> {
   readonly signals: Pick<Signals, "onDue">;
   readonly events: EventRecorder;
   readonly quotas: () => Pick<Quotas, "takeIn" | "isUsedUp" | "exceeded">;
@@ -59,14 +59,14 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "cursors"
 const operation = `${Rpc.typeName}/${Rpc.method.executeAction.name}`;
 
 export function createActions(dependencies: Dependencies) {
-  const { clock, cursors, catalogue, random = Math.random } = dependencies;
+  const { clock, catalogue, random = Math.random } = dependencies;
   const metrics = createActionMetrics(dependencies.metrics);
   const rateLimits = createRateLimits(clock);
   const executor = createActionExecutor({ ...dependencies, metrics, rateLimits, random });
   const writer = createExecutionWriter(dependencies);
   const service = createActionService({ ...dependencies, metrics, rateLimits, executor, writer });
   return {
-    handlers: actionHandlers({ service, cursors, clock }),
+    handlers: actionHandlers(service, clock),
     jobs: [maintainExecutionsJob(dependencies)],
     explainer: createExecutionExplainer(service),
     /** Ends executions of nodes that died, on nodes that do background work. */
