@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { CreateConnectionRequestSchema } from "../../../gen/service/api/connection_pb.ts";
 import {
@@ -22,7 +21,6 @@ import { createTriggers, type TriggerParts } from "../../../src/modules/connecto
 import { createEvents } from "../../../src/modules/operations/events/index.ts";
 import { compileTemplate } from "../../../src/modules/workflows/runs/index.ts";
 import type { TenantId } from "../../../src/platform/access/index.ts";
-import { createCursors } from "../../../src/platform/cursor/index.ts";
 import { createEgress, type Egress } from "../../../src/platform/egress/index.ts";
 import { createEventLoopScheduler } from "../../../src/platform/event-loop/index.ts";
 import { createLog } from "../../../src/platform/log/log.ts";
@@ -80,7 +78,6 @@ export async function startTriggerFixture(options: FixtureOptions) {
   const log = createLog("silent");
   const clockState = { aheadMs: 0 };
   const clock = { now: () => Date.now() + clockState.aheadMs };
-  const cursors = createCursors(randomBytes(32));
   const started: { stop(): Promise<void> }[] = [];
   afterFile(async () => {
     for (const each of started) await each.stop();
@@ -98,7 +95,7 @@ export async function startTriggerFixture(options: FixtureOptions) {
       platformTenantId: () => "",
     });
     const triggers = createTriggers({
-      ...{ db, signals, clock, log, cursors, keyring, metrics, connections, compileTemplate },
+      ...{ db, signals, clock, log, keyring, metrics, connections, compileTemplate },
       events: events.recorder,
       shares: createEventLoopScheduler(),
       catalogue: {

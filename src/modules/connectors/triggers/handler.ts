@@ -1,40 +1,22 @@
-import { create } from "@bufbuild/protobuf";
-import {
-  CreateTriggerSubscriptionResponseSchema,
-  DeleteTriggerSubscriptionResponseSchema,
-  GetTriggerEventResponseSchema,
-  GetTriggerSubscriptionResponseSchema,
-  ListTriggerEventsResponseSchema,
-  ListTriggerSubscriptionsResponseSchema,
-  PauseTriggerSubscriptionResponseSchema,
-  ReplayTriggerEventResponseSchema,
-  ReplayTriggerEventsResponseSchema,
-  ResumeTriggerSubscriptionResponseSchema,
-  type TriggerSubscriptionService as Rpc,
-  UpdateTriggerSubscriptionResponseSchema,
-} from "../../../../gen/service/api/trigger_subscription_pb.ts";
+import type { TriggerSubscriptionService as Rpc } from "../../../../gen/service/api/trigger_subscription_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { productionOf } from "../../../platform/access/index.ts";
-import type { Cursors } from "../../../platform/cursor/index.ts";
 import type { JsonObject } from "../../../platform/document/index.ts";
-import { readPage } from "../../../platform/paging/index.ts";
 import { dateOf, expectedVersion } from "../../../platform/records/index.ts";
-import type { TriggerEvent } from "./domain/event.ts";
 import type { Subscription } from "./domain/subscription.ts";
 import type { EventService, ReplayRange } from "./events/event-service.ts";
 import { eventStore } from "./events/event-store.ts";
 import type { SubscriptionService } from "./subscriptions/subscription-service.ts";
 import { subscriptionStore } from "./subscriptions/subscription-store.ts";
-import { fromEvent, fromSubscription, toTarget } from "./trigger-message.ts";
+import { fromSubscription, toTarget } from "./trigger-message.ts";
 
 interface Dependencies {
   readonly subscriptions: SubscriptionService;
   readonly events: EventService;
-  readonly cursors: Cursors;
   readonly publicUrl: () => string;
 }
 
-export function triggerHandlers({ subscriptions, events, cursors, publicUrl }: Dependencies): Handlers<typeof Rpc> {
+export function triggerHandlers({ subscriptions, events, publicUrl }: Dependencies): Handlers<typeof Rpc> {
   const shown = (subscription: Subscription) => ({ subscription: fromSubscription(subscription, publicUrl()) });
   return {
     async createTriggerSubscription(context, request) {
@@ -44,28 +26,20 @@ export function triggerHandlers({ subscriptions, events, cursors, publicUrl }: D
         input: (input ?? {}) as JsonObject,
         target: toTarget(target) ?? { kind: "record" },
       });
-      return create(CreateTriggerSubscriptionResponseSchema, {
-        subscription: fromSubscription(subscription, publicUrl(), urlKey),
-      });
+      return { subscription: fromSubscription(subscription, publicUrl(), urlKey) };
     },
 
     async getTriggerSubscription(context, { subscriptionId }) {
-      const subscription = await subscriptions.getSubscription(context, subscriptionId);
-      return create(GetTriggerSubscriptionResponseSchema, shown(subscription));
+      return shown(await subscriptions.getSubscription(context, subscriptionId));
     },
 
-    async listTriggerSubscriptions({ tenantId, operation, sql, principal }, request) {
+    async listTriggerSubscriptions(context, request) {
       const { connectionId, triggerKey, status } = request;
-      const inProduction = productionOf(principal);
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id, filter: [connectionId, triggerKey, status, inProduction] },
-        ({ id }: Subscription) => id,
-        (wanted) => subscriptionStore(sql).list(tenantId, { connectionId, triggerKey, status, inProduction }, wanted),
+      const filter = { connectionId, triggerKey, status, inProduction: productionOf(context.principal) };
+      const page = await context.page("subscriptions", request, Object.values(filter), (wanted) =>
+        subscriptionStore(context.sql).list(context.tenantId, filter, wanted),
       );
-      const items = page.items.map((each) => fromSubscription(each, publicUrl()));
-      return create(ListTriggerSubscriptionsResponseSchema, { ...page, subscriptions: items });
+      return { ...page, subscriptions: page.subscriptions.map((each) => fromSubscription(each, publicUrl())) };
     },
 
     async updateTriggerSubscription(context, request) {
@@ -79,48 +53,36 @@ export function triggerHandlers({ subscriptions, events, cursors, publicUrl }: D
       };
       const version = expectedVersion(recordVersion);
       const subscription = await subscriptions.updateSubscription(context, subscriptionId, change, version);
-      return create(UpdateTriggerSubscriptionResponseSchema, shown(subscription));
+      return shown(subscription);
     },
 
     async pauseTriggerSubscription(context, { subscriptionId }) {
-      const subscription = await subscriptions.pauseSubscription(context, subscriptionId);
-      return create(PauseTriggerSubscriptionResponseSchema, shown(subscription));
+      return shown(await subscriptions.pauseSubscription(context, subscriptionId));
     },
 
     async resumeTriggerSubscription(context, { subscriptionId }) {
-      const subscription = await subscriptions.resumeSubscription(context, subscriptionId);
-      return create(ResumeTriggerSubscriptionResponseSchema, shown(subscription));
+      return shown(await subscriptions.resumeSubscription(context, subscriptionId));
     },
 
     async deleteTriggerSubscription(context, { subscriptionId }) {
-      const subscription = await subscriptions.deleteSubscription(context, subscriptionId);
-      return create(DeleteTriggerSubscriptionResponseSchema, shown(subscription));
+      return shown(await subscriptions.deleteSubscription(context, subscriptionId));
     },
 
-    async listTriggerEvents({ tenantId, operation, sql, principal }, request) {
+    listTriggerEvents(context, request) {
       const { subscriptionId, status } = request;
-      const inProduction = productionOf(principal);
-      const page = await readPage(
-        cursors,
-        request,
-        { tenantId, operation: operation.id, filter: [subscriptionId, status, inProduction] },
-        ({ id }: TriggerEvent) => id,
-        (wanted) => eventStore(sql).list(tenantId, { subscriptionId, status, inProduction }, wanted),
+      const filter = { subscriptionId, status, inProduction: productionOf(context.principal) };
+      return context.page("events", request, Object.values(filter), (wanted) =>
+        eventStore(context.sql).list(context.tenantId, filter, wanted),
       );
-      return create(ListTriggerEventsResponseSchema, { ...page, events: page.items.map(fromEvent) });
     },
 
-    async getTriggerEvent(context, { eventId }) {
-      return create(GetTriggerEventResponseSchema, { event: fromEvent(await events.getEvent(context, eventId)) });
-    },
+    getTriggerEvent: async (context, { eventId }) => ({ event: await events.getEvent(context, eventId) }),
 
-    async replayTriggerEvent(context, { eventId }) {
-      return create(ReplayTriggerEventResponseSchema, { event: fromEvent(await events.replayEvent(context, eventId)) });
-    },
+    replayTriggerEvent: async (context, { eventId }) => ({ event: await events.replayEvent(context, eventId) }),
 
-    async replayTriggerEvents(context, { subscriptionId, from, to, status }) {
+    replayTriggerEvents(context, { subscriptionId, from, to, status }) {
       const range = { from: dateOf(from!), to: dateOf(to!), status: (status || "dead") as ReplayRange["status"] };
-      return create(ReplayTriggerEventsResponseSchema, await events.replayEvents(context, subscriptionId, range));
+      return events.replayEvents(context, subscriptionId, range);
     },
   };
 }

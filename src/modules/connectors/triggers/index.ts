@@ -50,7 +50,7 @@ export type { CompileTemplate, EnvironmentLookup, FindPoolId };
 export type TriggerConnections = ConnectionAccess & SubscriptionParts["connections"];
 
 export interface TriggerParts
-  extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "shares" | "cursors" | "keyring" | "metrics"> {
+  extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "shares" | "keyring" | "metrics"> {
   readonly events: EventRecorder;
   readonly catalogue: Pick<Catalogue, "trigger">;
   readonly connections: TriggerConnections;
