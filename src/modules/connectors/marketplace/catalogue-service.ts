@@ -81,7 +81,7 @@ export function createCatalogueService({ events, builtin, publishers, owners }: 
     const installation = await installationStore(sql).findPack(tenantId, publisher, name);
     const deprecatedBy = await packStore(sql).deprecatedBy(tenantId, publisher, name);
     return {
-      ...{ ...signed, signed, yanked, versions },
+      ...{ ...summaryOf(signed), signed, yanked, versions },
       deprecatedBy: deprecatedBy || signed.pack.deprecatedBy,
       builtIn: isReservedPublisher(publisher),
       installationId: installation?.id ?? null,

@@ -1,36 +1,7 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import {
-  ExportPackResponseSchema,
-  GetInstallationResponseSchema,
-  GetPackResponseSchema,
-  type Installation as InstallationMessage,
-  InstallationSchema,
-  InstallPackResponseSchema,
-  type InstallPlan as InstallPlanMessage,
-  InstallPlanSchema,
-  ListInstallationsResponseSchema,
-  ListPacksResponseSchema,
-  ListPublisherKeysResponseSchema,
-  type Pack as PackMessage,
-  type PackPermissions,
-  PackSchema,
-  PreviewInstallResponseSchema,
-  type PublisherKey as PublisherKeyMessage,
-  PublisherKeySchema,
-  PublishPackResponseSchema,
-  RegisterPublisherKeyResponseSchema,
-  RevokePublisherKeyResponseSchema,
-  RollbackPackResponseSchema,
-  type MarketplaceService as Rpc,
-  UninstallPackResponseSchema,
-  UpgradePackResponseSchema,
-  YankPackResponseSchema,
-} from "../../../../gen/service/api/marketplace_pb.ts";
+import type { MarketplaceService as Rpc } from "../../../../gen/service/api/marketplace_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import type { JsonObject } from "../../../platform/document/index.ts";
-import { optionalTime, stampFields } from "../../../platform/records/index.ts";
-import { noPermissions, type Permissions, type RecordKind } from "../../pack-records.ts";
+import { noPermissions, type RecordKind } from "../../pack-records.ts";
 import type { CatalogueService, PackView } from "./catalogue-service.ts";
 import type { Slot } from "./domain/pack.ts";
 import { toPageNumber } from "./domain/page-number.ts";
@@ -67,78 +38,71 @@ export function marketplaceHandlers({
       const wanted = toPageNumber(request);
       const { packs, total } = await catalogue.listPacks(context, { query, kind, publisher, installed }, wanted);
       const { page, perPage } = wanted;
-      return create(ListPacksResponseSchema, { packs: packs.map(fromPack), total, page, perPage });
+      return { packs: packs.map(fromPack), total, page, perPage };
     },
 
     async getPack(context, { publisher, name, version }) {
-      const pack = await catalogue.getPack(context, publisher, name, version);
-      return create(GetPackResponseSchema, { pack: fromPack(pack) });
+      return { pack: fromPack(await catalogue.getPack(context, publisher, name, version)) };
     },
 
     async publishPack(context, request) {
       const pack = await metrics.count("publish", context, () =>
         catalogue.publishPack(context, request.pack as JsonObject),
       );
-      return create(PublishPackResponseSchema, { pack: fromPack(pack) });
+      return { pack: fromPack(pack) };
     },
 
     async yankPack(context, { publisher, name, version, reason, deprecatedBy }) {
       const pack = await metrics.count("yank", context, () =>
         catalogue.yankPack(context, { publisher, name, version }, reason, deprecatedBy),
       );
-      return create(YankPackResponseSchema, { pack: fromPack(pack) });
+      return { pack: fromPack(pack) };
     },
 
     async exportPack(context, { publisher, name, version, title, description, records }) {
       const wanted = records.map(({ kind, record }) => ({ kind: kind as RecordKind, record }));
       const request = { publisher, name, version, title, description, records: wanted };
-      return create(ExportPackResponseSchema, {
-        pack: (await metrics.count("export", context, () => exportPack(context, request))) as never,
-      });
+      return { pack: await metrics.count("export", context, () => exportPack(context, request)) };
     },
 
     async registerPublisherKey(context, { publisher, publicKey }) {
-      const key = await publishers.registerKey(context, publisher, publicKey);
-      return create(RegisterPublisherKeyResponseSchema, { publisherKey: fromKey(key) });
+      return { publisherKey: fromKey(await publishers.registerKey(context, publisher, publicKey)) };
     },
 
     async listPublisherKeys(context, request) {
       const wanted = toPageNumber(request);
       const { keys, total } = await publishers.listKeys(context, request.publisher, wanted);
       const { page, perPage } = wanted;
-      return create(ListPublisherKeysResponseSchema, { publisherKeys: keys.map(fromKey), total, page, perPage });
+      return { publisherKeys: keys.map(fromKey), total, page, perPage };
     },
 
     async revokePublisherKey(context, { id, reason }) {
-      const key = await publishers.revokeKey(context, id, reason);
-      return create(RevokePublisherKeyResponseSchema, { publisherKey: fromKey(key) });
+      return { publisherKey: fromKey(await publishers.revokeKey(context, id, reason)) };
     },
 
     async previewInstall(context, { publisher, name, version, slots = {} }) {
       const plan = await metrics.count("preview", context, () =>
         installations.preview(context, { publisher, name, version, slots }),
       );
-      return create(PreviewInstallResponseSchema, { plan: fromPlan(plan) });
+      return { plan: fromPlan(plan) };
     },
 
     async installPack(context, { publisher, name, version, slots = {} }) {
       const installation = await metrics.count("install", context, () =>
         installations.installPack(context, { publisher, name, version, slots }),
       );
-      return create(InstallPackResponseSchema, { installation: fromInstallation(installation) });
+      return { installation: fromInstallation(installation) };
     },
 
     async listInstallations(context, request) {
       const wanted = toPageNumber(request);
       const { installations: found, total } = await installations.listInstallations(context, request.kind, wanted);
       const { page, perPage } = wanted;
-      const shown = found.map(fromInstallation);
-      return create(ListInstallationsResponseSchema, { installations: shown, total, page, perPage });
+      return { installations: found.map(fromInstallation), total, page, perPage };
     },
 
     async getInstallation(context, { id }) {
-      const installation = await installations.getInstallation(context, id);
-      return create(GetInstallationResponseSchema, { installation: fromInstallation(installation) });
+      return { installation: fromInstallation(await installations.getInstallation(context, id)) };
     },
 
     async upgradePack(context, { id, version, slots = {}, onConflict, acceptedPermissions }) {
@@ -148,91 +112,46 @@ export function marketplaceHandlers({
       const { upgraded, plan } = await metrics.count("upgrade", context, () =>
         installations.upgradePack(context, upgrade),
       );
-      const installation = fromInstallation(upgraded);
-      return create(UpgradePackResponseSchema, { installation, plan: fromPlan(plan) });
+      return { installation: fromInstallation(upgraded), plan: fromPlan(plan) };
     },
 
     async rollbackPack(context, { id, discardChanges }) {
       const installation = await metrics.count("rollback", context, () =>
         installations.rollBackPack(context, id, discardChanges),
       );
-      return create(RollbackPackResponseSchema, { installation: fromInstallation(installation) });
+      return { installation: fromInstallation(installation) };
     },
 
     async uninstallPack(context, { id, keepRecords }) {
       const installation = await metrics.count("uninstall", context, () =>
         installations.uninstallPack(context, id, keepRecords),
       );
-      return create(UninstallPackResponseSchema, { installation: fromInstallation(installation) });
+      return { installation: fromInstallation(installation) };
     },
   };
 }
 
-function fromPack({ pack, digest, keyId, signed, versions, ...state }: PackView): PackMessage {
-  return create(PackSchema, {
-    publisher: pack.publisher,
-    name: pack.name,
-    kind: pack.kind,
-    version: pack.version,
-    title: pack.title,
-    description: pack.description,
-    tags: [...pack.tags],
-    permissions: fromPermissions(pack.permissions),
-    requires: [...pack.requires],
+function fromPack({ pack, signed, ...view }: PackView) {
+  return {
+    ...pack,
+    ...view,
     slots: pack.slots.map(fromSlot),
-    digest,
-    keyId,
-    yanked: state.yanked,
-    deprecatedBy: state.deprecatedBy,
-    builtIn: state.builtIn,
-    installationId: state.installationId ?? "",
-    installedVersion: state.installedVersion ?? "",
-    ...(signed !== undefined && { document: writeSignedPack(signed) as never }),
-    versions: versions.map(({ publishedAt, ...version }) => ({ ...version, ...timeField("publishedAt", publishedAt) })),
-  });
-}
-
-function timeField<N extends string>(name: N, time: Date | null) {
-  return time === null ? {} : ({ [name]: timestampFromDate(time) } as Record<N, ReturnType<typeof timestampFromDate>>);
+    installationId: view.installationId ?? "",
+    installedVersion: view.installedVersion ?? "",
+    document: signed && writeSignedPack(signed),
+  };
 }
 
 function fromSlot({ defaultValue, ...slot }: Slot) {
   return { ...slot, defaultValue: defaultValue === undefined ? "" : String(defaultValue) };
 }
 
-function fromKey({ createdAt, revokedAt, ...key }: PublisherKey): PublisherKeyMessage {
-  const times = { createdAt: optionalTime(createdAt), revokedAt: optionalTime(revokedAt) };
-  return create(PublisherKeySchema, { ...key, builtIn: createdAt === null, ...times });
-}
+const fromKey = (key: PublisherKey) => ({ ...key, builtIn: key.createdAt === null });
 
-function fromInstallation(view: InstallationView): InstallationMessage {
-  const { installation, permissions, records, changes } = view;
-  const { tenantId, id, publisher, name, kind, version, digest, slots } = installation;
-  return create(InstallationSchema, {
-    ...{ tenantId, id, publisher, name, kind, version, digest, slots: slots as never },
-    permissions: fromPermissions(permissions),
-    records: records.map(({ key, kind: recordKind, recordId }) => ({ key, kind: recordKind, recordId })),
-    canRollBack: view.canRollBack,
-    availableVersion: view.availableVersion,
-    changes: changes.map(({ createdAt, ...change }) => ({ ...change, createdAt: timestampFromDate(createdAt) })),
-    ...stampFields(installation),
-  });
-}
+const fromInstallation = ({ installation, ...view }: InstallationView) => ({ ...installation, ...view });
 
-function fromPlan(plan: InstallPlan): InstallPlanMessage {
-  return create(InstallPlanSchema, {
-    publisher: plan.publisher,
-    name: plan.name,
-    fromVersion: plan.fromVersion,
-    toVersion: plan.toVersion,
-    changes: plan.changes.map((change) => ({ ...change, paths: [...change.paths] })),
-    conflicts: [...plan.conflicts],
-    addedPermissions: fromPermissions(plan.added),
-    removedPermissions: fromPermissions(plan.removed),
-    missingSlots: [...plan.missingSlots],
-  });
-}
-
-function fromPermissions({ hosts, scopes, effects }: Permissions): Omit<PackPermissions, "$typeName"> {
-  return { hosts: [...hosts], scopes: [...scopes], effects: [...effects] };
-}
+const fromPlan = ({ added, removed, ...plan }: InstallPlan) => ({
+  ...plan,
+  addedPermissions: added,
+  removedPermissions: removed,
+});

@@ -9,8 +9,6 @@
  * owner: the module that owns a kind of record. image: the rows of a record, from which a rollback restores them.
  */
 
-import type { MarketplaceService as Rpc } from "../../../../gen/service/api/marketplace_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { FindUses, PackRecords } from "../../pack-records.ts";
@@ -44,19 +42,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "log" | "metrics"> 
   readonly folder?: string;
 }
 
-/** The module's public API. */
-export interface Marketplace {
-  readonly handlers: Handlers<typeof Rpc>;
-}
-
-export function createMarketplace({
-  db,
-  log,
-  events,
-  sources,
-  folder = builtinFolder,
-  ...parts
-}: Dependencies): Marketplace {
+export function createMarketplace({ db, log, events, sources, folder = builtinFolder, ...parts }: Dependencies) {
   const metrics = createMarketplaceMetrics(parts.metrics);
   const builtin = createBuiltinPacks({ folder, log });
   const owners = createRecordOwners({ records: sources.packRecords, findUses: sources.findUses });
