@@ -157,11 +157,11 @@ export type OwnCommitHandler = {
  * transaction, and `run` in it. `run` verifies what may have changed since, and throws PrepareAgain to have its transaction
  * rolled back and both run again.
  */
-export type PreparedHandler = {
+export type PreparedHandler<Response = object> = {
   // biome-ignore lint/suspicious/noExplicitAny: as with Handler.
   readonly prepare: (context: Context, request: any, from: any) => Promise<any>;
   // biome-ignore lint/suspicious/noExplicitAny: as with Handler.
-  readonly run: (context: Context, request: any, prepared: any) => Promise<object>;
+  readonly run: (context: Context, request: any, prepared: any) => Promise<Response>;
 };
 
 /** Makes an operation prepare again; `from` is passed to `prepare`, undefined at first. */

@@ -19,15 +19,6 @@ export function newStamps(nowMs: number): Stamps {
   return { createdAt: now, updatedAt: now, recordVersion: 1 };
 }
 
-/** Converts stamps to message fields. */
-export function stampFields({ createdAt, updatedAt, recordVersion }: Stamps) {
-  return {
-    createdAt: timestampFromDate(createdAt),
-    updatedAt: timestampFromDate(updatedAt),
-    recordVersion: BigInt(recordVersion),
-  };
-}
-
 /** Converts an optional time to a message field. */
 export function optionalTime(time: Date | null | undefined): Timestamp | undefined {
   return time === null || time === undefined ? undefined : timestampFromDate(time);

@@ -43,7 +43,7 @@ export function objectHandlers(service: ObjectService, metrics: ObjectMetrics): 
         service.checkEvidence(context, runId, streamId, intentId),
       async run(context: Context, _request: CommitWorkflowObjectRequest, checked: CheckedIntent) {
         const intent = await service.commitObject(context, checked);
-        return { sequence: intent.sequence, intent: fromIntent(intent, context.nowMs) };
+        return { sequence: intent.sequence!, intent: fromIntent(intent, context.nowMs) };
       },
     },
 
