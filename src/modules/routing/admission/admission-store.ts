@@ -9,20 +9,10 @@ import {
   totalOf,
 } from "../../../platform/paging/index.ts";
 import type { ConstraintKind, GroupRef, GroupStatus } from "./domain/admission.ts";
+import type { GroupRow } from "./group-store.ts";
 
 /** A group as operators see it. */
-export interface GroupRecord extends GroupRef {
-  readonly tenantId: TenantId;
-  readonly environmentId: string;
-  readonly poolId: string;
-  readonly itemId: string;
-  readonly since: Date | null;
-  readonly until: Date | null;
-  readonly tatMs: number;
-  readonly slots: number;
-  readonly inUse: number;
-  readonly updatedAt: Date;
-  readonly clearedAt: Date | null;
+export interface GroupRecord extends Omit<GroupRow, "itemStarted"> {
   readonly clearedBy: string;
   readonly clearedReason: string;
   /** Number of items waiting in the group, counted up to `countMax`. */

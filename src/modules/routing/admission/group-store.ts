@@ -41,10 +41,9 @@ export async function retryOnConflict<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-interface GroupRow {
+/** The stored state of a group. */
+export interface GroupRow extends GroupRef {
   readonly tenantId: TenantId;
-  readonly kind: ConstraintKind;
-  readonly groupId: string;
   readonly environmentId: string;
   readonly poolId: string;
   readonly itemId: string;

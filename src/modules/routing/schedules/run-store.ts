@@ -28,13 +28,9 @@ export type NewRun = Pick<
   "tenantId" | "scheduleId" | "id" | "time" | "cause" | "state" | "request" | "dueAt" | "errorCode" | "errorMessage"
 >;
 
-export interface RunResult {
+export interface RunResult
+  extends Pick<ScheduleRun, "itemId" | "decisionId" | "outcome" | "errorCode" | "errorMessage"> {
   readonly state: "routed" | "failed";
-  readonly itemId: string;
-  readonly decisionId: string;
-  readonly outcome: string;
-  readonly errorCode: string;
-  readonly errorMessage: string;
   /** Whether a later time cannot succeed before somebody changes something. */
   readonly permanent: boolean;
 }

@@ -15,13 +15,7 @@ import { requestAt } from "./due-runs.ts";
 import { runStore } from "./run-store.ts";
 import { type SchedulePosition, scheduleStore } from "./schedule-store.ts";
 
-export interface ScheduleInput {
-  readonly name: string;
-  readonly timing: Timing;
-  /** The item in its JSON form. */
-  readonly item: JsonObject;
-  readonly paused: boolean;
-}
+export type ScheduleInput = Pick<Schedule, "name" | "timing" | "item" | "paused">;
 
 /** The fields that an update can change. */
 export type ScheduleChange = Partial<Omit<ScheduleInput, "paused">>;

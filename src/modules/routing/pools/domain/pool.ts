@@ -39,24 +39,11 @@ export interface PoolMembers {
   readonly ruleCount: number;
 }
 
-/** Input of createPool. */
-export interface NewPool {
-  /** Empty selects production. */
-  readonly environmentId: string;
-  readonly name: string;
-  readonly description: string;
-  readonly strategy: Strategy;
-  readonly status: PoolStatus;
-  readonly settings: PoolSettings;
-}
+/** Input of createPool. An empty environment selects production. */
+export type NewPool = Pick<StoredPool, "environmentId" | "name" | "description" | "strategy" | "status" | "settings">;
 
 /** Input of updatePool; undefined fields are unchanged. */
-export interface PoolChange {
-  readonly name?: string | undefined;
-  readonly description?: string | undefined;
-  readonly strategy?: Strategy | undefined;
-  readonly status?: PoolStatus | undefined;
-  readonly settings?: PoolSettings | undefined;
+export interface PoolChange extends Partial<Omit<NewPool, "environmentId">> {
   /** Config paths to reset to their defaults before the settings are merged. */
-  readonly resetConfig?: readonly string[] | undefined;
+  readonly resetConfig?: readonly string[];
 }

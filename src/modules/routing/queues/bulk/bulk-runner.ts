@@ -12,7 +12,7 @@ import { type BulkOperation, isEnded, remainingItems } from "./domain/bulk-opera
 import { changeItems, itemEvents } from "./item-batch.ts";
 import { itemScan } from "./item-scan.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
+export interface BulkRunnerParts extends Pick<PlatformServices, "db" | "clock"> {
   readonly events: EventRecorder;
   readonly call: OperationCaller;
   /** Waits until recently leased items of a pool are with a worker or wait again. */
@@ -33,7 +33,7 @@ const retrySize = 500;
  * Creates the runner. A batch of items and the progress are stored in one commit. A batch of dead letters is noted before it is
  * retried under an idempotency key. So a node that takes over neither repeats nor miscounts a batch.
  */
-export function createBulkRunner({ db, clock, events, call, settleRecentLeases, wakeReady, onEnded }: Dependencies) {
+export function createBulkRunner({ db, clock, events, call, settleRecentLeases, wakeReady, onEnded }: BulkRunnerParts) {
   /** Runs in a transaction if nobody else has continued or ended the operation since it was read. */
   async function continueIn<T>(operation: BulkOperation, run: (tx: Sql) => Promise<T>): Promise<T | undefined> {
     return db.transaction(async (tx) => {

@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import { lowestUlid } from "../../../../platform/ids/ulid.ts";
+import type { ReleasedLease } from "../transitions/lease-release.ts";
 import type { BulkCount, MatchedState, QueueItemFilter } from "./domain/bulk-operation.ts";
 
 /** The items that a scan reads. */
@@ -14,15 +15,8 @@ export interface ScanRange {
 }
 
 /** A matching item. */
-export interface ScannedItem {
-  readonly tenantId: TenantId;
-  readonly id: string;
-  readonly poolId: string;
+export interface ScannedItem extends ReleasedLease {
   readonly state: MatchedState;
-  readonly leaseToken: string;
-  readonly singletonGroup: string;
-  readonly debounceGroup: string;
-  readonly concurrencyGroup: string;
 }
 
 /** A part of a queue that was scanned. */

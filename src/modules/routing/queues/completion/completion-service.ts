@@ -1,5 +1,3 @@
-import type { JsonValue } from "@bufbuild/protobuf";
-import type { TenantId } from "../../../../platform/access/index.ts";
 import { createBatcher, type Database, type Sql } from "../../../../platform/db/index.ts";
 import { isUlid } from "../../../../platform/ids/ulid.ts";
 import { groupNamesOf } from "../../admission/index.ts";
@@ -14,7 +12,7 @@ import {
   readItemGroups,
   type TransitionedItem,
 } from "../transitions/transition-store.ts";
-import { type CompletedRow, completePlainItems } from "./completion-store.ts";
+import { type CompletedRow, type Completion, completePlainItems } from "./completion-store.ts";
 
 /** Why an attempt failed. */
 export interface WorkFailure {
@@ -26,11 +24,7 @@ export interface WorkFailure {
 }
 
 /** A worker's report on a leased item: completed, failed or given back. */
-export interface WorkReport {
-  readonly tenantId: TenantId;
-  readonly poolId: string;
-  readonly id: string;
-  readonly token: string;
+export interface WorkReport extends Completion {
   /** Undefined when the work is completed or given back. */
   readonly failure: WorkFailure | undefined;
   /** Whether the worker gives the item back: no attempt is used up. */
@@ -42,8 +36,6 @@ export interface WorkReport {
   readonly maxRetries: number;
   readonly cost?: number | undefined;
   readonly score?: number | undefined;
-  /** The result of completed work; undefined for none. */
-  readonly result?: JsonValue | undefined;
   /** Whether the item's state changes are recorded as events. */
   readonly itemEvents: boolean;
 }

@@ -5,12 +5,12 @@ import type { QueueItem } from "../domain/queue-item.ts";
 import { historyColumns } from "../history/history-store.ts";
 
 /** A completed lease. None of the texts contains a line break. */
-interface Completion {
+export interface Completion {
   readonly tenantId: TenantId;
   readonly poolId: string;
   readonly id: string;
   readonly token: string;
-  /** The result of the work; undefined for none. */
+  /** The result of completed work; undefined for none. */
   readonly result?: JsonValue | undefined;
 }
 

@@ -21,19 +21,10 @@ export interface Offeree {
 }
 
 /** An open offer, with the item that is offered. */
-export interface OpenOffer {
-  readonly id: string;
-  readonly poolId: string;
-  readonly recipientId: string;
+export interface OpenOffer extends Omit<LeasedRow, "leaseToken" | "leaseUntil" | "rank"> {
   readonly offerNumber: number;
   readonly offeredAt: Date;
   readonly dueAt: Date;
-  readonly type: string;
-  readonly key: string;
-  readonly attributes: Record<string, never>;
-  readonly payload: Record<string, never>;
-  readonly priority: number;
-  readonly attempt: number;
 }
 
 /** Reads a page of the open offers of a pool; of one recipient unless it is empty. */

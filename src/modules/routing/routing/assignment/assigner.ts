@@ -4,14 +4,13 @@ import { createTenantQueue } from "../../../../platform/event-loop/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { PlatformServices } from "../../../area.ts";
-import type { EventRecorder } from "../../../operations/index.ts";
 import { type PoolId, type PoolReader, type PoolSnapshot, sideOf } from "../../pools/index.ts";
-import { type Offeree, readQueueActive, type UnassignedItems } from "../../queues/index.ts";
+import { readQueueActive } from "../../queues/index.ts";
 import { createBackgroundBudget, decideWithinBudget } from "../decisions/decision-budget.ts";
 import { capacityReasons } from "../domain/assignment-retry.ts";
 import { SlicedDecision } from "../domain/decision-engine.ts";
-import type { LivePools, LiveView } from "../outcomes/live-pools.ts";
-import { createAssignmentPage, snapshotName } from "./assignment-page.ts";
+import type { LiveView } from "../outcomes/live-pools.ts";
+import { type AssignmentPageParts, createAssignmentPage, snapshotName } from "./assignment-page.ts";
 import {
   absentRecipients,
   poolsWithUnassigned,
@@ -24,16 +23,11 @@ import {
 } from "./assignment-store.ts";
 import { IdlePools } from "./idle-pools.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "shares"> {
+interface Dependencies
+  extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "shares">,
+    Omit<AssignmentPageParts, "announceWaitingItem"> {
   readonly changes: Pick<TenantChanges, "onChange">;
   readonly pools: PoolReader;
-  readonly live: LivePools;
-  readonly events: EventRecorder;
-  /** Redirects or fails items that have no recipient in their pool. */
-  readonly unassignedItems: UnassignedItems;
-  readonly wake: (tenantId: string, poolId: string) => void;
-  /** Called after the commit with those that got an offer. */
-  readonly onOffered: (made: readonly Offeree[]) => void;
   /** The interval of the poll for items without an announcement. */
   readonly pollMs: number;
 }

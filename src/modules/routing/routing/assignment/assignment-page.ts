@@ -20,10 +20,11 @@ import {
   type WaitingPool,
 } from "./assignment-store.ts";
 
-interface Dependencies {
+export interface AssignmentPageParts {
   readonly db: Database;
   readonly live: LivePools;
   readonly events: EventRecorder;
+  /** Redirects or fails items that have no recipient in their pool. */
   readonly unassignedItems: UnassignedItems;
   readonly wake: (tenantId: string, poolId: string) => void;
   /** Called after the commit with those that got an offer. */
@@ -50,7 +51,7 @@ export function snapshotName({ digest }: Pick<PoolSnapshot, "digest">): string {
 }
 
 export function createAssignmentPage(
-  dependencies: Dependencies,
+  dependencies: AssignmentPageParts,
   pool: WaitingPool,
   { live: livePool, pool: first }: LiveView,
 ) {

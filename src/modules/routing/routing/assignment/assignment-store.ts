@@ -1,5 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
+import type { OfferedItem } from "../../queues/index.ts";
 
 /** A pool in which items wait for a recipient. */
 export interface WaitingPool {
@@ -90,7 +91,7 @@ export interface QueuePosition {
 }
 
 /** An item that waits for a recipient, with the fields that decisions need. */
-export interface UnassignedItem extends QueuePosition {
+export interface UnassignedItem extends QueuePosition, Omit<OfferedItem, "id"> {
   /** Whether the item is due for another search; otherwise it only waits for a free place. */
   readonly due: boolean;
   /** The number of unsuccessful searches for a recipient. */
@@ -99,11 +100,6 @@ export interface UnassignedItem extends QueuePosition {
   readonly lastReason: string | null;
   /** Whether its rules were never evaluated because the budget of the routing call was exhausted. */
   readonly undecided: boolean;
-  readonly type: string;
-  readonly key: string;
-  readonly attributes: Readonly<Record<string, unknown>>;
-  readonly requirements: Readonly<Record<string, unknown>>;
-  readonly priority: number;
   /** Recipients that refused the item since everyone was last considered; null when nobody did. */
   readonly refusedBy: readonly string[] | null;
   /** Seconds since the last refusal; null when there was none. */
