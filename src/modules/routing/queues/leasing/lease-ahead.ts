@@ -36,7 +36,7 @@ export interface AheadBuffer {
   close(): void;
 }
 
-interface Dependencies extends Pick<PlatformServices, "db" | "signals"> {
+export interface LeaseAheadParts extends Pick<PlatformServices, "db" | "signals"> {
   readonly changes: Pick<TenantChanges, "onChange">;
   readonly log: Pick<Log, "warn">;
   /** Called with each pool whose items became ready. */
@@ -88,7 +88,7 @@ export type LeaseAhead = ReturnType<typeof createLeaseAhead>;
  * Creates this node's buffers. A buffered item is leased like any other: if the node crashes, its lease expires. Items
  * that no worker requests within `ageMaxMs` are given back.
  */
-export function createLeaseAhead({ db, signals, changes, log, wake, nowMs }: Dependencies) {
+export function createLeaseAhead({ db, signals, changes, log, wake, nowMs }: LeaseAheadParts) {
   const budget = createMemoryBudget();
   const buffers = new Set<{
     readonly tenantId: TenantId;

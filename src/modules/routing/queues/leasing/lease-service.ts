@@ -1,12 +1,9 @@
-import type { TenantId } from "../../../../platform/access/index.ts";
-import { nextWake, type TenantChanges } from "../../../../platform/db/index.ts";
-import type { Log } from "../../../../platform/log/log.ts";
-import type { PlatformServices } from "../../../area.ts";
+import { nextWake } from "../../../../platform/db/index.ts";
 import type { LeaseLimits } from "../../admission/index.ts";
 import type { Recipient } from "../../pools/index.ts";
 import { parseLeaseToken } from "../completion/completion-service.ts";
 import { createItemScans } from "./item-scans.ts";
-import { createLeaseAhead } from "./lease-ahead.ts";
+import { createLeaseAhead, type LeaseAheadParts } from "./lease-ahead.ts";
 import { createLeaseBatchGroups, noItems, queueTopic } from "./lease-batch-groups.ts";
 import { ageMaxMs } from "./lease-buffer.ts";
 import type { LeaseRequest } from "./lease-request.ts";
@@ -33,11 +30,7 @@ export type ReturnRequest = Pick<LeaseRequest, "tenantId" | "poolId" | "ageingMs
 /** Selects the items without a recipient that a worker may take; returns their ids. */
 export type OfferFilter = (items: readonly OfferedItem[]) => Promise<readonly string[]>;
 
-interface Dependencies extends Pick<PlatformServices, "db" | "signals"> {
-  readonly changes: Pick<TenantChanges, "onChange">;
-  readonly log: Pick<Log, "warn">;
-  /** Called with each pool whose items became ready. */
-  readonly wake: (tenantId: TenantId, poolId: string) => void;
+interface Dependencies extends Omit<LeaseAheadParts, "nowMs"> {
   /** Called when leases were ended, so that their items return to the queue at once. */
   readonly onLeasesEnded: () => void;
   /** A monotonic clock, for the age of leases. */

@@ -1,7 +1,7 @@
 import type { Context } from "../../../../chain/call.ts";
-import type { Failure } from "../../../../errors/index.ts";
+import { fail } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Signals } from "../../../../platform/db/index.ts";
+import type { Signals, Sql } from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 
 /** The callers of this node that wait for something to happen to a target: an item, or a recipient. */
@@ -33,18 +33,23 @@ export interface WaitLimits {
   readonly tenant: number;
 }
 
-interface Dependencies<Target> {
-  /** Names the awaited target in signal topics. */
-  readonly name: string;
+/** What waits of every kind need. */
+export interface WaitParts {
+  readonly sql: Sql;
   readonly signals: Signals;
   readonly log: Pick<Log, "warn">;
   readonly limits?: WaitLimits | undefined;
+}
+
+interface Dependencies<Target> extends Omit<WaitParts, "sql"> {
+  /** Names the awaited target in signal topics. */
+  readonly name: string;
   /** The name of a target; only equal targets have the same. */
   readonly keyOf: (target: Target) => string;
   /** Finds the targets to which it has happened. */
   readonly find: (targets: readonly Target[]) => Promise<readonly Target[]>;
-  /** The error of a caller beyond the limits. */
-  readonly tooMany: () => Failure;
+  /** The error message of a caller beyond the limits. */
+  readonly tooMany: string;
 }
 
 const defaultLimits: WaitLimits = { node: 10_000, tenant: 1000 };
@@ -114,7 +119,8 @@ export function createWaits<Target extends { readonly tenantId: TenantId }>(
 
   function add({ tenantId }: Target): void {
     const ofTenant = perTenant.get(tenantId) ?? 0;
-    if (count >= limits.node || ofTenant >= limits.tenant) throw tooMany();
+    if (count >= limits.node || ofTenant >= limits.tenant)
+      throw fail("RATE_LIMITED", { public: tooMany, headers: { "retry-after": "1" } });
     count++;
     perTenant.set(tenantId, ofTenant + 1);
   }
