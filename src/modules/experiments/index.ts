@@ -19,7 +19,6 @@ import {
   compareMeans,
   emptyMoments,
   excludesLoss,
-  type FailureCount,
   type GuardrailTest,
   type MetricMoments,
   testFailureShare,
@@ -41,18 +40,7 @@ import { createScoreService, scoreHandlers } from "./scores/index.ts";
 export type { GuardrailTest };
 
 /** The tests of guardrails and canaries. */
-export interface GuardrailTests {
-  /** Whether the share of failures is below (better) or above (worse) a limit. */
-  testFailureShare(failures: number, keys: number, limit: number): GuardrailTest;
-  /** Whether the mean of values is below or above a limit. */
-  testMean(values: readonly number[], limit: number): GuardrailTest;
-  /** Whether a canary has fewer or more failures than its baseline. */
-  compareFailures(canary: number, baseline: number, canaryShare: number): GuardrailTest;
-  /** Whether a canary is shown to fail at most `margin` more often than its baseline. */
-  excludesLoss(canary: FailureCount, baseline: FailureCount, margin: number): boolean;
-  /** Whether the mean of a canary is below or above that of its baseline. */
-  compareMeans(canary: readonly number[], baseline: readonly number[], canaryShare: number): GuardrailTest;
-}
+export type GuardrailTests = typeof guardrailTests;
 
 /** An outcome of a routed item that is in an experiment. */
 interface OutcomeScore {
@@ -156,12 +144,15 @@ export function createExperiments(dependencies: Dependencies) {
   } satisfies Area & Record<string, unknown>;
 }
 
-const guardrailTests: GuardrailTests = {
+const guardrailTests = {
   testFailureShare,
-  testMean: (values, limit) => testMean(momentsOf(values), limit),
+  /** Whether the mean of values is below or above a limit. */
+  testMean: (values: readonly number[], limit: number) => testMean(momentsOf(values), limit),
   compareFailures,
   excludesLoss,
-  compareMeans: (canary, baseline, share) => compareMeans(momentsOf(canary), momentsOf(baseline), share),
+  /** Whether the mean of a canary is below or above that of its baseline. */
+  compareMeans: (canary: readonly number[], baseline: readonly number[], canaryShare: number) =>
+    compareMeans(momentsOf(canary), momentsOf(baseline), canaryShare),
 };
 
 function momentsOf(values: readonly number[]): MetricMoments {

@@ -9,20 +9,14 @@
  * Answer class: what an answer of a provider means, the same for all providers.
  */
 
-import type {
-  ConnectorCatalogService,
-  ConnectorManifestService,
-} from "../../../../gen/service/api/connector_catalog_pb.ts";
-import type { Handlers } from "../../../chain/handlers.ts";
 import { createTextReader } from "../../../platform/document-text/index.ts";
 import type { PlatformServices } from "../../area.ts";
-import type { PackRecords } from "../../pack-records.ts";
 import { type BuiltinProviders, createBuiltinProviders } from "./catalogue/builtin-catalogue.ts";
-import { type Catalogue, createCatalogue } from "./catalogue/catalogue.ts";
+import { createCatalogue } from "./catalogue/catalogue.ts";
 import { catalogueHandlers, type ReadConfigStates } from "./catalogue/catalogue-handler.ts";
 import { manifestHandlers } from "./manifest-handler.ts";
 import { createManifestRecords } from "./manifest-records.ts";
-import { createManifestService, type ManifestParts, type ManifestService } from "./manifest-service.ts";
+import { createManifestService, type ManifestParts } from "./manifest-service.ts";
 
 export type { Catalogue, PackSource } from "./catalogue/catalogue.ts";
 export type { ReadConfigStates } from "./catalogue/catalogue-handler.ts";
@@ -97,19 +91,6 @@ export type {
 export { createGuardedHttp, type GuardedHttp, type SendLimits } from "./guarded-http.ts";
 export type { FindProviderUse } from "./manifest-service.ts";
 
-/** The module's public API. */
-export interface Manifests {
-  readonly handlers: {
-    readonly catalogue: Handlers<typeof ConnectorCatalogService>;
-    readonly manifests: Handlers<typeof ConnectorManifestService>;
-  };
-  readonly catalogue: Catalogue;
-  /** Adds and removes the manifests of packs, in the caller's transaction. */
-  readonly packs: Pick<ManifestService, "addManifests" | "removeManifests">;
-  /** The manifests as records of packs. */
-  readonly packRecords: PackRecords;
-}
-
 interface Dependencies
   extends Pick<PlatformServices, "cacheLoadDb" | "log">,
     Omit<ManifestParts, "texts" | "catalogue"> {
@@ -124,16 +105,15 @@ export function createManifests({
   configStates,
   builtin = createBuiltinProviders(),
   ...parts
-}: Dependencies): Manifests {
+}: Dependencies) {
   const catalogue = createCatalogue({ cacheLoadDb, changes: parts.changes, shares: parts.shares, log, builtin });
   const service = createManifestService({ ...parts, catalogue, texts: createTextReader() });
   return {
-    handlers: {
-      catalogue: catalogueHandlers(catalogue, configStates),
-      manifests: manifestHandlers(service),
-    },
+    handlers: { catalogue: catalogueHandlers(catalogue, configStates), manifests: manifestHandlers(service) },
     catalogue,
+    /** Adds and removes the manifests of packs, in the caller's transaction. */
     packs: service,
+    /** The manifests as records of packs. */
     packRecords: createManifestRecords({ ...parts, service }),
   };
 }
