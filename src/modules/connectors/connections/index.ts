@@ -26,7 +26,7 @@ import {
 } from "./connection-opener.ts";
 import { createConnectionUpdates } from "./connection-updates.ts";
 import { createSecretReader } from "./credentials/known-secrets.ts";
-import { bindingOf, type Connection, type ConnectionAttempt } from "./domain/connection.ts";
+import { bindingOf, type Connection, type ConnectionAttempt, type EndUser } from "./domain/connection.ts";
 import { createGrantService, type Grant, type GrantRefusal } from "./grant-service.ts";
 import { connectionHandlers } from "./handler.ts";
 import type { RefreshTimes } from "./refresh/lease-claims.ts";
@@ -44,7 +44,7 @@ import { createGrantProver } from "./verification/grant-prover.ts";
 
 export { checkFields } from "./domain/field-check.ts";
 export { type GrantProver, isProofFault, type ProofFailure, type ProvenGrant } from "./verification/grant-prover.ts";
-export type { Connection, ConnectionAttempt, ConnectionFailure, Grant, GrantRefusal, OpenConnection, Refusal };
+export type { Connection, ConnectionAttempt, ConnectionFailure, EndUser, Grant, GrantRefusal, OpenConnection, Refusal };
 
 /** Validates settings and credentials of providers that are not in the catalogue. */
 export type ConnectionCheck = ConnectionParts["check"];

@@ -3,17 +3,12 @@ import { invalid } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Binding } from "../../../../platform/crypto/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
+import type { EndUser } from "../../connections/index.ts";
 import type { AuthMode } from "../../manifests/index.ts";
 import type { SessionStatus } from "./session-status.ts";
 import { checkOrigin, checkRedirectUri } from "./web-address.ts";
 
 export type ConnectSessionId = string & { readonly __id: "connect_session" };
-
-export interface SessionEndUser {
-  readonly id: string;
-  readonly email: string;
-  readonly displayName: string;
-}
 
 /** Why a session failed. */
 export type SessionError =
@@ -36,7 +31,7 @@ interface SessionDetails {
   readonly allowedProviderKeys: readonly string[];
   /** Empty for the default config of the provider. */
   readonly providerConfigId: string;
-  readonly endUser: SessionEndUser;
+  readonly endUser: EndUser;
   /** The connection to reconnect; empty for a new one. */
   readonly connectionId: string;
   /** Empty for a name made of the provider and the end user. */
