@@ -17,9 +17,7 @@ export function providerConfigHandlers(
     ...providerConfigVersionHandlers(service),
 
     async createProviderConfig(context, request) {
-      const { providerKey, name, environmentId, clientId, secrets, scopes, settings, manifestVersion } = request;
-      const input = { providerKey, name, environmentId, clientId, secrets, scopes, settings, manifestVersion };
-      return { providerConfig: fromConfig(await service.createProviderConfig(context, input)) };
+      return { providerConfig: fromConfig(await service.createProviderConfig(context, request)) };
     },
 
     async getProviderConfig(context, { id }) {
