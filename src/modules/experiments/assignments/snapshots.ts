@@ -5,16 +5,7 @@ import { experimentStore } from "../experiments/index.ts";
 import { type CompiledExperiment, compileExperiment } from "./eligibility.ts";
 
 /** The experiments of tenants, in memory, ready to assign. */
-export interface Snapshots {
-  /** An experiment by id; undefined if the tenant has none. A promise while it is read. */
-  find(tenantId: TenantId, id: string): CompiledExperiment | undefined | Promise<CompiledExperiment | undefined>;
-  /** An experiment by its key in an environment, which is named by its id or its key. A promise while it is read. */
-  findByKey(
-    tenantId: TenantId,
-    environment: string,
-    key: string,
-  ): CompiledExperiment | undefined | Promise<CompiledExperiment | undefined>;
-}
+export type Snapshots = ReturnType<typeof createSnapshots>;
 
 type Dependencies = Pick<PlatformServices, "cacheLoadDb" | "changes">;
 
@@ -23,7 +14,7 @@ interface Found {
 }
 
 /** Creates the snapshots of this node. They are dropped when the tenant changes. */
-export function createSnapshots({ cacheLoadDb, changes }: Dependencies): Snapshots {
+export function createSnapshots({ cacheLoadDb, changes }: Dependencies) {
   const byId = createTenantCache<string, Found>({
     changes,
     async load(name) {
@@ -46,9 +37,12 @@ export function createSnapshots({ cacheLoadDb, changes }: Dependencies): Snapsho
   const compiledOf = (found: Found | Promise<Found>) =>
     found instanceof Promise ? found.then(({ compiled }) => compiled) : found.compiled;
   return {
-    find: (tenantId, id) => compiledOf(byId.get(`${tenantId} ${id}`)),
-    // Callers choose the environment and the key, so the name must separate them whatever they contain.
-    findByKey: (tenantId, environment, key) => compiledOf(byKey.get(JSON.stringify([tenantId, environment, key]))),
+    /** An experiment by id; undefined if the tenant has none. A promise while it is read. */
+    find: (tenantId: TenantId, id: string) => compiledOf(byId.get(`${tenantId} ${id}`)),
+    /** An experiment by its key in an environment, which is named by its id or its key. A promise while it is read. */
+    findByKey: (tenantId: TenantId, environment: string, key: string) =>
+      // Callers choose the environment and the key, so the name must separate them whatever they contain.
+      compiledOf(byKey.get(JSON.stringify([tenantId, environment, key]))),
   };
 }
 

@@ -6,18 +6,16 @@ import { pointOf } from "./domain/history.ts";
 import { insertPoint, lockDuePoint } from "./history-store.ts";
 import { readPhases } from "./moment-store.ts";
 
-export interface HistoryWriter {
-  /** Writes one due point; returns whether there was one. */
-  writeDue(): Promise<boolean>;
-}
+export type HistoryWriter = ReturnType<typeof createHistoryWriter>;
 
 interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly events: EventRecorder;
 }
 
 /** Creates the writer. A changed verdict is an event. */
-export function createHistoryWriter({ db, clock, events }: Dependencies): HistoryWriter {
+export function createHistoryWriter({ db, clock, events }: Dependencies) {
   return {
+    /** Writes one due point; returns whether there was one. */
     async writeDue() {
       const nowMs = clock.now();
       return db.transaction(async (tx) => {

@@ -12,9 +12,7 @@ interface Dependencies {
 }
 
 /** Queries a store that speaks the HTTP API of Prometheus. */
-export interface PrometheusClient {
-  queryRange(query: string, range: TimeRange, signal: AbortSignal): Promise<readonly StoredSeries[]>;
-}
+export type PrometheusClient = ReturnType<typeof createPrometheusClient>;
 
 /** The store's response. */
 interface Answer {
@@ -26,7 +24,7 @@ interface Answer {
 /** Time for the store's answer to arrive after the store has stopped the query. */
 const answerMs = 1000;
 
-export function createPrometheusClient({ url, token, log }: Dependencies): PrometheusClient {
+export function createPrometheusClient({ url, token, log }: Dependencies) {
   const endpoint = `${url.replace(/\/+$/, "")}/api/v1/query_range`;
 
   async function send(body: URLSearchParams, signal: AbortSignal): Promise<Answer> {
@@ -43,7 +41,7 @@ export function createPrometheusClient({ url, token, log }: Dependencies): Prome
   }
 
   return {
-    async queryRange(query, { startMs, endMs, stepS }, signal) {
+    async queryRange(query: string, { startMs, endMs, stepS }: TimeRange, signal: AbortSignal) {
       const timeout = AbortSignal.timeout(limits.timeoutMs + answerMs);
       const body = new URLSearchParams({
         query,

@@ -18,15 +18,6 @@ export interface CheckSubject {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Limits concurrent bcrypt checks and schedules them fairly, so that wrong secrets of one key do not delay other keys. */
-export interface CheckQueue {
-  /**
-   * Runs a check when it is scheduled. Rejects with UNAVAILABLE when too many checks wait, and with the signal's reason when
-   * the signal aborts before the check starts.
-   */
-  run<T>(subject: CheckSubject, check: () => Promise<T>): Promise<T>;
-}
-
 interface Limits {
   /** Maximum number of concurrent checks. */
   readonly runningMax: number;
@@ -57,13 +48,13 @@ const mostUrgentFirst: readonly CheckPriority[] = ["known", "clean", "doubtful",
 const leastUrgentFirst = mostUrgentFirst.toReversed();
 
 /**
- * Creates a queue that schedules by priority, then round-robin over tenants, keys and addresses. At most one check of a key
- * runs at a time.
+ * Creates a queue that limits concurrent bcrypt checks and schedules them fairly, so that wrong secrets of one key do not delay
+ * other keys: by priority, then round-robin over tenants, keys and addresses. At most one check of a key runs at a time.
  *
  * When a limit is exceeded, the queue rejects a check of the tenant with the most waiting checks: one of its least urgent
  * checks, from the key and the address with the most of them. So no tenant, key or address crowds out another.
  */
-export function createCheckQueue(limits: Limits): CheckQueue {
+export function createCheckQueue(limits: Limits) {
   const queues: Readonly<Record<CheckPriority, ChecksByTenant>> = {
     known: new Map(),
     clean: new Map(),
@@ -182,6 +173,10 @@ export function createCheckQueue(limits: Limits): CheckQueue {
   }
 
   return {
+    /**
+     * Runs a check when it is scheduled. Rejects with UNAVAILABLE when too many checks wait, and with the signal's reason when
+     * the signal aborts before the check starts.
+     */
     run<T>(subject: CheckSubject, check: () => Promise<T>) {
       return new Promise<T>((resolve, reject) => {
         const { keyId, signal } = subject;

@@ -6,25 +6,15 @@ import { Html, html } from "../../../../platform/html/index.ts";
 import { createJsonEncoder } from "../../../../platform/protojson/index.ts";
 import { type HealthPageContent, reportView } from "./report-view.ts";
 
-/**
- * Renders the page. Browsers with scripts replace it with the health page of the console; the report that the service rendered is
- * for all others.
- */
-export interface HealthPage {
-  readonly headers: Readonly<Record<string, string>>;
-  /** The hash of the page's own style, as a source of a content security policy. */
-  readonly styleSource: string;
-  render(content: HealthPageContent): string;
-  /** The page of a request that was refused. In the caller's own workspace, the console shows the refusal. */
-  renderRefusal(title: string, text: string, isOwnWorkspace: boolean): string;
-}
-
 const consoleFiles = html`<link rel="stylesheet" href="/console/main.css">
 <script src="/console/theme.js"></script>
 <script type="module" src="/console/main.js"></script>`;
 
-/** Creates the page. The style is part of every document, and the policy names its hash. */
-export function createHealthPage(): HealthPage {
+/**
+ * Creates the page. Browsers with scripts replace it with the health page of the console; the report that the service rendered is
+ * for all others. The style is part of every document, and the policy names its hash.
+ */
+export function createHealthPage() {
   const style = readFileSync(join(import.meta.dirname, "assets", "health.css"), "utf8");
   const encode = createJsonEncoder(OperationalHealthReportSchema, "proto");
 
@@ -62,12 +52,14 @@ ${main}
       "cache-control": "no-store",
       "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     },
+    /** The hash of the page's own style, as a source of a content security policy. */
     styleSource: `'sha256-${createHash("sha256").update(style).digest("base64")}'`,
-    render({ report, scopes, workspace }) {
+    render({ report, scopes, workspace }: HealthPageContent) {
       const title = `Health of ${report.scope!.environment}: ${report.verdict}`;
       return consoleDocument(title, reportView({ report, scopes, workspace, json: encode(report) }));
     },
-    renderRefusal(title, text, isOwnWorkspace) {
+    /** The page of a request that was refused. In the caller's own workspace, the console shows the refusal. */
+    renderRefusal(title: string, text: string, isOwnWorkspace: boolean) {
       const main = html`<section><h1>${title}</h1><p>${text}</p><p><a href="/console">Open your workspace</a></p></section>`;
       return isOwnWorkspace
         ? consoleDocument(title, main)
