@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { create, type DescMessage, fromJson, type JsonValue, type MessageInitShape } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { PublishEventRequestSchema, type PublishEventResponse } from "../../gen/service/api/event_pb.ts";
@@ -28,7 +27,6 @@ import { createTriggers } from "../../src/modules/workflows/triggers/index.ts";
 import { createWorkflowScheduleWorker } from "../../src/modules/workflows/triggers/schedule-worker.ts";
 import { createTriggerRecorder } from "../../src/modules/workflows/triggers/trigger-recorder.ts";
 import type { TenantId } from "../../src/platform/access/index.ts";
-import { createCursors } from "../../src/platform/cursor/index.ts";
 import { createSignals, createTenantChanges, openDatabase } from "../../src/platform/db/index.ts";
 import { createEventLoopScheduler } from "../../src/platform/event-loop/index.ts";
 import { ulid } from "../../src/platform/ids/ulid.ts";
@@ -75,7 +73,6 @@ export async function startTriggerFixture(choice: { readonly takeQuota?: TakeQuo
   let aheadMs = 0;
   const clock = { now: () => Date.now() + aheadMs };
   const log = createLog("silent");
-  const cursors = createCursors(randomBytes(32));
   const shares = createEventLoopScheduler();
   const eventsModule = createEvents({
     ...{ db, signals, clock, retentionDays: 30, tenantSettingsEnabled: false },
