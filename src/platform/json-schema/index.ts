@@ -4,17 +4,27 @@
  */
 export { integerSchema, listSchema, objectSchema, schemaOfSchemas, textSchema } from "./builders.ts";
 export {
+  type Complete,
   choice,
+  constant,
   defineObject,
+  described,
+  flag,
   integer,
   type Member,
-  optionalInteger,
+  type ObjectDefinition,
+  object,
+  objects,
+  optional,
   optionalText,
   optionalTexts,
   prose,
   type ReadContext,
+  required,
+  requiredObject,
   text,
   texts,
+  type ValueOf,
   type ValuesOf,
 } from "./members.ts";
 export { checkSchema, checkValue } from "./schema.ts";

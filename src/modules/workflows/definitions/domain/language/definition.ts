@@ -2,11 +2,13 @@ import type { Json, JsonObject } from "../../../../../platform/document/index.ts
 import {
   checkSchema,
   choice,
+  constant,
   defineObject,
+  described,
   type Member,
   prose,
   text,
-  type ValuesOf,
+  type ValueOf,
 } from "../../../../../platform/json-schema/index.ts";
 import { formats, limits } from "./limits.ts";
 import { requiredDuration, stepsSchema, template } from "./members.ts";
@@ -28,14 +30,6 @@ export type WaitTimerWork = WorkOf<"wait_timer">;
 
 /** An example of a list of steps. */
 export const stepsExample = '[{"id": "score", "task": {"queue": "ml", "type": "lead.score"}}]';
-
-const dsl: Member<"1"> = {
-  ...{ name: "dsl", schema: { const: "1", description: "The version of the language." }, isRequired: true },
-  read(reader) {
-    if (reader.get("dsl") !== "1") reader.refuse("dsl", "choice", 'must be the text "1" (in quotes)');
-    return "1";
-  },
-};
 
 /** A JSON Schema; undefined if any input is valid. */
 const inputSchema: Member<JsonObject | undefined> = {
@@ -63,7 +57,7 @@ const example = `{"dsl": "1", "key": "lead.onboard", "timeout": "1d", "steps": $
 
 /** The language: a document and its members. */
 export const definitionObject = defineObject("a definition", example, {
-  dsl,
+  dsl: described(constant("dsl", "1", 'must be the text "1" (in quotes)'), "The version of the language."),
   key: described(text("key", formats.key), "The key of the definition."),
   name: prose("name", limits.nameLength),
   description: prose("description", limits.descriptionLength),
@@ -76,9 +70,5 @@ export const definitionObject = defineObject("a definition", example, {
   output: described(template("output"), "The output of the run. Default: the output of the last step."),
 });
 
-function described<T>(member: Member<T>, description: string): Member<T> {
-  return { ...member, schema: { ...member.schema, description } };
-}
-
 /** A parsed workflow definition. Durations are milliseconds, short forms are expanded, and templates are as written. */
-export type Definition = ValuesOf<typeof definitionObject.members>;
+export type Definition = ValueOf<typeof definitionObject>;

@@ -1,11 +1,11 @@
-import type { ObjectReader } from "../../../../../platform/document/index.ts";
 import {
   defineObject,
   integer,
   type Member,
+  object,
+  optional,
   optionalTexts,
-  type ReadContext,
-  type ValuesOf,
+  type ValueOf,
 } from "../../../../../platform/json-schema/index.ts";
 import { formats, limits } from "./limits.ts";
 import { duration, durationOr } from "./members.ts";
@@ -38,7 +38,7 @@ const retryObject = defineObject("retry", '{"max_attempts": 5, "initial": "1s", 
 });
 
 /** How often and when a step is tried again. */
-export type RetryPolicy = ValuesOf<typeof retryObject.members>;
+export type RetryPolicy = ValueOf<typeof retryObject>;
 
 /** The retry policy of steps without their own, when the definition has none. */
 export const defaultRetry: RetryPolicy = {
@@ -51,41 +51,43 @@ export const defaultRetry: RetryPolicy = {
 
 /** The retry policy of a step or of all steps; undefined for the default. */
 export const retry: Member<RetryPolicy | undefined> = {
-  ...{ name: "retry", schema: { $ref: "#/$defs/retry" }, isRequired: false },
-  read: (reader, context) =>
-    reader.has("retry") ? retryObject.read(reader.get("retry"), reader.pathOf("retry"), context) : undefined,
+  ...optional(object("retry", retryObject)),
+  schema: { $ref: "#/$defs/retry" },
 };
 
-const timeoutObject = defineObject("timeout", '{"attempt": "30s", "total": "10m"}', {
-  attemptMs: duration("attempt", { maxMs: attemptMaxMs, example: "30s" }),
-  totalMs: duration("total", { example: "10m" }),
-  heartbeatMs: duration("heartbeat", { maxMs: attemptMaxMs, example: "10s" }),
-});
+const timeoutObject = defineObject(
+  "timeout",
+  '{"attempt": "30s", "total": "10m"}',
+  {
+    attemptMs: duration("attempt", { maxMs: attemptMaxMs, example: "30s" }),
+    totalMs: duration("total", { example: "10m" }),
+    heartbeatMs: duration("heartbeat", { maxMs: attemptMaxMs, example: "10s" }),
+  },
+  (limits, reader) => {
+    const { attemptMs, totalMs, heartbeatMs } = limits;
+    if (heartbeatMs !== undefined && attemptMs !== undefined && heartbeatMs > attemptMs) {
+      reader.refuse("heartbeat", "range", "must not be longer than attempt");
+    }
+    if (totalMs !== undefined && attemptMs !== undefined && attemptMs > totalMs) {
+      reader.refuse("attempt", "range", "must not be longer than total, which includes all attempts");
+    }
+    return limits;
+  },
+);
 
 /** The limits of a step. Undefined: the default for its kind. */
-export type StepTimeout = ValuesOf<typeof timeoutObject.members>;
+export type StepTimeout = ValueOf<typeof timeoutObject>;
 
 const noTimeout: StepTimeout = { attemptMs: undefined, totalMs: undefined, heartbeatMs: undefined };
 
+const ownTimeout = optional(object("timeout", timeoutObject));
+
 /** The limits of a step. */
 export const timeout: Member<StepTimeout> = {
-  ...{ name: "timeout", schema: { $ref: "#/$defs/timeout" }, isRequired: false },
-  read: (reader, context) => (reader.has("timeout") ? readTimeout(reader, context) : noTimeout),
+  ...ownTimeout,
+  schema: { $ref: "#/$defs/timeout" },
+  read: (reader, context) => ownTimeout.read(reader, context) ?? noTimeout,
 };
-
-function readTimeout(step: ObjectReader, context: ReadContext): StepTimeout {
-  const reader = timeoutObject.open(step.get("timeout"), step.pathOf("timeout"), context);
-  if (reader === undefined) return noTimeout;
-  const limits = timeoutObject.readMembers(reader, context);
-  const { attemptMs, totalMs, heartbeatMs } = limits;
-  if (heartbeatMs !== undefined && attemptMs !== undefined && heartbeatMs > attemptMs) {
-    reader.refuse("heartbeat", "range", "must not be longer than attempt");
-  }
-  if (totalMs !== undefined && attemptMs !== undefined && attemptMs > totalMs) {
-    reader.refuse("attempt", "range", "must not be longer than total, which includes all attempts");
-  }
-  return limits;
-}
 
 /** The schemas of policies, by name. */
 export const policySchemas = { retry: retryObject.schema, timeout: timeoutObject.schema };

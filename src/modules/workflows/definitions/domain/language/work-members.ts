@@ -6,14 +6,7 @@ import {
   shortName,
   type Violations,
 } from "../../../../../platform/document/index.ts";
-import {
-  defineObject,
-  listSchema,
-  type Member,
-  objectSchema,
-  text,
-  type ValuesOf,
-} from "../../../../../platform/json-schema/index.ts";
+import { defineObject, type Member, objectSchema, objects, text } from "../../../../../platform/json-schema/index.ts";
 import { formats, limits, reservedNames } from "./limits.ts";
 import { expressionSchema, isExpressionText, template } from "./members.ts";
 
@@ -115,14 +108,16 @@ const scope: Member<Json> = {
 /** The members of an event that a step waits for. A scope is a template. */
 export const eventMembers = { event: text("event", formats.name), scope };
 const event = defineObject("an event", '{"event": "contract.signed", "scope": "=input.id"}', eventMembers);
+const anyOf = objects("any", event, { min: 1, max: limits.events }, '[{"event": "contract.signed"}]');
+
 /** The events of which the first ends a wait. */
-export const events: Member<readonly ValuesOf<typeof eventMembers>[]> = {
-  ...{ name: "any", schema: listSchema(event.schema, 1, limits.events, false), isRequired: true },
+export const events: typeof anyOf = {
+  ...anyOf,
+  isRequired: true,
   read(wait, context) {
     for (const name of ["event", "scope"]) {
       if (wait.has(name)) wait.refuse(name, "choice", "must be left out beside any: put it into an entry of any");
     }
-    const elements = wait.list("any", { min: 1, max: limits.events }, '[{"event": "contract.signed"}]') ?? [];
-    return elements.flatMap((element, at) => event.read(element, `${wait.path}.any[${at}]`, context) ?? []);
+    return anyOf.read(wait, context);
   },
 };

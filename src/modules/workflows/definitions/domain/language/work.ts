@@ -7,12 +7,13 @@ import {
   readDuration,
 } from "../../../../../platform/document/index.ts";
 import {
+  type Complete,
   choice,
   defineObject,
   integer,
   type Member,
   objectSchema,
-  optionalInteger,
+  optional,
   optionalText,
   optionalTexts,
   type ReadContext,
@@ -81,14 +82,14 @@ function objectKind<K extends string, M extends Members, T extends object = Valu
   kind: K,
   example: string,
   members: M,
-  complete: (values: ValuesOf<M>, reader: ObjectReader, context: WorkContext) => T = (values) => values as never,
+  complete?: Complete<M, WorkContext, T>,
 ): Kind<{ readonly kind: K } & T> {
-  const { schema, open, readMembers } = defineObject<M, WorkContext>(kind, example, members);
+  const { schema, read } = defineObject<M, WorkContext, T>(kind, example, members, complete);
   return {
     schema,
     read(value, path, context) {
-      const reader = open(value, path, context);
-      return reader && { kind, ...complete(readMembers(reader, context), reader, context) };
+      const work = read(value, path, context);
+      return work && { kind, ...work };
     },
   };
 }
@@ -325,7 +326,7 @@ export const workKinds = {
   subworkflow: objectKind("subworkflow", '{"key": "lead.enrich", "input": {"id": "=input.id"}}', {
     key: text("key", formats.key),
     /** Undefined: the active version when the step starts. */
-    version: optionalInteger("version", { min: 1, max: limits.versionMax }),
+    version: optional(integer("version", { min: 1, max: limits.versionMax })),
     input: templateOr("input", {}),
   }),
   branch,

@@ -7,9 +7,9 @@ import {
 } from "../../../../../../platform/document/index.ts";
 import {
   defineObject,
-  listSchema,
   type Member,
   objectSchema,
+  objects,
   text,
   textSchema,
   texts,
@@ -102,13 +102,12 @@ const caught = defineObject("an entry of catch", '{"on": ["*"], "steps": []}', {
   },
 });
 
-const catches: Member<readonly Catch[], WorkContext> = {
-  ...{ name: "catch", schema: listSchema(caught.schema, 1, limits.catches, false), isRequired: false },
-  read(step, context) {
-    const entries = step.list("catch", { min: 1, max: limits.catches }, '[{"on": ["*"], "steps": []}]') ?? [];
-    return entries.flatMap((value, at) => caught.read(value, `${step.pathOf("catch")}[${at}]`, context) ?? []);
-  },
-};
+const catches: Member<readonly Catch[], WorkContext> = objects(
+  "catch",
+  caught,
+  { min: 1, max: limits.catches },
+  '[{"on": ["*"], "steps": []}]',
+);
 
 const compensate: Member<Compensation | undefined, WorkContext> = {
   ...{ name: "compensate", schema: { $ref: "#/$defs/compensate" }, isRequired: false },
