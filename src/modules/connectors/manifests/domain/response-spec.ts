@@ -1,5 +1,6 @@
-import type { CelExpression } from "../../../../platform/cel/index.ts";
 import type { Json } from "../../../../platform/document/index.ts";
+
+export type { ErrorRule, OutputSpec, PaginationSpec, RateLimitHint } from "./language/response.ts";
 
 /** Classes of provider answers. */
 export const answerClasses = [
@@ -15,58 +16,6 @@ export const answerClasses = [
   "malformed",
 ] as const;
 export type AnswerClass = (typeof answerClasses)[number];
-
-/** When a limited call may be repeated. */
-export interface RateLimitHint {
-  readonly from: { readonly header: string } | { readonly body: string };
-  /** retry_after: seconds or an HTTP date. duration: a text such as `6m0s` or `20ms`. */
-  readonly unit: "retry_after" | "s" | "ms" | "epoch_s" | "epoch_ms" | "rfc3339" | "duration";
-}
-
-/** Classifies answers; the first rule that matches wins. */
-export interface ErrorRule {
-  /** The statuses it applies to; undefined for all. */
-  readonly status: ReadonlySet<number> | undefined;
-  readonly when: CelExpression | undefined;
-  /** Undefined: the default class of the status. */
-  readonly as: AnswerClass | undefined;
-  readonly until: RateLimitHint | undefined;
-  /** Pointers to the provider's error code and message in the body. */
-  readonly code: string | undefined;
-  readonly message: string | undefined;
-}
-
-/** Where an output value comes from. Pointers refer to the body. */
-export type OutputSpec =
-  | { readonly kind: "pointer"; readonly pointer: string }
-  | { readonly kind: "status" | "headers" | "text" | "base64" }
-  | { readonly kind: "header"; readonly name: string }
-  | { readonly kind: "constant"; readonly value: Json }
-  /** Each element of a list, converted. */
-  | { readonly kind: "list"; readonly pointer: string; readonly each: OutputSpec }
-  | { readonly kind: "object"; readonly members: readonly (readonly [name: string, value: OutputSpec])[] };
-
-/** How the pages of a list are requested. */
-export interface PaginationSpec {
-  /** link: the `next` of a Link header. cursor: a pointer. page and offset: counted. url: a pointer to the next URL. */
-  readonly kind: "link" | "cursor" | "page" | "offset" | "url";
-  /** A pointer to the list in the body. */
-  readonly items: string;
-  /** Whether the provider leaves an empty list out. */
-  readonly itemsOptional: boolean;
-  /** A pointer to the cursor or URL, in the body or in the last item of the page. */
-  readonly cursor: { readonly of: "body" | "last_item"; readonly pointer: string } | undefined;
-  /** A pointer to a boolean that says whether there are more pages. */
-  readonly more: string | undefined;
-  /** A pointer to a boolean: whether this is the last page. */
-  readonly last: string | undefined;
-  readonly param: string | undefined;
-  readonly in: "query" | "body";
-  readonly size: { readonly param: string; readonly value: number } | undefined;
-  /** The number of the first page. */
-  readonly first: number;
-  readonly maxPages: number;
-}
 
 /** Where to continue a list, with the items read so far. */
 export interface PageState {

@@ -1,5 +1,6 @@
 import type { JsonObject, Violations } from "../../../../../platform/document/index.ts";
 import type { HostList } from "../host-list.ts";
+import type { SchemaResolver } from "./parse-schema.ts";
 
 /** State shared by all parts of one manifest. */
 export interface CompileContext {
@@ -11,7 +12,9 @@ export interface CompileContext {
   /** The scopes that OAuth offers; empty if the manifest lists none. */
   readonly scopes: ReadonlySet<string>;
   readonly actionNames: ReadonlySet<string>;
-  readonly schemas: JsonObject;
+  readonly schemas: SchemaResolver;
+  /** The placeholders that are allowed in the part that is read. */
+  readonly scope: TemplateScope;
 }
 
 /** The placeholders that are allowed in one place. Undefined: the root is not allowed there. */

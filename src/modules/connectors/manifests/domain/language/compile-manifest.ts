@@ -10,6 +10,7 @@ import {
   ObjectReader,
   Violations,
 } from "../../../../../platform/document/index.ts";
+import { requiredObject } from "../../../../../platform/json-schema/index.ts";
 import type { AuthMode, AuthSpec } from "../auth-spec.ts";
 import { createHostList, hostSettingOf } from "../host-list.ts";
 import { type Category, categories, type Provider } from "../provider.ts";
@@ -21,11 +22,11 @@ import { parseMessages } from "./messages/parse-messages.ts";
 import { parseAction } from "./parse-action.ts";
 import { parseFields } from "./parse-fields.ts";
 import { readHeaders } from "./parse-request.ts";
-import { parseErrors, parseHint } from "./parse-response.ts";
 import { SchemaResolver } from "./parse-schema.ts";
 import { suggest } from "./parse-template.ts";
 import { parseTrigger } from "./parse-trigger.ts";
 import { parseUrl } from "./parse-url.ts";
+import { hint, parseErrors } from "./response.ts";
 
 /** A compiled manifest, or what is wrong with it. */
 export type CompiledManifest =
@@ -71,19 +72,21 @@ function* readManifest(
   const hosts = createHostList(readHosts(reader, new Set(settings.map(({ name }) => name))));
   const actions = readObject(reader, "actions", limits.actions);
   const schemas = readObject(reader, "schemas", limits.schemas);
+  const names = new Set(settings.map(({ name }) => name));
+  const captured = capturedNames(reader.get("auth"));
   const context: CompileContext = {
     violations,
     key: key ?? "",
     hosts,
-    settings: new Set(settings.map(({ name }) => name)),
-    captured: capturedNames(reader.get("auth")),
+    settings: names,
+    captured,
     scopes: availableScopes(reader.get("auth")),
     actionNames: new Set(Object.keys(actions)),
-    schemas,
+    schemas: new SchemaResolver(schemas, violations),
+    scope: providerScope({ settings: names, captured }),
   };
-  const resolver = new SchemaResolver(schemas, violations);
-  yield* resolver.checkAll();
-  const errors = yield* parseErrors(reader.get("errors"), "errors", violations);
+  yield* context.schemas.checkAll();
+  const errors = yield* parseErrors(reader.get("errors"), "errors", context);
   const baseUrl = parseUrl(
     reader.required("base_url", '"https://api.example.com"'),
     "base_url",
@@ -94,13 +97,13 @@ function* readManifest(
   const auth = yield* parseAuth(reader.get("auth"), context);
   const headers = reader.get("headers");
   const compiledActions = yield* compileEach(actions, "actions", violations, (name, value) =>
-    parseAction(name, value, context, resolver, errors),
+    parseAction(name, value, context, errors),
   );
   const triggers = yield* compileEach(
     readObject(reader, "triggers", limits.triggers),
     "triggers",
     violations,
-    (name, value) => parseTrigger(name, value, context, resolver, errors),
+    (name, value) => parseTrigger(name, value, context, errors),
   );
   const messages = yield* parseMessages(reader.get("notifications"), context, compiledActions, auth);
   if (compiledActions.size === 0 && triggers.size === 0) {
@@ -111,7 +114,7 @@ function* readManifest(
   const category = readCategory(reader);
   const docsUrl = reader.text("docs_url", formats.url, "") ?? "";
   const modes = orderModes(reader, auth);
-  const rateLimit = readRateLimit(reader);
+  const rateLimit = readRateLimit(reader, context);
   const compiledHeaders =
     headers === undefined ? undefined : readHeaders(headers, "headers", providerScope(context), context);
   const description = reader.prose("description", limits.descriptionLength);
@@ -209,7 +212,7 @@ function hostProblem(host: string, settings: ReadonlySet<string>): string | unde
   return undefined;
 }
 
-function readRateLimit(reader: ObjectReader): Provider["rateLimit"] {
+function readRateLimit(reader: ObjectReader, context: CompileContext): Provider["rateLimit"] {
   if (!reader.has("rate_limit")) return undefined;
   const limit = ObjectReader.open(reader.get("rate_limit"), "rate_limit", reader.violations, {
     known: ["remaining", "until"],
@@ -218,12 +221,7 @@ function readRateLimit(reader: ObjectReader): Provider["rateLimit"] {
   });
   const remaining = limit?.text("remaining", formats.header);
   const until =
-    limit &&
-    parseHint(
-      limit.required("until", '{"header": "x-ratelimit-reset", "unit": "epoch_s"}'),
-      "rate_limit.until",
-      reader.violations,
-    );
+    limit && requiredObject("until", hint, '{"header": "x-ratelimit-reset", "unit": "epoch_s"}').read(limit, context);
   return remaining === undefined || until === undefined ? undefined : { remaining: remaining.toLowerCase(), until };
 }
 

@@ -10,16 +10,15 @@ import { effects } from "../action.ts";
 import { type AuthMode, authModes } from "../auth-spec.ts";
 import { categories } from "../provider.ts";
 import { httpMethods } from "../request-spec.ts";
-import { type AnswerClass, answerClasses } from "../response-spec.ts";
+import type { AnswerClass } from "../response-spec.ts";
 import type { VerifySpec } from "../trigger.ts";
 import { formats, limits } from "./limits.ts";
 import { messageDefinitions } from "./messages/message-schema.ts";
+import { responseSchemas } from "./response.ts";
 
 export const retryClasses = ["rate_limited", "unavailable", "malformed"] as const satisfies readonly AnswerClass[];
 export const responseKinds = ["json", "text", "binary", "none", "any"] as const;
 export const idempotencies = ["natural", "key", "none"] as const;
-export const hintUnits = ["retry_after", "s", "ms", "epoch_s", "epoch_ms", "rfc3339", "duration"] as const;
-export const paginationKinds = ["link", "cursor", "page", "offset", "url"] as const;
 
 /**
  * The JSON Schema (draft 2020-12) of the manifest language, for editors and other tools. It describes the structure. It cannot
@@ -83,24 +82,16 @@ const pointers: JsonObject = {
 const seconds = integer(1, limits.lifetimeS);
 
 function definitions(): JsonObject {
+  const { hint, error, output, pagination } = responseSchemas;
   return {
     field: object(field()),
     fields: map(formats.field.source, ref("field"), limits.fields),
-    hint: {
-      ...object(hint()),
-      oneOf: [{ required: ["header"] }, { required: ["body"] }],
-    },
-    error: {
-      ...object(errorRule()),
-      anyOf: [{ required: ["status"] }, { required: ["when"] }],
-    },
+    hint,
+    error,
     request: object(request(), ["method"]),
     account: object(account(), ["method", "id"]),
-    output: {
-      description: "A JSON Pointer, a source such as $status, or an object of outputs.",
-      oneOf: [{ type: "string" }, { type: "object", additionalProperties: {} }],
-    },
-    pagination: object(pagination(), ["kind", "items"]),
+    output,
+    pagination,
     token: object(token(), ["url"]),
     apply: { ...object({ headers: templates, query: templates, base_url: template }), minProperties: 1 },
     expires: object({ default_s: seconds, unit: { enum: ["s", "ms"], default: "s" } }),
@@ -149,22 +140,6 @@ function field(): JsonObject {
   };
 }
 
-function hint(): JsonObject {
-  return { header: text(formats.header), body: pointer, unit: { enum: hintUnits, default: "retry_after" } };
-}
-
-function errorRule(): JsonObject {
-  const status = { oneOf: [integer(100, 599), { type: "string", pattern: "^[1-5]xx$" }] };
-  return {
-    status: list(status, 1, 50, false),
-    when: expression,
-    as: { enum: answerClasses },
-    until: ref("hint"),
-    code: pointer,
-    message: pointer,
-  };
-}
-
 function request(): JsonObject {
   return {
     method: { oneOf: [{ enum: httpMethods }, { type: "string", pattern: "^\\{input\\." }] },
@@ -189,22 +164,6 @@ function request(): JsonObject {
 
 function account(): JsonObject {
   return { ...request(), items: pointer, id: { anyOf: [pointer, template] }, label: pointer, captured: pointers };
-}
-
-function pagination(): JsonObject {
-  return {
-    kind: { enum: paginationKinds },
-    items: pointer,
-    items_optional: { ...bool, default: false },
-    cursor: { oneOf: [pointer, object({ last_item: pointer }, ["last_item"])] },
-    more: pointer,
-    last: pointer,
-    param: text(formats.param),
-    in: { enum: ["query", "body"], default: "query" },
-    size: object({ param: text(formats.param), value: integer(1, limits.pageSize) }, ["param", "value"]),
-    first: integer(0, 1),
-    max_pages: { ...integer(1, limits.pages), default: 10 },
-  };
 }
 
 function token(): JsonObject {
@@ -525,11 +484,8 @@ function namesOf<K extends string>(parts: Readonly<Record<K, JsonObject>>): Read
 // The compiler knows exactly the members that the schema describes. Its messages list them in this order.
 export const manifestMembers = Object.keys(manifest());
 export const fieldMembers = Object.keys(field());
-export const hintMembers = Object.keys(hint());
-export const errorMembers = Object.keys(errorRule());
 export const requestMembers = Object.keys(request());
 export const accountMembers = Object.keys(account());
-export const paginationMembers = Object.keys(pagination());
 export const tokenMembers = Object.keys(token());
 export const actionMembers = Object.keys(action());
 export const triggerMembers = Object.keys(trigger());

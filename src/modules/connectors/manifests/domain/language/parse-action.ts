@@ -8,9 +8,9 @@ import { formats, limits } from "./limits.ts";
 import { actionMembers, idempotencies, responseKinds, retryClasses } from "./manifest-schema.ts";
 import { flag } from "./parse-fields.ts";
 import { parseRequest } from "./parse-request.ts";
-import { parseErrors, parseOutput, parsePagination } from "./parse-response.ts";
 import type { SchemaResolver } from "./parse-schema.ts";
 import { suggest } from "./parse-template.ts";
+import { output, pagination, parseErrors } from "./response.ts";
 
 const example =
   '{"title": "Get an item", "mutation": {"effect": "read"}, "request": {"method": "GET", "path": "/item"}}';
@@ -21,10 +21,9 @@ export function* parseAction(
   name: string,
   value: Json,
   context: CompileContext,
-  schemas: SchemaResolver,
   providerErrors: readonly ErrorRule[],
 ): Generator<void, Action | undefined> {
-  const { violations } = context;
+  const { violations, schemas } = context;
   const path = memberPath("actions", name);
   const reader = ObjectReader.open(value, path, violations, { known: actionMembers, example, what: "an action" });
   if (reader === undefined) return undefined;
@@ -43,13 +42,11 @@ export function* parseAction(
     );
   }
   if (mutation !== undefined && request !== undefined) checkEffect(reader, mutation, request);
-  const ownErrors = yield* parseErrors(reader.get("errors"), reader.pathOf("errors"), violations);
-  const output = reader.has("output")
-    ? parseOutput(reader.get("output")!, reader.pathOf("output"), violations)
-    : undefined;
+  const ownErrors = yield* parseErrors(reader.get("errors"), reader.pathOf("errors"), context);
+  const outputSpec = output("output").read(reader, context);
   const outputSchema = reader.has("output_schema")
     ? schemas.resolve(reader.get("output_schema")!, reader.pathOf("output_schema"))
-    : schemaOf(output);
+    : schemaOf(outputSpec);
   return {
     key: `${context.key}.${name}`,
     name,
@@ -70,8 +67,8 @@ export function* parseAction(
     request,
     response: reader.choice("response", responseKinds, "json"),
     errors: [...ownErrors, ...providerErrors],
-    output,
-    paginate: parsePagination(reader.get("paginate"), reader.pathOf("paginate"), violations),
+    output: outputSpec,
+    paginate: pagination.read(reader, context),
   };
 }
 

@@ -14,10 +14,9 @@ import { triggerMembers } from "./manifest-schema.ts";
 import { noInput, readInputSchema, readScopes } from "./parse-action.ts";
 import { deliveryVariables, parseExpression } from "./parse-condition.ts";
 import { parseRequest } from "./parse-request.ts";
-import { parseErrors, parseOutput, parsePagination } from "./parse-response.ts";
-import type { SchemaResolver } from "./parse-schema.ts";
 import { suggest } from "./parse-template.ts";
 import { parseVerify } from "./parse-verify.ts";
+import { output, pagination, parseErrors } from "./response.ts";
 
 const example = '{"title": "Item changed", "kind": "webhook", "verify": {"kind": "hmac", "header": "x-signature"}}';
 
@@ -25,10 +24,9 @@ export function* parseTrigger(
   name: string,
   value: Json,
   context: CompileContext,
-  schemas: SchemaResolver,
   providerErrors: readonly ErrorRule[],
 ): Generator<void, Trigger | undefined> {
-  const { violations } = context;
+  const { violations, schemas } = context;
   const path = memberPath("triggers", name);
   const reader = ObjectReader.open(value, path, violations, { known: triggerMembers, example, what: "a trigger" });
   if (reader === undefined) return undefined;
@@ -50,7 +48,7 @@ export function* parseTrigger(
     reader.refuse("poll", "required", "is required for triggers that are polled");
   }
   const events = yield* readEvents(reader, name);
-  const ownErrors = yield* parseErrors(reader.get("errors"), reader.pathOf("errors"), violations);
+  const ownErrors = yield* parseErrors(reader.get("errors"), reader.pathOf("errors"), context);
   return {
     key: `${context.key}.${name}`,
     name,
@@ -71,7 +69,7 @@ export function* parseTrigger(
     register: reader.has("register") ? readRegistration(reader, scope, context) : undefined,
     poll: reader.has("poll") ? readPoll(reader, scope, context) : undefined,
     errors: [...ownErrors, ...providerErrors],
-    output: reader.has("output") ? parseOutput(reader.get("output")!, reader.pathOf("output"), violations) : undefined,
+    output: output("output").read(reader, context),
   };
 }
 
@@ -218,7 +216,7 @@ function readPoll(reader: ObjectReader, scope: TemplateScope, context: CompileCo
   const key = poll.textList("key", formats.pointer, { min: 1, max: 10 }, '["/id", "/updated_at"]') ?? [];
   const lookbackS = poll.integer("lookback_s", { min: 0, max: 30 * 86_400 }, 600) ?? 600;
   const everyS = poll.integer("every_s", { min: 10, max: 86_400 }, 60) ?? 60;
-  const paginate = parsePagination(poll.get("paginate"), poll.pathOf("paginate"), violations);
+  const paginate = pagination.read(poll, context);
   const since = readSince(poll);
   return request && items !== undefined ? { request, items, since, lookbackS, key, everyS, paginate } : undefined;
 }

@@ -5,9 +5,9 @@ import { type CompileContext, providerScope, type TemplateScope } from "../compi
 import { formats, limits } from "../limits.ts";
 import { accountMembers } from "../manifest-schema.ts";
 import { readRequest } from "../parse-request.ts";
-import { optionalPointer } from "../parse-response.ts";
 import { parseText } from "../parse-template.ts";
 import { parseUrl } from "../parse-url.ts";
+import { optionalPointer } from "../response.ts";
 
 /** How an access token is sent, unless the manifest says otherwise. */
 export const bearer = { headers: { authorization: "Bearer {credentials.access_token}" } };

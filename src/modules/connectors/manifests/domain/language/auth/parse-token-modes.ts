@@ -3,9 +3,9 @@ import type { AccountProbe, AuthSpec, FieldSpec } from "../../auth-spec.ts";
 import type { CompileContext, TemplateScope } from "../compile-context.ts";
 import { formats } from "../limits.ts";
 import { readHeaders } from "../parse-request.ts";
-import { optionalPointer } from "../parse-response.ts";
 import { parseText, parseValue } from "../parse-template.ts";
 import { parseUrl } from "../parse-url.ts";
+import { optionalPointer } from "../response.ts";
 import { bearer, parseApply, readPairs, readPointers } from "./auth-parts.ts";
 import { parseExpiry, parseScopes, parseToken } from "./parse-token.ts";
 

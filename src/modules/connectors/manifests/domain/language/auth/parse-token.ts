@@ -3,9 +3,9 @@ import type { OAuth2Auth, TokenEndpoint, TokenExpiry } from "../../auth-spec.ts"
 import type { CompileContext, TemplateScope } from "../compile-context.ts";
 import { formats, limits } from "../limits.ts";
 import { tokenMembers } from "../manifest-schema.ts";
-import { optionalPointer } from "../parse-response.ts";
 import { suggest } from "../parse-template.ts";
 import { parseUrl } from "../parse-url.ts";
+import { optionalPointer } from "../response.ts";
 import { readPairs } from "./auth-parts.ts";
 
 export function parseToken(

@@ -4,10 +4,10 @@ import { type CallbackSpec, type MessageEventSpec, messageEventKinds } from "../
 import { type CompileContext, providerScope, type TemplateScope } from "../compile-context.ts";
 import { formats, limits } from "../limits.ts";
 import { deliveryVariables, parseExpression } from "../parse-condition.ts";
-import { optionalPointer, parseOutput } from "../parse-response.ts";
 import { parseText, parseValue } from "../parse-template.ts";
 import { readChallenge } from "../parse-trigger.ts";
 import { parseVerify } from "../parse-verify.ts";
+import { optionalPointer, output } from "../response.ts";
 import { callbackMembers, messageEventMembers } from "./message-schema.ts";
 
 const example =
@@ -36,7 +36,6 @@ export function* parseCallbacks(
   const messageId = readMessageId(reader);
   const eventId = expression(reader, "event_id", '"item.id"');
   const events = yield* readEvents(reader);
-  const attributes = reader.get("attributes");
   if (verify === undefined || messageId === undefined || eventId === undefined) return undefined;
   return {
     verify,
@@ -48,7 +47,7 @@ export function* parseCallbacks(
     eventId,
     occurredAt: reader.has("occurred_at") ? expression(reader, "occurred_at", '"item.timestamp"') : undefined,
     events,
-    attributes: attributes === undefined ? undefined : parseOutput(attributes, reader.pathOf("attributes"), violations),
+    attributes: output("attributes").read(reader, context),
   };
 }
 

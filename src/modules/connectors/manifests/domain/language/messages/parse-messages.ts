@@ -21,8 +21,8 @@ import { type CompileContext, messageScope } from "../compile-context.ts";
 import { formats, limits } from "../limits.ts";
 import { messageVariables, parseExpression, refusalVariables } from "../parse-condition.ts";
 import { flag, parsePattern } from "../parse-fields.ts";
-import { optionalPointer } from "../parse-response.ts";
 import { parseValue, suggest } from "../parse-template.ts";
+import { optionalPointer } from "../response.ts";
 import { channelMembers, failureMembers, messageMembers, sendMembers } from "./message-schema.ts";
 import { parseCallbacks } from "./parse-callbacks.ts";
 

@@ -1,0 +1,176 @@
+import { type CelExpression, type CelType, type CelVariables, compileCel } from "../../../../../platform/cel/index.ts";
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  memberPath,
+  type ObjectReader,
+} from "../../../../../platform/document/index.ts";
+import {
+  type Complete,
+  defineObject,
+  type Member,
+  required,
+  text,
+  type ValuesOf,
+} from "../../../../../platform/json-schema/index.ts";
+import type { TextTemplate, ValueTemplate } from "../template.ts";
+import type { CompileContext } from "./compile-context.ts";
+import { formats, limits } from "./limits.ts";
+import { parseExpression } from "./parse-condition.ts";
+import { parseText, parseValue, suggest } from "./parse-template.ts";
+import { parseUrl } from "./parse-url.ts";
+
+const templateSchema: JsonObject = { type: "string", description: "A text with placeholders such as {input.title}." };
+const expressionSchema: JsonObject = { type: "string", description: "A CEL expression." };
+
+/** Stands for a template that is reported as invalid. */
+const noTemplate: TextTemplate = { source: "", parts: [] };
+
+/** Defines an object of the language. */
+export function define<M extends Readonly<Record<string, Member<unknown, CompileContext>>>, T = ValuesOf<M>>(
+  what: string,
+  example: string,
+  members: M,
+  complete?: Complete<M, CompileContext, T>,
+) {
+  return defineObject<M, CompileContext, T>(what, example, members, complete);
+}
+
+/** The schema that a name of the published schema refers to. */
+export function ref(name: string): JsonObject {
+  return { $ref: `#/$defs/${name}` };
+}
+
+/** A member whose schema has a name in the published schema. */
+export function named<T>(member: Member<T, CompileContext>, name: string): Member<T, CompileContext> {
+  return { ...member, schema: ref(name) };
+}
+
+/** A member as written, for values that depend on other members or are read in steps. */
+export function raw(name: string, schema: JsonObject): Member<Json | undefined> {
+  return { name, schema, isRequired: false, read: (reader) => reader.get(name) };
+}
+
+/** A member whose default depends on other members, so that the schema has none. */
+export function withoutDefault<T>(member: Member<T>): Member<T> {
+  const { default: _, ...schema } = member.schema;
+  return { ...member, schema };
+}
+
+/** A JSON Pointer. */
+export function pointer(name: string): Member<string> {
+  return text(name, formats.pointer);
+}
+
+/** The name of a header, in lower case. */
+export function header(name: string): Member<string> {
+  const member = text(name, formats.header);
+  return { ...member, read: (reader, context) => member.read(reader, context).toLowerCase() };
+}
+
+/** One of some names, read as written. An unknown name is reported with the nearest one. */
+export function oneOf<const T extends string>(name: string, names: readonly T[], what: string): Member<T> {
+  return {
+    ...{ name, schema: { enum: names }, isRequired: true },
+    read(reader) {
+      const value = reader.get(name) as T;
+      if (!names.includes(value)) reader.refuse(name, "choice", suggest(String(value), names, what));
+      return value;
+    },
+  };
+}
+
+/** Reports an object that does not have exactly one of some members. */
+export function checkExclusive(reader: ObjectReader, ...names: readonly string[]): void {
+  if (names.filter((name) => reader.has(name)).length === 1) return;
+  const [last, ...others] = names.toReversed();
+  const list = `${others.reverse().join(", ")} ${names.length === 2 ? "or" : "and"} ${last}`;
+  const message = `must have ${names.length === 2 ? "either" : "exactly one of"} ${list}`;
+  reader.violations.add(reader.path, "exclusive", message);
+}
+
+/** A text with placeholders. */
+export function template(name: string): Member<TextTemplate, CompileContext> {
+  return {
+    ...{ name, schema: templateSchema, isRequired: true },
+    read: (reader, { scope, violations }) =>
+      parseText(reader.get(name), reader.pathOf(name), scope, violations) ?? noTemplate,
+  };
+}
+
+/** A text with placeholders and a default. */
+export function templateOr(name: string, fallback: string): Member<TextTemplate, CompileContext> {
+  return {
+    ...{ name, schema: templateSchema, isRequired: false },
+    read: (reader, { scope, violations }) =>
+      parseText(reader.get(name) ?? fallback, reader.pathOf(name), scope, violations) ?? noTemplate,
+  };
+}
+
+/** A URL with placeholders. Its host must be declared. */
+export function url(name: string): Member<TextTemplate, CompileContext> {
+  return {
+    ...template(name),
+    read: (reader, context) => parseUrl(reader.get(name), reader.pathOf(name), context.scope, context) ?? noTemplate,
+  };
+}
+
+/** A JSON value with placeholders; undefined if it is missing. */
+export function valueTemplate(name: string, schema: JsonObject): Member<ValueTemplate | undefined, CompileContext> {
+  return {
+    ...{ name, schema, isRequired: false },
+    read(reader, { scope, violations }) {
+      const value = reader.get(name);
+      return value === undefined ? undefined : parseValue(value, reader.pathOf(name), scope, violations);
+    },
+  };
+}
+
+/** A CEL expression; undefined if it is missing. */
+export function expression(
+  name: string,
+  variables: CelVariables,
+  expected: CelType,
+): Member<CelExpression | undefined> {
+  return {
+    ...{ name, schema: expressionSchema, isRequired: false },
+    read: (reader, { violations }) =>
+      parseExpression(reader.get(name), reader.pathOf(name), violations, variables, expected),
+  };
+}
+
+export function requiredExpression(
+  name: string,
+  variables: CelVariables,
+  expected: CelType,
+  example: string,
+): Member<CelExpression> {
+  const { read, ...member } = expression(name, variables, expected);
+  const orFalse: Member<CelExpression>["read"] = (reader, context) =>
+    read(reader, context) ?? compileCel("false", variables, expected);
+  return required({ ...member, read: orFalse }, example);
+}
+
+/** Names, and texts with placeholders. */
+export function templates(
+  name: string,
+): Member<readonly (readonly [name: string, value: TextTemplate])[], CompileContext> {
+  return {
+    name,
+    schema: { type: "object", maxProperties: limits.params, additionalProperties: { type: "string" } },
+    isRequired: false,
+    read(reader, { scope, violations }) {
+      const value = reader.get(name);
+      if (value === undefined) return [];
+      if (!isJsonObject(value) || Object.keys(value).length > limits.params) {
+        reader.refuse(name, "type", `must be an object of at most ${limits.params} texts`);
+        return [];
+      }
+      return Object.entries(value).flatMap(([key, text]) => {
+        const template = parseText(text, memberPath(reader.pathOf(name), key), scope, violations);
+        return template === undefined ? [] : [[key, template] as const];
+      });
+    },
+  };
+}
