@@ -33,7 +33,7 @@ export interface ObjectDefinition<T, C extends ReadContext = ReadContext> {
   readonly schema: JsonObject;
   /** The names of the members. */
   readonly known: readonly string[];
-  open(value: Json | undefined, path: string, context: C): ObjectReader | undefined;
+  open(value: Json | undefined, path: string, context: ReadContext): ObjectReader | undefined;
   readMembers(reader: ObjectReader, context: C): T;
   /** Reads an object; undefined if the value is none. */
   read(value: Json | undefined, path: string, context: C): T | undefined;
@@ -61,7 +61,7 @@ export function defineObject<
   const schema = objectSchema(Object.fromEntries(entries.map(([, member]) => [member.name, member.schema])), required);
 
   const rule = { known, example, what };
-  const open = (value: Json | undefined, path: string, { violations }: C) =>
+  const open = (value: Json | undefined, path: string, { violations }: ReadContext) =>
     ObjectReader.open(value, path, violations, rule);
 
   function readMembers(reader: ObjectReader, context: C): T {
@@ -130,17 +130,13 @@ export function object<T, C extends ReadContext>(name: string, definition: Objec
   };
 }
 
-/** An object that is reported once if it is missing. */
-export function requiredObject<T, C extends ReadContext>(
+/** An object; read as one without members if it is missing. */
+export function objectOrEmpty<T, C extends ReadContext>(
   name: string,
   definition: ObjectDefinition<T, C>,
-  example: string,
 ): Member<T, C> {
   const { read, ...member } = optional(object(name, definition));
-  return required(
-    { ...member, read: (reader, context) => read(reader, context) ?? definition.readEmpty(context) },
-    example,
-  );
+  return { ...member, read: (reader, context) => read(reader, context) ?? definition.readEmpty(context) };
 }
 
 /** A list of objects; empty if it is missing. */
@@ -176,9 +172,13 @@ export function text(name: string, format: TextFormat): Member<string> {
   return { name, schema: textSchema(format), isRequired: true, read: (reader) => reader.text(name, format) ?? "" };
 }
 
-/** A text of a format; empty if it is missing. */
-export function optionalText(name: string, format: TextFormat): Member<string> {
-  return { ...text(name, format), isRequired: false, read: (reader) => reader.text(name, format, "") ?? "" };
+/** A text of a format; empty, or the default, if it is missing. */
+export function optionalText(name: string, format: TextFormat, fallback = ""): Member<string> {
+  return {
+    ...text(name, format),
+    isRequired: false,
+    read: (reader) => reader.text(name, format, fallback) ?? fallback,
+  };
 }
 
 /** A text for people. */

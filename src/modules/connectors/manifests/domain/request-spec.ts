@@ -1,29 +1,6 @@
-import type { Placeholder, TextTemplate, ValueTemplate } from "./template.ts";
+import type { HttpMethod } from "./language/request.ts";
 
-export const httpMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
-export type HttpMethod = (typeof httpMethods)[number];
-
-export type BodySpec =
-  | { readonly kind: "json" | "form" | "text" | "base64"; readonly value: ValueTemplate }
-  | {
-      readonly kind: "graphql";
-      /** Literal, or exactly one placeholder. Braces in it have no meaning. */
-      readonly query: ValueTemplate;
-      readonly variables: ValueTemplate | undefined;
-      readonly operationName: string | undefined;
-    };
-
-/** An HTTP request as a manifest describes it. */
-export interface RequestSpec {
-  /** A placeholder for an input that is one of some methods. */
-  readonly method: HttpMethod | Placeholder;
-  /** Appended to the base URL; or an absolute URL that replaces it. */
-  readonly path: TextTemplate | undefined;
-  readonly url: TextTemplate | undefined;
-  readonly query: ValueTemplate | undefined;
-  readonly headers: ValueTemplate | undefined;
-  readonly body: BodySpec | undefined;
-}
+export type { BodySpec, HttpMethod, RequestSpec } from "./language/request.ts";
 
 /** An HTTP request that is ready to be sent. It contains credentials: never log it. */
 export interface HttpRequest {

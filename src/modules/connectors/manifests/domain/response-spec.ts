@@ -1,21 +1,7 @@
 import type { Json } from "../../../../platform/document/index.ts";
+import type { AnswerClass } from "./language/response.ts";
 
-export type { ErrorRule, OutputSpec, PaginationSpec, RateLimitHint } from "./language/response.ts";
-
-/** Classes of provider answers. */
-export const answerClasses = [
-  "ok",
-  "rate_limited",
-  "auth_expired",
-  "permission_denied",
-  "not_found",
-  "conflict",
-  "invalid_input",
-  "unavailable",
-  "failed",
-  "malformed",
-] as const;
-export type AnswerClass = (typeof answerClasses)[number];
+export type { AnswerClass, ErrorRule, OutputSpec, PaginationSpec, RateLimitHint } from "./language/response.ts";
 
 /** Where to continue a list, with the items read so far. */
 export interface PageState {

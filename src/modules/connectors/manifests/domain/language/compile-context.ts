@@ -1,6 +1,5 @@
-import type { JsonObject, Violations } from "../../../../../platform/document/index.ts";
+import type { Json, JsonObject, Violations } from "../../../../../platform/document/index.ts";
 import type { HostList } from "../host-list.ts";
-import type { SchemaResolver } from "./parse-schema.ts";
 
 /** State shared by all parts of one manifest. */
 export interface CompileContext {
@@ -12,7 +11,8 @@ export interface CompileContext {
   /** The scopes that OAuth offers; empty if the manifest lists none. */
   readonly scopes: ReadonlySet<string>;
   readonly actionNames: ReadonlySet<string>;
-  readonly schemas: SchemaResolver;
+  /** Resolves the references of schemas; undefined and reported if one is invalid. */
+  readonly schemas: { resolve(value: Json, path: string): JsonObject | undefined };
   /** The placeholders that are allowed in the part that is read. */
   readonly scope: TemplateScope;
 }

@@ -7,34 +7,28 @@ import {
   type Json,
   type JsonObject,
   memberPath,
-  ObjectReader,
+  type ObjectReader,
   Violations,
 } from "../../../../../platform/document/index.ts";
-import { requiredObject } from "../../../../../platform/json-schema/index.ts";
-import type { AuthMode, AuthSpec } from "../auth-spec.ts";
-import { createHostList, hostSettingOf } from "../host-list.ts";
-import { type Category, categories, type Provider } from "../provider.ts";
+import { createHostList } from "../host-list.ts";
+import type { Provider } from "../provider.ts";
+import { parseAction } from "./action.ts";
+import type { AuthMode, AuthSpec } from "./auth/modes.ts";
 import { availableScopes, capturedNames, parseAuth } from "./auth/parse-auth.ts";
 import { type CompileContext, providerScope } from "./compile-context.ts";
+import { parseFields } from "./fields.ts";
 import { documentLimits, formats, limits } from "./limits.ts";
-import { manifestMembers } from "./manifest-schema.ts";
-import { parseMessages } from "./messages/parse-messages.ts";
-import { parseAction } from "./parse-action.ts";
-import { parseFields } from "./parse-fields.ts";
-import { readHeaders } from "./parse-request.ts";
+import { manifest, readHosts } from "./manifest.ts";
+import { parseMessages } from "./messages/messages.ts";
 import { SchemaResolver } from "./parse-schema.ts";
 import { suggest } from "./parse-template.ts";
-import { parseTrigger } from "./parse-trigger.ts";
-import { parseUrl } from "./parse-url.ts";
-import { hint, parseErrors } from "./response.ts";
+import { parseErrors } from "./response.ts";
+import { parseTrigger } from "./trigger.ts";
 
 /** A compiled manifest, or what is wrong with it. */
 export type CompiledManifest =
   | { readonly provider: Provider; readonly violations: readonly [] }
   | { readonly provider: undefined; readonly violations: readonly DocumentViolation[] };
-
-const example =
-  '{"manifest": 1, "key": "github", "version": "1.0.0", "name": "GitHub", "hosts": ["api.github.com"], …}';
 
 /**
  * Compiles a manifest. It accepts any value, never throws, and takes time in proportion to the size of the document, which is
@@ -60,42 +54,31 @@ function* readManifest(
   violations: Violations,
   digest: string | undefined,
 ): Generator<void, Provider | undefined> {
-  const reader = ObjectReader.open(document, "", violations, { known: manifestMembers, example, what: "a manifest" });
+  const reader = manifest.open(document, "", { violations });
   if (reader === undefined) return undefined;
-  if (reader.get("manifest") !== 1)
-    reader.refuse("manifest", "choice", "must be the number 1, the version of the language");
-  const key = reader.text("key", formats.key);
-  const settings = yield* parseFields(reader.get("settings"), "settings", violations, { secret: false });
+  const settings = yield* parseFields(reader.get("settings"), "settings", { violations }, { secret: false });
   for (const { name, secret } of settings) {
     if (secret) violations.add(`settings.${name}.secret`, "secret", "must be false: put secret values into auth");
   }
-  const hosts = createHostList(readHosts(reader, new Set(settings.map(({ name }) => name))));
+  const settingNames = new Set(settings.map(({ name }) => name));
+  const hosts = createHostList(readHosts(reader, settingNames));
   const actions = readObject(reader, "actions", limits.actions);
-  const schemas = readObject(reader, "schemas", limits.schemas);
-  const names = new Set(settings.map(({ name }) => name));
-  const captured = capturedNames(reader.get("auth"));
+  const names = { settings: settingNames, captured: capturedNames(reader.get("auth")) };
+  const schemas = new SchemaResolver(readObject(reader, "schemas", limits.schemas), violations);
   const context: CompileContext = {
+    ...names,
     violations,
-    key: key ?? "",
+    key: String(reader.get("key")),
     hosts,
-    settings: names,
-    captured,
     scopes: availableScopes(reader.get("auth")),
     actionNames: new Set(Object.keys(actions)),
-    schemas: new SchemaResolver(schemas, violations),
-    scope: providerScope({ settings: names, captured }),
+    schemas,
+    scope: providerScope(names),
   };
-  yield* context.schemas.checkAll();
+  yield* schemas.checkAll();
   const errors = yield* parseErrors(reader.get("errors"), "errors", context);
-  const baseUrl = parseUrl(
-    reader.required("base_url", '"https://api.example.com"'),
-    "base_url",
-    providerScope(context),
-    context,
-  );
-  if (baseUrl !== undefined && /[?]/.test(baseUrl.source)) reader.refuse("base_url", "url", "must not have a query");
+  const values = manifest.readMembers(reader, context);
   const auth = yield* parseAuth(reader.get("auth"), context);
-  const headers = reader.get("headers");
   const compiledActions = yield* compileEach(actions, "actions", violations, (name, value) =>
     parseAction(name, value, context, errors),
   );
@@ -109,43 +92,17 @@ function* readManifest(
   if (compiledActions.size === 0 && triggers.size === 0) {
     violations.add("actions", "required", "must have at least one action or trigger");
   }
-  const version = reader.text("version", formats.version);
-  const name = reader.text("name", formats.name);
-  const category = readCategory(reader);
-  const docsUrl = reader.text("docs_url", formats.url, "") ?? "";
-  const modes = orderModes(reader, auth);
-  const rateLimit = readRateLimit(reader, context);
-  const compiledHeaders =
-    headers === undefined ? undefined : readHeaders(headers, "headers", providerScope(context), context);
-  const description = reader.prose("description", limits.descriptionLength);
-  const httpVersion = reader.choice("http_version", ["1.1", "2"], "1.1");
-  if (
-    key === undefined ||
-    version === undefined ||
-    name === undefined ||
-    baseUrl === undefined ||
-    violations.list.length > 0
-  ) {
-    return undefined;
-  }
+  const authModes = orderModes(reader, auth);
+  if (violations.list.length > 0) return undefined;
   const byMode = new Map(auth.map((each) => [each.mode, each]));
   return {
-    key,
-    version,
+    ...values,
     digest: digest ?? digestOf(document as JsonObject),
-    name,
-    category,
-    description,
-    docsUrl,
     hosts,
-    baseUrl,
-    httpVersion,
     settings,
-    authModes: modes,
+    authModes,
     auth: (mode) => byMode.get(mode),
-    headers: compiledHeaders,
     errors,
-    rateLimit,
     actions: compiledActions,
     triggers,
     messages,
@@ -158,14 +115,6 @@ function digestOf(document: JsonObject): string {
   return createHash("sha256").update(canonicalJson(document)).digest("hex");
 }
 
-function readCategory(reader: ObjectReader): Category {
-  const value = reader.required("category", '"developer_tools"');
-  if (value !== undefined && !categories.includes(value as Category)) {
-    reader.refuse("category", "choice", suggest(String(value), categories, "categories"));
-  }
-  return value as Category;
-}
-
 /** Modes are offered in a fixed order, because the order of members is lost in canonical JSON. */
 function orderModes(reader: ObjectReader, auth: readonly AuthSpec[]): readonly AuthMode[] {
   const modes = auth.map(({ mode }) => mode);
@@ -176,53 +125,6 @@ function orderModes(reader: ObjectReader, auth: readonly AuthSpec[]): readonly A
     return modes;
   }
   return [first as AuthMode, ...modes.filter((mode) => mode !== first)];
-}
-
-function readHosts(reader: ObjectReader, settings: ReadonlySet<string>): readonly string[] {
-  if (!reader.has("hosts")) {
-    reader.refuse(
-      "hosts",
-      "required",
-      'is required: the hosts that requests may reach, for example ["api.github.com"]',
-    );
-    return [];
-  }
-  const hosts = reader.textList("hosts", formats.host, { min: 1, max: limits.hosts }, '["api.github.com"]') ?? [];
-  for (const [at, host] of hosts.entries()) {
-    const problem = hostProblem(host, settings);
-    if (problem !== undefined) reader.violations.add(`hosts[${at}]`, "host", problem);
-  }
-  return hosts;
-}
-
-function hostProblem(host: string, settings: ReadonlySet<string>): string | undefined {
-  const setting = hostSettingOf(host);
-  if (setting !== undefined) {
-    return settings.has(setting) ? undefined : suggest(setting, [...settings], "settings");
-  }
-  const labels = host.replace(/:\d+$/, "").split(".");
-  if (labels.some((label) => label === "" || (label.includes("*") && label !== "*"))) {
-    return "must have a wildcard only as a whole label, for example *.zendesk.com";
-  }
-  const wildcards = labels.filter((label) => label === "*").length;
-  if (wildcards > 1) return "must have at most one wildcard label";
-  if (wildcards === 1 && labels.slice(labels.indexOf("*") + 1).length < 2) {
-    return "must have at least two labels after the wildcard, for example *.zendesk.com";
-  }
-  return undefined;
-}
-
-function readRateLimit(reader: ObjectReader, context: CompileContext): Provider["rateLimit"] {
-  if (!reader.has("rate_limit")) return undefined;
-  const limit = ObjectReader.open(reader.get("rate_limit"), "rate_limit", reader.violations, {
-    known: ["remaining", "until"],
-    example: '{"remaining": "x-ratelimit-remaining", "until": {"header": "x-ratelimit-reset", "unit": "epoch_s"}}',
-    what: "a rate limit",
-  });
-  const remaining = limit?.text("remaining", formats.header);
-  const until =
-    limit && requiredObject("until", hint, '{"header": "x-ratelimit-reset", "unit": "epoch_s"}').read(limit, context);
-  return remaining === undefined || until === undefined ? undefined : { remaining: remaining.toLowerCase(), until };
 }
 
 function readObject(reader: ObjectReader, name: string, max: number): JsonObject {

@@ -5,13 +5,16 @@ import {
   type JsonObject,
   memberPath,
   type ObjectReader,
+  type TextFormat,
 } from "../../../../../platform/document/index.ts";
 import {
   type Complete,
   defineObject,
+  listSchema,
   type Member,
   required,
   text,
+  textSchema,
   type ValuesOf,
 } from "../../../../../platform/json-schema/index.ts";
 import type { TextTemplate, ValueTemplate } from "../template.ts";
@@ -40,6 +43,11 @@ export function define<M extends Readonly<Record<string, Member<unknown, Compile
 /** The schema that a name of the published schema refers to. */
 export function ref(name: string): JsonObject {
   return { $ref: `#/$defs/${name}` };
+}
+
+/** The schema of an object of values by name. */
+export function mapSchema({ source }: TextFormat, additionalProperties: Json, maxProperties: number): JsonObject {
+  return { type: "object", maxProperties, propertyNames: { type: "string", pattern: source }, additionalProperties };
 }
 
 /** A member whose schema has a name in the published schema. */
@@ -77,6 +85,23 @@ export function oneOf<const T extends string>(name: string, names: readonly T[],
       const value = reader.get(name) as T;
       if (!names.includes(value)) reader.refuse(name, "choice", suggest(String(value), names, what));
       return value;
+    },
+  };
+}
+
+/** A required list of different texts. What they are is said if it is missing. */
+export function requiredTexts(
+  name: string,
+  format: TextFormat,
+  size: { readonly min: number; readonly max: number },
+  example: string,
+  what: string,
+): Member<readonly string[]> {
+  return {
+    ...{ name, schema: listSchema(textSchema(format), size.min, size.max), isRequired: true },
+    read(reader) {
+      if (!reader.has(name)) reader.refuse(name, "required", `is required: ${what}, for example ${example}`);
+      return reader.textList(name, format, size, example) ?? [];
     },
   };
 }

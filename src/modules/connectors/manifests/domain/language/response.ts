@@ -20,12 +20,26 @@ import {
   text,
   type ValueOf,
 } from "../../../../../platform/json-schema/index.ts";
-import { answerClasses } from "../response-spec.ts";
 import type { CompileContext } from "./compile-context.ts";
 import { formats, limits } from "./limits.ts";
 import { checkExclusive, define, expression, header, named, oneOf, pointer, raw, ref } from "./members.ts";
 import { answerVariables } from "./parse-condition.ts";
 import { suggest } from "./parse-template.ts";
+
+/** Classes of provider answers. */
+export const answerClasses = [
+  "ok",
+  "rate_limited",
+  "auth_expired",
+  "permission_denied",
+  "not_found",
+  "conflict",
+  "invalid_input",
+  "unavailable",
+  "failed",
+  "malformed",
+] as const;
+export type AnswerClass = (typeof answerClasses)[number];
 
 export const hint = define(
   "a time hint",
@@ -128,11 +142,6 @@ export function* readEach<T, C extends ReadContext>(
     yield;
   }
   return elements;
-}
-
-/** A JSON Pointer; undefined if it is missing. */
-export function optionalPointer(reader: ObjectReader, name: string): string | undefined {
-  return reader.has(name) ? reader.text(name, formats.pointer) : undefined;
 }
 
 /** Where an output value comes from. Pointers refer to the body. */

@@ -4,14 +4,9 @@ import { isHeaderName, isHeaderValue } from "../../../../../platform/text/index.
 import type { Action } from "../action.ts";
 import type { AuthSpec } from "../auth-spec.ts";
 import { withValueAt } from "../json-pointer.ts";
+import { httpMethods } from "../language/request.ts";
 import type { Provider } from "../provider.ts";
-import {
-  type HttpMethod,
-  type HttpRequest,
-  httpMethods,
-  type RenderFailure,
-  type RequestSpec,
-} from "../request-spec.ts";
+import type { HttpMethod, HttpRequest, RenderFailure, RequestSpec } from "../request-spec.ts";
 import type { PageState } from "../response-spec.ts";
 import type { ValueTemplate } from "../template.ts";
 import { type BodyContent, encodePairs, queryPairsOf, renderBody, serialise } from "./body.ts";

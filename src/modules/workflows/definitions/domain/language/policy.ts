@@ -3,6 +3,7 @@ import {
   integer,
   type Member,
   object,
+  objectOrEmpty,
   optional,
   optionalTexts,
   type ValueOf,
@@ -78,15 +79,10 @@ const timeoutObject = defineObject(
 /** The limits of a step. Undefined: the default for its kind. */
 export type StepTimeout = ValueOf<typeof timeoutObject>;
 
-const noTimeout: StepTimeout = { attemptMs: undefined, totalMs: undefined, heartbeatMs: undefined };
-
-const ownTimeout = optional(object("timeout", timeoutObject));
-
 /** The limits of a step. */
 export const timeout: Member<StepTimeout> = {
-  ...ownTimeout,
+  ...objectOrEmpty("timeout", timeoutObject),
   schema: { $ref: "#/$defs/timeout" },
-  read: (reader, context) => ownTimeout.read(reader, context) ?? noTimeout,
 };
 
 /** The schemas of policies, by name. */

@@ -1,13 +1,8 @@
-import { isJsonObject, type Json, memberPath, ObjectReader } from "../../../../../../platform/document/index.ts";
-import { type AuthMode, type AuthSpec, authModes } from "../../auth-spec.ts";
+import { isJsonObject, type Json, memberPath } from "../../../../../../platform/document/index.ts";
 import { type CompileContext, providerScope, type TemplateScope } from "../compile-context.ts";
-import { formats } from "../limits.ts";
-import { authMembers } from "../manifest-schema.ts";
-import { parseFields } from "../parse-fields.ts";
-import { parseText, suggest } from "../parse-template.ts";
-import { parseAccount, parseApply } from "./auth-parts.ts";
-import { parseOAuth2 } from "./parse-oauth2.ts";
-import { parseClientCredentials, parseJwt, parseSignedJwt, parseTwoStep } from "./parse-token-modes.ts";
+import { parseFields } from "../fields.ts";
+import { suggest } from "../parse-template.ts";
+import { type AuthMode, type AuthSpec, authModes, modes } from "./modes.ts";
 
 const configNames = ["client_id", "client_secret", "private_key", "key_id"];
 
@@ -24,6 +19,14 @@ const defaultFields: Partial<Record<AuthMode, Json>> = {
     secret_access_key: { title: "Secret access key" },
     session_token: { title: "Session token", required: false },
   },
+};
+
+/** Fields that a mode must have. */
+const neededFields: Partial<Record<AuthMode, readonly string[]>> = {
+  oauth2_cc: ["client_id", "client_secret"],
+  jwt: ["private_key"],
+  signed_jwt: ["private_key"],
+  aws_sigv4: ["access_key_id", "secret_access_key"],
 };
 
 /** Credentials that the service obtains itself. */
@@ -71,12 +74,7 @@ export function* parseAuth(value: Json | undefined, context: CompileContext): Ge
   const specs: AuthSpec[] = [];
   for (const mode of authModes) {
     if (!Object.hasOwn(value, mode)) continue;
-    const reader = ObjectReader.open(value[mode], `auth.${mode}`, violations, {
-      known: authMembers[mode],
-      example: mode === "none" ? "{}" : '{"fields": {"api_key": {"title": "API key"}}}',
-      what: `the mode ${mode}`,
-    });
-    const spec = reader && (yield* parseMode(mode, reader, context));
+    const spec = yield* parseMode(mode, value[mode], context);
     if (spec !== undefined) specs.push(spec);
   }
   return specs;
@@ -84,66 +82,22 @@ export function* parseAuth(value: Json | undefined, context: CompileContext): Ge
 
 function* parseMode(
   mode: AuthMode,
-  reader: ObjectReader,
+  value: Json | undefined,
   context: CompileContext,
 ): Generator<void, AuthSpec | undefined> {
-  const { violations } = context;
-  const fields = yield* parseFields(reader.get("fields") ?? defaultFields[mode], reader.pathOf("fields"), violations, {
-    secret: true,
-  });
-  const config = yield* parseFields(reader.get("config"), reader.pathOf("config"), violations, { secret: true });
+  const reader = modes[mode].open(value, `auth.${mode}`, context);
+  if (reader === undefined) return undefined;
+  const secret = { secret: true };
+  const written = reader.get("fields") ?? defaultFields[mode];
+  const fields = yield* parseFields(written, reader.pathOf("fields"), context, secret);
+  const config = yield* parseFields(reader.get("config"), reader.pathOf("config"), context, secret);
+  for (const name of neededFields[mode] ?? []) {
+    if (!fields.some((each) => each.name === name)) reader.refuse("fields", "required", `must have ${name}`);
+  }
   const scope: TemplateScope = {
     ...providerScope(context),
     credentials: new Set([...fields.map(({ name }) => name), ...(obtained[mode] ?? [])]),
     config: mode === "oauth2" ? new Set([...configNames, ...config.map(({ name }) => name)]) : undefined,
   };
-  const account = parseAccount(reader, context);
-  switch (mode) {
-    case "none":
-      return { mode, fields };
-    case "api_key": {
-      if (!reader.has("fields"))
-        reader.refuse("fields", "required", 'is required, for example {"api_key": {"title": "API key"}}');
-      const apply = parseApply(reader, scope, context, undefined);
-      return apply && { mode, fields, account, apply };
-    }
-    case "basic": {
-      const username = parseText(
-        reader.get("username") ?? "{credentials.username}",
-        reader.pathOf("username"),
-        scope,
-        violations,
-      );
-      const password = parseText(
-        reader.get("password") ?? "{credentials.password}",
-        reader.pathOf("password"),
-        scope,
-        violations,
-      );
-      return username && password && { mode, fields, username, password, account };
-    }
-    case "aws_sigv4": {
-      const service = reader.text("service", formats.service);
-      const region = parseText(
-        reader.required("region", '"{settings.region}"'),
-        reader.pathOf("region"),
-        scope,
-        violations,
-      );
-      for (const name of ["access_key_id", "secret_access_key"]) {
-        if (!fields.some((each) => each.name === name)) reader.refuse("fields", "required", `must have ${name}`);
-      }
-      return service === undefined || region === undefined ? undefined : { mode, fields, service, region, account };
-    }
-    case "oauth2":
-      return parseOAuth2(reader, scope, context, { fields, config, account });
-    case "oauth2_cc":
-      return parseClientCredentials(reader, scope, context, fields, account);
-    case "two_step":
-      return parseTwoStep(reader, scope, context, fields, account);
-    case "jwt":
-      return parseJwt(reader, scope, context, fields, account);
-    case "signed_jwt":
-      return parseSignedJwt(reader, scope, context, fields, account);
-  }
+  return modes[mode].readMembers(reader, { ...context, scope, fields, config });
 }
