@@ -1,19 +1,21 @@
 import type { Json } from "../../../../platform/document/index.ts";
 
 /** Where the value of a placeholder comes from. */
-export type PlaceholderRoot =
-  | "input"
-  | "settings"
-  | "captured"
-  | "account"
-  | "credentials"
-  | "config"
-  | "idempotency_key"
-  | "now"
+export const placeholderRoots = [
+  "input",
+  "settings",
+  "captured",
+  "account",
+  "credentials",
+  "config",
   /** Values of trigger registrations: `callback_url`, `secret`, `id` and `expires_at`. */
-  | "subscription"
+  "subscription",
+  "idempotency_key",
+  "now",
   /** The notification that is sent. */
-  | "message";
+  "message",
+] as const;
+export type PlaceholderRoot = (typeof placeholderRoots)[number];
 
 /** A conversion of a placeholder's value, written after a bar: `{input.key|path}`. */
 export const placeholderFilters = ["path", "csv", "json", "base64", "base64url", "mime_word", "line"] as const;

@@ -18,7 +18,7 @@ import {
 import { nearestName } from "../../../../../platform/text/index.ts";
 import { actionScope, type CompileContext } from "./compile-context.ts";
 import { formats, limits } from "./limits.ts";
-import { checkExclusive, define, oneOf, pointer, raw, ref, withoutDefault } from "./members.ts";
+import { checkExclusive, define, named, oneOf, pointer, raw, ref, withoutDefault } from "./members.ts";
 import { suggest } from "./parse-template.ts";
 import { type RequestSpec, request } from "./request.ts";
 import {
@@ -156,7 +156,7 @@ export type Mutation = ValueOf<typeof mutation>;
 const retryClasses = ["rate_limited", "unavailable", "malformed"] as const satisfies readonly AnswerClass[];
 
 /** Repeating is allowed only where it cannot have an effect twice. */
-function defineRetry(isSafe: boolean) {
+function retryMember(isSafe: boolean) {
   const on: Member<readonly AnswerClass[]> = {
     ...{ name: "on", schema: listSchema({ enum: retryClasses }, 0, retryClasses.length, false), isRequired: false },
     read(reader, { violations }) {
@@ -175,14 +175,16 @@ function defineRetry(isSafe: boolean) {
       return list ?? (isSafe ? ["unavailable", "rate_limited"] : []);
     },
   };
-  return define("a retry policy", '{"max_attempts": 3, "on": ["unavailable"]}', {
+  const policy = define("a retry policy", '{"max_attempts": 3, "on": ["unavailable"]}', {
     maxAttempts: withoutDefault(integer("max_attempts", { min: 1, max: limits.attempts }, isSafe ? 3 : 1)),
     on,
   });
+  return objectOrEmpty("retry", policy);
 }
 
-const safeRetry = defineRetry(true);
-const unsafeRetry = defineRetry(false);
+const safeRetry = retryMember(true);
+const unsafeRetry = retryMember(false);
+const ownRequest = optional(object("request", request));
 
 const statuses = ["executable", "catalog_only", "deprecated"] as const;
 
@@ -210,12 +212,11 @@ const runtimeObject = define(
 
 /** A runtime, which is executable if it is missing. */
 export function runtime<T>(definition: ObjectDefinition<T, CompileContext>): Member<T, CompileContext> {
+  const { read, ...member } = named(objectOrEmpty("runtime", definition), "runtime");
   return {
-    ...{ name: "runtime", schema: ref("runtime"), isRequired: false },
+    ...member,
     read: (reader, context) =>
-      (reader.get("runtime") === "executable"
-        ? undefined
-        : optional(object("runtime", definition)).read(reader, context)) ?? definition.readEmpty(context),
+      reader.get("runtime") === "executable" ? definition.readEmpty(context) : read(reader, context),
   };
 }
 
@@ -251,13 +252,13 @@ const action = define(
       reader.refuse("request", "required", message);
     }
     const scoped = inputSchema && { ...context, scope: actionScope(context, inputSchema) };
-    const own = scoped && optional(object("request", request)).read(reader, scoped);
+    const own = scoped && ownRequest.read(reader, scoped);
     if (own !== undefined) checkEffect(reader, mutation, own);
     const retry = mutation.idempotency === "none" ? unsafeRetry : safeRetry;
     return {
       ...action,
       permissions,
-      retry: objectOrEmpty("retry", retry).read(reader, context),
+      retry: retry.read(reader, context),
       inputSchema: inputSchema ?? noInput,
       outputSchema: reader.has("output_schema") ? action.outputSchema : schemaOf(action.output),
       /** Undefined for actions that are only described. */

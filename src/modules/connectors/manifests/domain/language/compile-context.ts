@@ -1,5 +1,6 @@
 import type { Json, JsonObject, Violations } from "../../../../../platform/document/index.ts";
 import type { HostList } from "../host-list.ts";
+import type { PlaceholderRoot } from "../template.ts";
 
 /** State shared by all parts of one manifest. */
 export interface CompileContext {
@@ -18,19 +19,10 @@ export interface CompileContext {
 }
 
 /** The placeholders that are allowed in one place. Undefined: the root is not allowed there. */
-export interface TemplateScope {
+export type TemplateScope = { readonly [R in Exclude<PlaceholderRoot, "input">]?: ReadonlySet<string> | undefined } & {
   /** The schema of the input. */
   readonly input?: JsonObject | undefined;
-  readonly settings?: ReadonlySet<string> | undefined;
-  readonly captured?: ReadonlySet<string> | undefined;
-  readonly account?: ReadonlySet<string> | undefined;
-  readonly credentials?: ReadonlySet<string> | undefined;
-  readonly config?: ReadonlySet<string> | undefined;
-  readonly subscription?: ReadonlySet<string> | undefined;
-  readonly idempotency_key?: ReadonlySet<string> | undefined;
-  readonly now?: ReadonlySet<string> | undefined;
-  readonly message?: ReadonlySet<string> | undefined;
-}
+};
 
 const accountNames: ReadonlySet<string> = new Set(["id", "label"]);
 const times: ReadonlySet<string> = new Set(["iso", "epoch_s", "epoch_ms", "date"]);

@@ -12,24 +12,12 @@ import {
   type PlaceholderFilter,
   type PlaceholderRoot,
   placeholderFilters,
+  placeholderRoots,
   type TextTemplate,
   type ValueTemplate,
 } from "../template.ts";
 import type { TemplateScope } from "./compile-context.ts";
 import { limits } from "./limits.ts";
-
-const roots: readonly PlaceholderRoot[] = [
-  "input",
-  "settings",
-  "captured",
-  "account",
-  "credentials",
-  "config",
-  "subscription",
-  "idempotency_key",
-  "now",
-  "message",
-];
 
 const placeholderPattern = /^([a-z_]+)((?:\.[A-Za-z0-9_-]+)*)(?:\|([a-z0-9_]+))?$/;
 const encodings = { $base64: "base64", $base64url: "base64url", $json: "json" } as const;
@@ -90,12 +78,12 @@ function parsePlaceholder(
   if (filter !== undefined && !placeholderFilters.includes(filter)) {
     return violations.add(path, "filter", `{${shown}}: ${suggest(filter, placeholderFilters, "filters")}`);
   }
-  if (!roots.includes(root)) {
-    return violations.add(path, "placeholder", `{${shown}}: ${suggest(root, roots, "placeholders")}`);
+  if (!placeholderRoots.includes(root)) {
+    return violations.add(path, "placeholder", `{${shown}}: ${suggest(root, placeholderRoots, "placeholders")}`);
   }
   const known = scope[root];
   if (known === undefined) {
-    const allowed = roots.filter((each) => scope[each] !== undefined);
+    const allowed = placeholderRoots.filter((each) => scope[each] !== undefined);
     const hint = root === "credentials" || root === "config" ? "; use it in auth" : "";
     return violations.add(
       path,

@@ -169,6 +169,9 @@ const poll = define("a poll", '{"request": {"method": "GET", "path": "/items"}, 
 
 export type PollSpec = ValueOf<typeof poll>;
 
+const register = optional(object("register", registration));
+const ownPoll = optional(object("poll", poll));
+
 const eventsExample = '[{"when": "body.type == \\"x\\"", "type": "x"}]';
 const eventsSize = { min: 1, max: limits.events };
 
@@ -189,8 +192,8 @@ const trigger = define(
     /** A pointer to the list of a batch. */
     items: optional(pointer("items")),
     dedup: expression("dedup", deliveryVariables, "any"),
-    register: raw("register", registration.schema),
-    poll: raw("poll", poll.schema),
+    register: raw("register", register.schema),
+    poll: raw("poll", ownPoll.schema),
     errors: errorRules,
     output: output("output"),
     outputSchema,
@@ -208,8 +211,8 @@ const trigger = define(
     return {
       ...trigger,
       inputSchema,
-      register: optional(object("register", registration)).read(reader, scoped),
-      poll: optional(object("poll", poll)).read(reader, scoped),
+      register: register.read(reader, scoped),
+      poll: ownPoll.read(reader, scoped),
     };
   },
 );

@@ -1,5 +1,6 @@
 import { type JsonObject, ObjectReader, shortName } from "../../../../../platform/document/index.ts";
 import {
+  type Complete,
   choice,
   constant,
   integer,
@@ -104,16 +105,22 @@ const prefix = prose("prefix", 50);
 const what = "a verification";
 const example = '{"kind": "hmac", "algorithm": "sha256", "header": "x-signature"}';
 
-function kind<const K extends string>(kind: K): Member<K> {
-  return constant("kind", kind, "");
+function defineKind<
+  K extends string,
+  M extends Readonly<Record<string, Member<unknown, CompileContext>>>,
+  T = ValuesOf<M>,
+>(kind: K, members: M, complete?: Complete<M, CompileContext, T>) {
+  const kinds = { kind: constant("kind", kind, `must be ${kind}`) };
+  return define(what, example, { ...kinds, ...members }, (values, reader, context) => ({
+    kind,
+    ...(complete?.(values, reader, context) ?? (values as T)),
+  }));
 }
 
 const kinds = {
-  hmac: define(
-    what,
-    example,
+  hmac: defineKind(
+    "hmac",
     {
-      kind: kind("hmac"),
       algorithm: choice("algorithm", ["sha256", "sha1", "sha512"], "sha256"),
       encoding,
       header: header("header"),
@@ -126,62 +133,42 @@ const kinds = {
     },
     checkTimestamp,
   ),
-  ed25519: define(
-    what,
-    example,
-    { kind: kind("ed25519"), header: header("header"), encoding, ...signature },
-    checkTimestamp,
-  ),
+  ed25519: defineKind("ed25519", { header: header("header"), encoding, ...signature }, checkTimestamp),
   /** ECDSA with SHA-256; the secret is the public key in DER (SPKI), base64. */
-  ecdsa: define(what, example, { kind: kind("ecdsa"), header: header("header"), ...signature }, checkTimestamp),
+  ecdsa: defineKind("ecdsa", { header: header("header"), ...signature }, checkTimestamp),
   /** An HMAC over members of the body (Mailgun), as pointers. It does not cover the rest of the body. */
-  body_hmac: define(
-    what,
-    example,
+  body_hmac: defineKind(
+    "body_hmac",
     {
-      kind: kind("body_hmac"),
       signature: pointer("signature"),
       over: texts("over", formats.pointer, { min: 1, max: 10 }, '["/timestamp", "/token"]'),
       timestamp: required(object("timestamp", bodyTimestamp), '{"pointer": "/timestamp"}'),
     },
     (verify, reader) => {
       const { over, timestamp } = verify;
-      if (over.length > 0 && timestamp.pointer !== "" && !over.includes(timestamp.pointer)) {
+      if (over.length > 0 && !over.includes(timestamp.pointer)) {
         const message = "must contain the pointer of the timestamp: otherwise the signature does not cover it";
         reader.refuse("over", "required", message);
       }
       return verify;
     },
   ),
-  token: define(
-    what,
-    example,
-    {
-      kind: kind("token"),
-      header: optional(header("header")),
-      query: optional(text("query", formats.param)),
-      prefix,
-    },
-    ({ kind, header, query = "", prefix }, reader) => {
+  token: defineKind(
+    "token",
+    { header: optional(header("header")), query: optional(text("query", formats.param)), prefix },
+    ({ header, query = "", prefix }, reader) => {
       checkExclusive(reader, "header", "query");
-      const place =
-        header === undefined ? ({ in: "query", name: query } as const) : ({ in: "header", name: header } as const);
-      return { kind, ...place, prefix };
+      const place = header === undefined ? ("query" as const) : ("header" as const);
+      return { in: place, name: header ?? query, prefix };
     },
   ),
   /** The secret is a member of the body. */
-  body_token: define(what, example, { kind: kind("body_token"), pointer: pointer("pointer") }),
+  body_token: defineKind("body_token", { pointer: pointer("pointer") }),
   /** Only the secret URL protects the intake. */
-  none: define(
-    what,
-    example,
-    { kind: kind("none"), reason: { ...prose("reason", 500), isRequired: true } },
-    (verify, reader) => {
-      if (verify.reason === "")
-        reader.refuse("reason", "required", "is required: say why deliveries cannot be verified");
-      return verify;
-    },
-  ),
+  none: defineKind("none", { reason: { ...prose("reason", 500), isRequired: true } }, (verify, reader) => {
+    if (verify.reason === "") reader.refuse("reason", "required", "is required: say why deliveries cannot be verified");
+    return verify;
+  }),
 };
 
 type Kind = keyof typeof kinds;
