@@ -1,11 +1,13 @@
 /**
- * Records: the fields that every stored record has, and their conversion to messages.
+ * Records: the fields that every stored record has, the usual statements of their tables, and their conversion to messages.
  *
  * stamps: the time of creation, the time of the last update, and the record version.
+ * record table: a table that is declared by its columns; inserts, reads, versioned updates and lists follow from them.
  */
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 
 export { createMessageConverter, type Plain } from "./plain.ts";
+export { recordTable } from "./record-table.ts";
 
 /** The fields that every record has. */
 export interface Stamps {

@@ -37,6 +37,13 @@ test("a statement runs when it is awaited, and once", async () => {
   assert.equal(runs.length, 1);
 });
 
+test("the first row of a statement is its result without the rest, and undefined without rows", async () => {
+  const results = [ResultRows.of({ n: 1 }, { n: 2 }), ResultRows.of()] as ResultRows<unknown>[];
+  const sql = createSql({ run: async () => results.shift()!, runText: async () => new ResultRows() });
+  assert.deepEqual(await sql<{ n: number }[]>`select n from t`.first(), { n: 1 });
+  assert.equal(await sql`select n from t`.first(), undefined);
+});
+
 test("only calls that differ in nothing but their values share a shape", async () => {
   const { sql, runs } = recorded();
   const one = (value: string | number | boolean | Date | Fragment) => sql`select ${value}, ${"x"}`;

@@ -18,6 +18,9 @@ export class ResultRows<T> extends Array<T> {
 /** The result of a statement of type `T`. */
 export type Rows<T> = T & { readonly count: number };
 
+/** One of the rows `T`. */
+type RowOf<T> = T extends readonly (infer Row)[] ? Row : never;
+
 /** The first rows of a result. `isCut` says whether there are more. */
 export type FirstRows<T> = T & { readonly isCut: boolean };
 
@@ -115,6 +118,11 @@ export class Statement<T> implements Promise<Rows<T>> {
   /** Runs a query and reads its first rows: as many as take `bytesMax` bytes together, but at least one. */
   firstRows(bytesMax: number): Promise<FirstRows<T>> {
     return this.start(bytesMax) as Promise<FirstRows<T>>;
+  }
+
+  /** Runs the statement and returns its first row; undefined if there is none. */
+  first(): Promise<RowOf<T> | undefined> {
+    return this.execute().then((rows) => (rows as readonly RowOf<T>[])[0]);
   }
 
   private execute(): Promise<Rows<T>> {
