@@ -194,7 +194,7 @@ export function createProviderConfigService({ events, changes, catalogue, keyrin
       await requireManifest(tenantId, current.providerKey, change.manifestVersion);
       const { secrets, ...rest } = change;
       const sealed = secrets && seal(current, mergeSecrets(openSecrets(keyring, current), secrets));
-      const config = await store.update(tenantId, id, { ...rest, sealed }, expectedVersion, new Date(nowMs));
+      const config = await store.update(tenantId, id, { ...rest, ...sealed }, expectedVersion, new Date(nowMs));
       if (config === undefined) throw updateRefusal(current, "provider config");
       await recordConfigVersion(context, config);
       await invalidateCaches(context);
@@ -220,7 +220,7 @@ export function createProviderConfigService({ events, changes, catalogue, keyrin
       if (verb === "archive") {
         const use = await store.findUse(tenantId, id);
         if (use !== undefined) throw fail("IN_USE", { public: useTexts[use] });
-        change = { status, sealed: { secretNames: [], ciphertext: "", keyId: "" } };
+        change = { status, secretNames: [], ciphertext: "", keyId: "" };
       }
       const config = await store.update(tenantId, id, change, undefined, now);
       await invalidateCaches(context);

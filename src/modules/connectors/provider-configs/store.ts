@@ -1,47 +1,32 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { type Reencryptable, sealedTable } from "../../../platform/crypto/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import {
-  bindingOf,
-  type ProviderConfig,
-  type ProviderConfigChange,
-  type ProviderConfigStatus,
-  type SealedProviderConfig,
-} from "./domain/provider-config.ts";
+import { recordTable } from "../../../platform/records/index.ts";
+import { bindingOf, type ProviderConfig, type SealedProviderConfig } from "./domain/provider-config.ts";
 
-export interface ProviderConfigFilter {
-  readonly providerKey: string | undefined;
-  readonly status: string | undefined;
-  readonly environmentId: string | undefined;
-  /** Only production, or only other environments; undefined for all. */
-  readonly inProduction: boolean | undefined;
-}
+/** The columns of secrets. */
+type Sealed = Pick<SealedProviderConfig, "ciphertext" | "keyId">;
 
 /** A change of a provider config. Undefined fields stay unchanged. */
-export interface StoredChange extends Omit<ProviderConfigChange, "secrets"> {
-  readonly sealed?: Pick<SealedProviderConfig, "secretNames" | "ciphertext" | "keyId"> | undefined;
-  readonly status?: ProviderConfigStatus | undefined;
-  readonly activatedAt?: Date | undefined;
-}
+export type StoredChange = Partial<SealedProviderConfig>;
+
+const configs = recordTable<ProviderConfig, Sealed>("connector_provider_configs", {
+  fixed: "tenant_id id environment_id environment_key provider_key created_at",
+  mutable: `name status client_id scopes settings manifest_version secret_names activated_at updated_at record_version`,
+  sealed: "ciphertext key_id",
+});
 
 /** The SQL queries of provider configs. Only queries that need ciphertexts read them. */
 export function providerConfigStore(sql: Sql) {
-  const columns = sql`
-    tenant_id, id, environment_id, environment_key, provider_key, name, status, client_id, scopes, settings,
-    manifest_version, secret_names, activated_at, created_at, updated_at, record_version`;
+  const { columns, insert, find, findSealed, hold, lock, update, listWhere } = configs(sql);
   return {
-    async insert(config: SealedProviderConfig): Promise<ProviderConfig> {
-      const [row] = await sql<ProviderConfig[]>`
-        insert into connector_provider_configs (tenant_id, id, environment_id, environment_key, provider_key, name, status,
-          client_id, scopes, settings, manifest_version, secret_names, ciphertext, key_id, created_at, updated_at)
-        values (${config.tenantId}, ${config.id}, ${config.environmentId}, ${config.environmentKey},
-          ${config.providerKey}, ${config.name}, ${config.status}, ${config.clientId}, ${config.scopes as string[]},
-          ${sql.json(config.settings as never)}, ${config.manifestVersion}, ${config.secretNames as string[]},
-          ${config.ciphertext}, ${config.keyId}, ${config.createdAt}, ${config.updatedAt})
-        returning ${columns}`;
-      return row!;
-    },
+    insert,
+    find,
+    findSealed,
+    hold,
+    lock,
+    update,
+    list: listWhere,
 
     /** Whether a tenant has at least this many configs that are not archived. */
     async hasAtLeast(tenantId: TenantId, count: number): Promise<boolean> {
@@ -49,34 +34,6 @@ export function providerConfigStore(sql: Sql) {
         select from connector_provider_configs where tenant_id = ${tenantId} and status <> 'archived'
         offset ${count - 1} limit 1`;
       return rows.length > 0;
-    },
-
-    async find(tenantId: TenantId, id: string): Promise<ProviderConfig | undefined> {
-      const [row] = await sql<ProviderConfig[]>`
-        select ${columns} from connector_provider_configs where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
-
-    async findSealed(tenantId: TenantId, id: string): Promise<SealedProviderConfig | undefined> {
-      const [row] = await sql<SealedProviderConfig[]>`
-        select ${columns}, ciphertext, key_id from connector_provider_configs
-        where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
-
-    /** Finds a config and keeps it from being changed until the transaction ends. */
-    async hold(tenantId: TenantId, id: string): Promise<ProviderConfig | undefined> {
-      const [row] = await sql<ProviderConfig[]>`
-        select ${columns} from connector_provider_configs where tenant_id = ${tenantId} and id = ${id} for share`;
-      return row;
-    },
-
-    /** Finds a config with its secrets and locks it until the transaction ends. */
-    async lock(tenantId: TenantId, id: string): Promise<SealedProviderConfig | undefined> {
-      const [row] = await sql<SealedProviderConfig[]>`
-        select ${columns}, ciphertext, key_id from connector_provider_configs
-        where tenant_id = ${tenantId} and id = ${id} for update`;
-      return row;
     },
 
     /** Whether a provider has configs that are not archived. */
@@ -110,45 +67,12 @@ export function providerConfigStore(sql: Sql) {
     },
 
     /** The active config of a provider that was activated last. */
-    async findLastActivated(
-      tenantId: TenantId,
-      providerKey: string,
-      environmentId: string,
-    ): Promise<ProviderConfig | undefined> {
-      const [row] = await sql<ProviderConfig[]>`
+    findLastActivated: (tenantId: TenantId, providerKey: string, environmentId: string) =>
+      sql<ProviderConfig[]>`
         select ${columns} from connector_provider_configs
         where tenant_id = ${tenantId} and provider_key = ${providerKey} and status = 'active'
           and environment_id = ${environmentId}
-        order by activated_at desc, id desc limit 1`;
-      return row;
-    },
-
-    async update(
-      tenantId: TenantId,
-      id: string,
-      change: StoredChange,
-      expectedVersion: number | undefined,
-      now: Date,
-    ): Promise<ProviderConfig | undefined> {
-      const { name, clientId, scopes, settings, manifestVersion, sealed, status, activatedAt } = change;
-      const [row] = await sql<ProviderConfig[]>`
-        update connector_provider_configs set
-          name = ${name === undefined ? sql`name` : name},
-          client_id = ${clientId === undefined ? sql`client_id` : clientId},
-          scopes = ${scopes === undefined ? sql`scopes` : (scopes as string[])},
-          settings = ${settings === undefined ? sql`settings` : sql.json(settings as never)},
-          manifest_version = ${manifestVersion === undefined ? sql`manifest_version` : manifestVersion},
-          secret_names = ${sealed === undefined ? sql`secret_names` : (sealed.secretNames as string[])},
-          ciphertext = ${sealed === undefined ? sql`ciphertext` : sealed.ciphertext},
-          key_id = ${sealed === undefined ? sql`key_id` : sealed.keyId},
-          status = ${status === undefined ? sql`status` : status},
-          activated_at = ${activatedAt === undefined ? sql`activated_at` : activatedAt},
-          updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id}
-          ${expectedVersion === undefined ? sql`` : sql`and record_version = ${expectedVersion}`}
-        returning ${columns}`;
-      return row;
-    },
+        order by activated_at desc, id desc limit 1`.first(),
 
     /** Finds the remaining use of a config's secrets: its connections, or the revocation of their grants at the provider. */
     async findUse(tenantId: TenantId, id: string): Promise<"connections" | "revocations" | undefined> {
@@ -158,16 +82,6 @@ export function providerConfigStore(sql: Sql) {
           and (status <> 'revoked' or provider_revocation = 'pending')
         order by is_revoked limit 1`;
       return row && (row.isRevoked ? "revocations" : "connections");
-    },
-
-    async list(tenantId: TenantId, filter: ProviderConfigFilter, page: Page): Promise<PageRows<ProviderConfig>> {
-      const { providerKey, status, environmentId, inProduction } = filter;
-      const where = sql`tenant_id = ${tenantId}
-        ${providerKey === undefined ? sql`` : sql`and provider_key = ${providerKey}`}
-        ${status === undefined ? sql`` : sql`and status = ${status}`}
-        ${environmentId === undefined ? sql`` : sql`and environment_id = ${environmentId}`}
-        ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
-      return readKeyset<ProviderConfig>(sql, { columns, table: "connector_provider_configs", where }, page);
     },
   };
 }
