@@ -2,6 +2,7 @@ import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { lockFor, notFound, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
+import { newStamps } from "../../../platform/records/index.ts";
 import { compileTemplate, type Engine, reportTemplateErrors } from "../../../platform/templates/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import {
@@ -56,14 +57,14 @@ export function createPartialService({ events, changes, findUses }: PartialParts
       if (problem !== undefined) throw invalid("body", "template.partial_missing", problem);
       await requireEngine(context, key, given.engine);
       const content = { ...given, includes };
-      const now = new Date(nowMs);
-      const created = expectedVersion ? undefined : await store.insert(tenantId, key, content, now);
+      const stored = { tenantId, key, ...content, ...newStamps(nowMs) };
+      const created = expectedVersion ? undefined : await store.insertUnlessTaken(stored);
       if (created !== undefined && others.length >= partialsMax) {
         throw fail("FAILED_PRECONDITION", {
           public: `A tenant may have at most ${partialsMax} partials; delete one first.`,
         });
       }
-      const partial = created ?? (await store.update(tenantId, key, content, expectedVersion, now));
+      const partial = created ?? (await store.update(tenantId, key, content, expectedVersion, new Date(nowMs)));
       if (partial === undefined) {
         throw updateRefusal((await store.find(tenantId, key)) ?? { recordVersion: 0 }, "partial");
       }
