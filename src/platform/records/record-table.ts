@@ -18,8 +18,8 @@ interface Declaration {
   readonly exists?: string;
 }
 
-/** Fields to set. Undefined ones stay unchanged. */
-type Change<T> = { readonly [F in keyof T]?: T[F] | undefined };
+/** Fields to set. Undefined ones stay unchanged. A union of records has the fields that all of them have. */
+type Change<T, F extends keyof T = keyof T> = { readonly [Field in F]?: T[Field] | undefined };
 
 /** The values of the records to list. Undefined and empty ones match all. */
 type Filter<R> = { readonly [F in keyof R]?: string | boolean | undefined } & {
@@ -29,7 +29,7 @@ type Filter<R> = { readonly [F in keyof R]?: string | boolean | undefined } & {
 
 /** The conditions of a list that are no comparisons of columns; see `readKeyset`. */
 interface ListOptions {
-  readonly where?: Fragment;
+  readonly where?: Fragment | undefined;
   readonly filter?: Fragment | undefined;
   readonly newestFirst?: boolean;
 }
@@ -68,7 +68,7 @@ export function recordTable<R extends object, S extends object = object, N exten
     function toRow(record: object) {
       const values = record as Readonly<Record<string, unknown>>;
       const given = [...read, ...sealed].filter(([field]) => values[field] !== undefined);
-      return sql(Object.fromEntries(given.map(([field, column]) => [column, values[field]])));
+      return Object.fromEntries(given.map(([field, column]) => [column, values[field]]));
     }
 
     /** Changes a record with SQL, if it fulfils a condition; else returns undefined. */
@@ -102,13 +102,17 @@ export function recordTable<R extends object, S extends object = object, N exten
 
       /** Undefined fields get the default values of their columns. */
       async insert(record: N): Promise<R> {
-        const [row] = await sql<R[]>`insert into ${table} ${toRow(record)} returning ${columns}`;
+        const [row] = await sql<R[]>`insert into ${table} ${sql(toRow(record))} returning ${columns}`;
         return row!;
       },
 
+      /** Inserts records with the same fields. */
+      insertMany: (records: readonly N[]): Promise<R[]> =>
+        sql<R[]>`insert into ${table} ${sql(records.map(toRow))} returning ${columns}`,
+
       /** Inserts a record; undefined if another one has its key or another unique value. */
       insertUnlessTaken: (record: N): Promise<R | undefined> =>
-        sql<R[]>`insert into ${table} ${toRow(record)} on conflict do nothing returning ${columns}`.first(),
+        sql<R[]>`insert into ${table} ${sql(toRow(record))} on conflict do nothing returning ${columns}`.first(),
 
       /** Undefined fields stay unchanged; `expectedVersion`, if given, must be the current version. */
       update(

@@ -97,12 +97,11 @@ export function createConnectionService(dependencies: ConnectionParts) {
       const sealed = seal(provider.kind === "oidc" ? provider.clientSecret : pair!.privateKey, ids);
       const connection = await store.insert(
         provider.kind === "oidc"
-          ? { ...common, kind: "oidc", settings: provider.settings, ciphertext: sealed.ciphertext }
+          ? { ...common, kind: "oidc", settings: provider.settings, ...sealed }
           : {
-              ...{ ...common, kind: "saml", ciphertext: sealed.ciphertext },
+              ...{ ...common, kind: "saml", ...sealed },
               settings: { ...provider.settings, ownCertificate: pair!.certificate },
             },
-        sealed.keyId,
       );
       await changed(context);
       await events.record(context, "sso_connection.created", connection.id, { name: input.name, kind: provider.kind });

@@ -1,8 +1,8 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Reencryptable, StaleValue } from "../../../platform/crypto/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import type { ConnectionChange, ExternalPerson, GroupRoles, SsoConnection } from "./domain/connection.ts";
+import { recordTable } from "../../../platform/records/index.ts";
+import type { ExternalPerson, GroupRoles, SsoConnection } from "./domain/connection.ts";
 
 /** A sign-in that a browser has started. */
 export interface SignInAttempt {
@@ -20,42 +20,27 @@ export function bindingOf({ tenantId, id }: { readonly tenantId: string; readonl
   return { tenantId, recordId: id, field: "sso_connections.ciphertext" };
 }
 
+const connections = recordTable<SsoConnection, { readonly keyId: string }>("sso_connections", {
+  fixed: "tenant_id id kind created_at",
+  mutable: `name status just_in_time default_roles email_domains settings ciphertext updated_at record_version`,
+  sealed: "key_id",
+});
+
 export function connectionStore(sql: Sql) {
-  const columns = sql`
-    tenant_id, id, name, kind, status, just_in_time, default_roles, email_domains, settings, ciphertext, created_at,
-    updated_at, record_version`;
+  const { columns, insert, find, lock, count, list, update, remove } = connections(sql);
   return {
-    async insert(connection: SsoConnection, keyId: string): Promise<SsoConnection> {
-      const [row] = await sql<SsoConnection[]>`
-        insert into sso_connections (tenant_id, id, name, kind, status, just_in_time, default_roles, email_domains,
-          settings, ciphertext, key_id, created_at, updated_at)
-        values (${connection.tenantId}, ${connection.id}, ${connection.name}, ${connection.kind}, ${connection.status},
-          ${connection.justInTime}, ${connection.defaultRoles as string[]}, ${connection.emailDomains as string[]},
-          ${sql.json(connection.settings)}, ${connection.ciphertext}, ${keyId}, ${connection.createdAt},
-          ${connection.updatedAt})
-        returning ${columns}`;
-      return row!;
-    },
-
-    async find(tenantId: TenantId, id: string): Promise<SsoConnection | undefined> {
-      const [row] = await sql<SsoConnection[]>`
-        select ${columns} from sso_connections where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
-
-    async lock(tenantId: TenantId, id: string): Promise<SsoConnection | undefined> {
-      const [row] = await sql<SsoConnection[]>`
-        select ${columns} from sso_connections where tenant_id = ${tenantId} and id = ${id} for update`;
-      return row;
-    },
+    insert,
+    find,
+    lock,
+    count,
+    list,
+    update,
 
     /** Without a tenant, because a browser that signs in knows only the connection. */
-    async findForSignIn(id: string): Promise<SsoConnection | undefined> {
-      const [row] = await sql<SsoConnection[]>`
+    findForSignIn: (id: string) =>
+      sql<SsoConnection[]>`
         select ${columns} from sso_connections where id = ${id} and status = 'active'
-          and exists (select from tenants where tenants.id = sso_connections.tenant_id and tenants.status = 'active')`;
-      return row;
-    },
+          and exists (select from tenants where tenants.id = sso_connections.tenant_id and tenants.status = 'active')`.first(),
 
     /** The active connections of the tenant with a slug. */
     async listForSignIn(slug: string): Promise<SsoConnection[]> {
@@ -65,47 +50,9 @@ export function connectionStore(sql: Sql) {
         order by id limit 20`;
     },
 
-    async count(tenantId: TenantId): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*)::int as count from sso_connections where tenant_id = ${tenantId}`;
-      return row!.count;
-    },
-
-    async list(tenantId: TenantId, page: Page): Promise<PageRows<SsoConnection>> {
-      const where = sql`tenant_id = ${tenantId}`;
-      return readKeyset<SsoConnection>(sql, { columns, table: "sso_connections", where }, page);
-    },
-
-    /** Undefined fields stay unchanged; `expectedVersion`, if given, must be the current version. */
-    async update(
-      tenantId: TenantId,
-      id: string,
-      change: ConnectionChange,
-      expectedVersion: number | undefined,
-      now: Date,
-    ): Promise<SsoConnection | undefined> {
-      const [row] = await sql<SsoConnection[]>`
-        update sso_connections set
-          name = coalesce(${change.name ?? null}, name),
-          status = coalesce(${change.status ?? null}, status),
-          just_in_time = coalesce(${change.justInTime ?? null}::boolean, just_in_time),
-          default_roles = coalesce(${(change.defaultRoles as string[] | undefined) ?? null}::text[], default_roles),
-          email_domains = coalesce(${(change.emailDomains as string[] | undefined) ?? null}::text[], email_domains),
-          settings = coalesce(${change.settings === undefined ? null : sql.json(change.settings)}::jsonb, settings),
-          ciphertext = coalesce(${change.ciphertext ?? null}, ciphertext),
-          key_id = coalesce(${change.keyId ?? null}, key_id),
-          updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id}
-          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
-        returning ${columns}`;
-      return row;
-    },
-
     async remove(tenantId: TenantId, id: string): Promise<SsoConnection | undefined> {
       await sql`delete from sso_attempts where tenant_id = ${tenantId} and connection_id = ${id}`;
-      const [row] = await sql<SsoConnection[]>`
-        delete from sso_connections where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
-      return row;
+      return remove(tenantId, id);
     },
 
     async removeAccounts(tenantId: TenantId, id: string): Promise<void> {
@@ -212,9 +159,17 @@ export function attemptStore(sql: Sql) {
   };
 }
 
+const groupRoles = recordTable<GroupRoles>("group_roles", {
+  fixed: "tenant_id id created_at",
+  mutable: "name roles updated_at record_version",
+});
+
 export function groupRoleStore(sql: Sql) {
-  const columns = sql`tenant_id, id, name, roles, created_at, updated_at, record_version`;
+  const { columns, remove, list } = groupRoles(sql);
   return {
+    remove,
+    list,
+
     async set(group: GroupRoles): Promise<GroupRoles> {
       const [row] = await sql<GroupRoles[]>`
         insert into group_roles (tenant_id, id, name, roles, created_at, updated_at)
@@ -227,21 +182,9 @@ export function groupRoleStore(sql: Sql) {
       return row!;
     },
 
-    async find(tenantId: TenantId, name: string): Promise<GroupRoles | undefined> {
-      const [row] = await sql<GroupRoles[]>`
-        select ${columns} from group_roles where tenant_id = ${tenantId} and lower(name) = lower(${name})`;
-      return row;
-    },
-
-    async remove(tenantId: TenantId, id: string): Promise<GroupRoles | undefined> {
-      const [row] = await sql<GroupRoles[]>`
-        delete from group_roles where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
-      return row;
-    },
-
-    async list(tenantId: TenantId, page: Page): Promise<PageRows<GroupRoles>> {
-      return readKeyset<GroupRoles>(sql, { columns, table: "group_roles", where: sql`tenant_id = ${tenantId}` }, page);
-    },
+    find: (tenantId: TenantId, name: string) =>
+      sql<GroupRoles[]>`
+        select ${columns} from group_roles where tenant_id = ${tenantId} and lower(name) = lower(${name})`.first(),
 
     /** The roles of groups, by name. */
     async rolesOf(tenantId: TenantId, names: readonly string[]): Promise<string[]> {

@@ -123,8 +123,8 @@ export function createScimService(dependencies: ScimParts) {
     }
     const { active: _, ...stored } = attributes;
     const externalId = (attributes.externalId as string | undefined) ?? "";
-    const next = { ...user, userName, externalId, active: profile.isActive, attributes: stored };
-    return scimUserStore(sql).update(next, new Date(nowMs));
+    const change = { userName, externalId, active: profile.isActive, attributes: stored };
+    return (await scimUserStore(sql).update(tenantId, user.id, change, undefined, new Date(nowMs)))!;
   }
 
   /** Stores a group's name and members, and applies the roles of those who came or went. */
@@ -150,7 +150,8 @@ export function createScimService(dependencies: ScimParts) {
     if (added.length > 0) await store.addMembers(tenantId, group.id, added);
     if (removed.length > 0) await store.removeMembers(tenantId, group.id, removed);
     const externalId = (attributes.externalId as string | undefined) ?? "";
-    const changed = await store.update({ ...group, displayName, externalId }, new Date(nowMs));
+    const change = { displayName, externalId };
+    const changed = (await store.update(tenantId, group.id, change, undefined, new Date(nowMs)))!;
     const isRenamed = displayName.toLowerCase() !== group.displayName.toLowerCase();
     await applyGroupRoles(context, isRenamed ? [...new Set([...before, ...wanted])] : [...added, ...removed]);
     await events.record(context, "scim_group.changed", group.id, {

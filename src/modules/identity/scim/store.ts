@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import type { Stamps } from "../../../platform/records/index.ts";
+import { recordTable, type Stamps } from "../../../platform/records/index.ts";
 import type { Attributes } from "./domain/resource.ts";
 
 /** A person that a directory provisions. */
@@ -36,10 +36,19 @@ export interface Lookup {
   readonly value: string;
 }
 
+const users = recordTable<ScimUser>("scim_users", {
+  fixed: "tenant_id id member_id created_at",
+  mutable: "user_name external_id active attributes updated_at record_version",
+});
+
+const groups = recordTable<ScimGroup>("scim_groups", {
+  fixed: "tenant_id id created_at",
+  mutable: "display_name external_id updated_at record_version",
+});
+
 /** The SQL queries of provisioned people. */
 export function scimUserStore(sql: Sql) {
-  const columns = sql`
-    tenant_id, id, member_id, user_name, external_id, active, attributes, created_at, updated_at, record_version`;
+  const { columns, insert, find, lock, update, remove, count } = users(sql);
   const condition = (lookup: Lookup | undefined) => {
     if (lookup === undefined) return sql``;
     if (lookup.column === "id") return sql`and id = ${lookup.value}`;
@@ -47,57 +56,23 @@ export function scimUserStore(sql: Sql) {
     return sql`and lower(user_name) = lower(${lookup.value})`;
   };
   return {
-    async insert(user: ScimUser): Promise<ScimUser> {
-      const [row] = await sql<ScimUser[]>`
-        insert into scim_users (tenant_id, id, member_id, user_name, external_id, active, attributes, created_at, updated_at)
-        values (${user.tenantId}, ${user.id}, ${user.memberId}, ${user.userName}, ${user.externalId}, ${user.active},
-          ${sql.json(user.attributes)}, ${user.createdAt}, ${user.updatedAt})
-        returning ${columns}`;
-      return row!;
-    },
+    insert,
+    find,
+    lock,
+    update,
+    count,
 
-    async find(tenantId: TenantId, id: string): Promise<ScimUser | undefined> {
-      const [row] = await sql<ScimUser[]>`
-        select ${columns} from scim_users where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
+    findByName: (tenantId: TenantId, userName: string) =>
+      sql<ScimUser[]>`
+        select ${columns} from scim_users where tenant_id = ${tenantId} and lower(user_name) = lower(${userName})`.first(),
 
-    async lock(tenantId: TenantId, id: string): Promise<ScimUser | undefined> {
-      const [row] = await sql<ScimUser[]>`
-        select ${columns} from scim_users where tenant_id = ${tenantId} and id = ${id} for update`;
-      return row;
-    },
-
-    async findByName(tenantId: TenantId, userName: string): Promise<ScimUser | undefined> {
-      const [row] = await sql<ScimUser[]>`
-        select ${columns} from scim_users where tenant_id = ${tenantId} and lower(user_name) = lower(${userName})`;
-      return row;
-    },
-
-    async findByMember(tenantId: TenantId, memberId: string): Promise<ScimUser | undefined> {
-      const [row] = await sql<ScimUser[]>`
-        select ${columns} from scim_users where tenant_id = ${tenantId} and member_id = ${memberId}`;
-      return row;
-    },
-
-    async update(user: ScimUser, now: Date): Promise<ScimUser> {
-      const [row] = await sql<ScimUser[]>`
-        update scim_users set user_name = ${user.userName}, external_id = ${user.externalId}, active = ${user.active},
-          attributes = ${sql.json(user.attributes)}, updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${user.tenantId} and id = ${user.id}
-        returning ${columns}`;
-      return row!;
-    },
+    findByMember: (tenantId: TenantId, memberId: string) =>
+      sql<ScimUser[]>`
+        select ${columns} from scim_users where tenant_id = ${tenantId} and member_id = ${memberId}`.first(),
 
     async remove(tenantId: TenantId, id: string): Promise<void> {
       await sql`delete from scim_group_members where tenant_id = ${tenantId} and user_id = ${id}`;
-      await sql`delete from scim_users where tenant_id = ${tenantId} and id = ${id}`;
-    },
-
-    async count(tenantId: TenantId): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*)::int as count from scim_users where tenant_id = ${tenantId}`;
-      return row!.count;
+      await remove(tenantId, id);
     },
 
     async page(tenantId: TenantId, offset: number, limit: number): Promise<ScimUser[]> {
@@ -142,7 +117,7 @@ export function scimUserStore(sql: Sql) {
 
 /** The SQL queries of provisioned groups. */
 export function scimGroupStore(sql: Sql) {
-  const columns = sql`tenant_id, id, display_name, external_id, created_at, updated_at, record_version`;
+  const { columns, insert, find, lock, update, remove, count } = groups(sql);
   const condition = (lookup: Lookup | undefined) => {
     if (lookup === undefined) return sql``;
     if (lookup.column === "id") return sql`and id = ${lookup.value}`;
@@ -150,51 +125,20 @@ export function scimGroupStore(sql: Sql) {
     return sql`and lower(display_name) = lower(${lookup.value})`;
   };
   return {
-    async insert(group: ScimGroup): Promise<ScimGroup> {
-      const [row] = await sql<ScimGroup[]>`
-        insert into scim_groups (tenant_id, id, display_name, external_id, created_at, updated_at)
-        values (${group.tenantId}, ${group.id}, ${group.displayName}, ${group.externalId}, ${group.createdAt},
-          ${group.updatedAt})
-        returning ${columns}`;
-      return row!;
-    },
+    insert,
+    find,
+    lock,
+    update,
+    count,
 
-    async find(tenantId: TenantId, id: string): Promise<ScimGroup | undefined> {
-      const [row] = await sql<ScimGroup[]>`
-        select ${columns} from scim_groups where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
-
-    async lock(tenantId: TenantId, id: string): Promise<ScimGroup | undefined> {
-      const [row] = await sql<ScimGroup[]>`
-        select ${columns} from scim_groups where tenant_id = ${tenantId} and id = ${id} for update`;
-      return row;
-    },
-
-    async findByName(tenantId: TenantId, displayName: string): Promise<ScimGroup | undefined> {
-      const [row] = await sql<ScimGroup[]>`
-        select ${columns} from scim_groups where tenant_id = ${tenantId} and lower(display_name) = lower(${displayName})`;
-      return row;
-    },
-
-    async update(group: ScimGroup, now: Date): Promise<ScimGroup> {
-      const [row] = await sql<ScimGroup[]>`
-        update scim_groups set display_name = ${group.displayName}, external_id = ${group.externalId},
-          updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${group.tenantId} and id = ${group.id}
-        returning ${columns}`;
-      return row!;
-    },
+    findByName: (tenantId: TenantId, displayName: string) =>
+      sql<ScimGroup[]>`
+        select ${columns} from scim_groups
+        where tenant_id = ${tenantId} and lower(display_name) = lower(${displayName})`.first(),
 
     async remove(tenantId: TenantId, id: string): Promise<void> {
       await sql`delete from scim_group_members where tenant_id = ${tenantId} and group_id = ${id}`;
-      await sql`delete from scim_groups where tenant_id = ${tenantId} and id = ${id}`;
-    },
-
-    async count(tenantId: TenantId): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*)::int as count from scim_groups where tenant_id = ${tenantId}`;
-      return row!.count;
+      await remove(tenantId, id);
     },
 
     async page(tenantId: TenantId, offset: number, limit: number): Promise<ScimGroup[]> {

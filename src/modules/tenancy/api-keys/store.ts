@@ -1,42 +1,27 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { Page, PageRows } from "../../../platform/paging/index.ts";
+import { recordTable } from "../../../platform/records/index.ts";
 import type { ApiKey, ApiKeyStatus, StoredApiKey } from "./domain/api-key.ts";
 
-export function apiKeyStore(sql: Sql) {
-  const columns = sql`
-    tenant_id, id, name, prefix, roles, scopes, environment_mode, expires_at, last_used_at, created_by,
-    owner, token_roles, revoked_at, revoked_by, created_at, updated_at, record_version`;
-  return {
-    async insert(key: StoredApiKey): Promise<ApiKey> {
-      const [row] = await sql<ApiKey[]>`
-        insert into api_keys (tenant_id, id, name, prefix, secret_hash, roles, scopes, environment_mode, expires_at,
-          created_by, owner, token_roles, created_at, updated_at)
-        values (${key.tenantId}, ${key.id}, ${key.name}, ${key.prefix}, ${key.secretHash}, ${key.roles as string[]},
-          ${key.scopes as string[]}, ${key.environmentMode}, ${key.expiresAt}, ${key.createdBy}, ${key.owner},
-          ${key.tokenRoles as string[]}, ${key.createdAt}, ${key.updatedAt})
-        returning ${columns}`;
-      return row!;
-    },
+const apiKeys = recordTable<ApiKey, Pick<StoredApiKey, "secretHash">>("api_keys", {
+  fixed: `tenant_id id name prefix roles scopes environment_mode expires_at created_by owner token_roles created_at`,
+  mutable: "last_used_at revoked_at revoked_by updated_at record_version",
+  sealed: "secret_hash",
+});
 
-    async find(tenantId: TenantId, id: string): Promise<ApiKey | undefined> {
-      const [row] = await sql<ApiKey[]>`select ${columns} from api_keys where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
+export function apiKeyStore(sql: Sql) {
+  const { columns, insert, find, set, listWhere } = apiKeys(sql);
+  return {
+    insert,
+    find,
 
     /** The only query without a tenant, because the key determines the tenant. */
-    async findByPrefix(prefix: string): Promise<StoredApiKey | undefined> {
-      const [row] = await sql<StoredApiKey[]>`select ${columns}, secret_hash from api_keys where prefix = ${prefix}`;
-      return row;
-    },
+    findByPrefix: (prefix: string) =>
+      sql<StoredApiKey[]>`select ${columns}, secret_hash from api_keys where prefix = ${prefix}`.first(),
 
-    async revoke(tenantId: TenantId, id: string, by: string, now: Date): Promise<ApiKey | undefined> {
-      const [row] = await sql<ApiKey[]>`
-        update api_keys set revoked_at = ${now}, revoked_by = ${by}, updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id} and revoked_at is null
-        returning ${columns}`;
-      return row;
-    },
+    revoke: (tenantId: TenantId, id: string, by: string, now: Date) =>
+      set(tenantId, id, now, sql`revoked_at = ${now}, revoked_by = ${by}`, sql`revoked_at is null`),
 
     async revokeOwnedBy(tenantId: TenantId, owners: readonly string[], by: string, now: Date): Promise<ApiKey[]> {
       return sql<ApiKey[]>`
@@ -52,26 +37,16 @@ export function apiKeyStore(sql: Sql) {
       return rows.map(({ id }) => id);
     },
 
-    async replaceSecret(tenantId: TenantId, id: string, secretHash: string, now: Date): Promise<void> {
-      await sql`
-        update api_keys set secret_hash = ${secretHash}, updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id}`;
-    },
+    replaceSecret: (tenantId: TenantId, id: string, secretHash: string, now: Date) =>
+      set(tenantId, id, now, sql`secret_hash = ${secretHash}`),
 
-    async list(tenantId: TenantId, status: ApiKeyStatus | undefined, now: Date, page: Page): Promise<PageRows<ApiKey>> {
-      const statusFilter =
-        status === undefined
-          ? sql``
-          : {
-              active: sql`and revoked_at is null and (expires_at is null or expires_at > ${now})`,
-              revoked: sql`and revoked_at is not null`,
-              expired: sql`and revoked_at is null and expires_at <= ${now}`,
-            }[status];
-      return readKeyset<ApiKey>(
-        sql,
-        { columns, table: "api_keys", where: sql`tenant_id = ${tenantId} ${statusFilter}` },
-        page,
-      );
+    list(tenantId: TenantId, status: ApiKeyStatus | undefined, now: Date, page: Page): Promise<PageRows<ApiKey>> {
+      const statuses = {
+        active: sql`revoked_at is null and (expires_at is null or expires_at > ${now})`,
+        revoked: sql`revoked_at is not null`,
+        expired: sql`revoked_at is null and expires_at <= ${now}`,
+      };
+      return listWhere(tenantId, {}, page, { where: status && statuses[status] });
     },
 
     /** Stores when keys were last used, in one statement. */

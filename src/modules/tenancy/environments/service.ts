@@ -58,13 +58,13 @@ export function createEnvironmentService({ events, changes }: Dependencies) {
     /** Adds the environments of a new tenant in the caller's transaction. */
     async add(sql: Sql, tenantId: TenantId, environments: readonly NewEnvironment[], nowMs: number): Promise<void> {
       if (environments.length > 0) {
-        await environmentStore(sql).insert(environments.map((each) => newEnvironment(tenantId, each, nowMs)));
+        await environmentStore(sql).insertMany(environments.map((each) => newEnvironment(tenantId, each, nowMs)));
       }
     },
 
     async createEnvironment(context: Context, input: NewEnvironment): Promise<Environment> {
       requireEnvironmentAccess(context.principal, input.key);
-      const [created] = await environmentStore(context.sql).insert([
+      const [created] = await environmentStore(context.sql).insertMany([
         newEnvironment(context.tenantId, input, context.nowMs),
       ]);
       await invalidateCaches(context);
