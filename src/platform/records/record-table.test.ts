@@ -27,7 +27,7 @@ await sql`
 const things = recordTable<Thing, { readonly ciphertext: string }>("things", {
   fixed: "tenant_id id environment_key created_at",
   mutable: "display_name active tags settings choices ends_at updated_at record_version",
-  sealed: "ciphertext",
+  internal: "ciphertext",
   exists: "not removed",
 });
 const store = things(sql);
@@ -60,20 +60,21 @@ test("a record is found, listed and removed with the values it was inserted with
   assert.equal(await store.count(tenantId), 1);
   // A json column keeps the order of members.
   assert.equal(JSON.stringify((await store.find(tenantId, "one"))!.settings), '{"z":1,"a":2}');
-  for (const missing of [store.find, store.hold, store.lock, store.findSealed, store.remove]) {
+  for (const missing of [store.find, store.hold, store.lock, store.findFull, store.lockFull, store.remove]) {
     assert.equal(await missing(other, "one"), undefined);
   }
   assert.deepEqual(await store.remove(tenantId, "one"), read(inserted));
   assert.equal(await store.find(tenantId, "one"), undefined);
 });
 
-test("only reads that ask for sealed columns get them", async () => {
+test("only reads that ask for internal columns get them", async () => {
   const tenantId = freshTenant();
   const inserted = thing(tenantId, "one");
   await store.insert(inserted);
-  assert.deepEqual(await store.findSealed(tenantId, "one"), inserted);
+  assert.deepEqual(await store.findFull(tenantId, "one"), inserted);
   await db.transaction(async (tx) => {
-    assert.deepEqual(await things(tx).lock(tenantId, "one"), inserted);
+    assert.deepEqual(await things(tx).lockFull(tenantId, "one"), inserted);
+    assert.deepEqual(await things(tx).lock(tenantId, "one"), read(inserted));
     assert.deepEqual(await things(tx).hold(tenantId, "one"), read(inserted));
   });
 });
@@ -89,7 +90,7 @@ test("an update leaves undefined fields unchanged and clears null ones", async (
   assert.deepEqual(cleared, { ...expected, endsAt: null, choices: null, recordVersion: 3 });
   const rest = { tags: ["b", "c"], settings: { y: [] }, choices: [{ d: null }], endsAt: inserted.createdAt };
   assert.deepEqual(await store.update(tenantId, "one", rest, 3, now), { ...cleared!, ...rest, recordVersion: 4 });
-  assert.equal((await store.findSealed(tenantId, "one"))!.ciphertext, "b");
+  assert.equal((await store.findFull(tenantId, "one"))!.ciphertext, "b");
 });
 
 test("an update with another version than expected changes nothing", async () => {
@@ -132,7 +133,7 @@ test("a record that keeps its row when it is deleted is never found, changed, co
   await store.insert(thing(tenantId, "one"));
   assert.notEqual(await store.set(tenantId, "one", now, sql`ends_at = null`), undefined);
   await sql`update things set removed = true where tenant_id = ${tenantId}`;
-  for (const missing of [store.find, store.hold, store.lock, store.findSealed, store.remove]) {
+  for (const missing of [store.find, store.hold, store.lock, store.findFull, store.lockFull, store.remove]) {
     assert.equal(await missing(tenantId, "one"), undefined);
   }
   assert.equal(await store.update(tenantId, "one", { displayName: "new" }, undefined, now), undefined);

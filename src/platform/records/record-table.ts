@@ -6,12 +6,12 @@ import { type Page, readKeyset } from "../paging/index.ts";
 interface Declaration {
   /** The column that identifies a record of a tenant; `id` by default. */
   readonly key?: string;
-  /** Columns that keep their first value. */
+  /** Columns that `update` never sets. */
   readonly fixed: string;
   /** Columns that `update` sets, besides `updated_at` and `record_version`. */
   readonly mutable?: string;
-  /** Further mutable columns that only `findSealed` and `lock` read, such as ciphertexts. */
-  readonly sealed?: string;
+  /** Further mutable columns that only `findFull` and `lockFull` read, such as ciphertexts and shards. */
+  readonly internal?: string;
   /** SQL expressions that are read like columns. */
   readonly computed?: string;
   /** The SQL condition of records that exist, if a deleted one keeps its row. */
@@ -35,10 +35,10 @@ interface ListOptions {
 }
 
 /**
- * Declares the table of records `R`, with sealed fields `S`, which are inserted as `N`, and returns its usual statements. Names
+ * Declares the table of records `R`, with internal fields `I`, which are inserted as `N`, and returns its usual statements. Names
  * in statements come only from the declaration, and an update has the same text whatever fields it sets.
  */
-export function recordTable<R extends object, S extends object = object, N extends object = R & S>(
+export function recordTable<R extends object, I extends object = object, N extends object = R & I>(
   name: string,
   declaration: Declaration,
 ) {
@@ -46,15 +46,15 @@ export function recordTable<R extends object, S extends object = object, N exten
   const existsText = declaration.exists === undefined ? "" : `and ${declaration.exists}`;
   const fixed = columnsOf(declaration.fixed);
   const mutable = columnsOf(declaration.mutable);
-  const sealed = columnsOf(declaration.sealed);
+  const internal = columnsOf(declaration.internal);
   const read = new Map([...fixed, ...mutable]);
-  const changeable = [...mutable, ...sealed].filter(([field]) => field !== "updatedAt" && field !== "recordVersion");
+  const changeable = [...mutable, ...internal].filter(([field]) => field !== "updatedAt" && field !== "recordVersion");
   const readText = [...read.values(), ...(computed === undefined ? [] : [computed])].join(", ");
 
   return (sql: Sql) => {
     const table = sql.unsafe(name);
     const columns = sql.unsafe(readText);
-    const withSealed = sql.unsafe([readText, ...sealed.map(([, column]) => column)].join(", "));
+    const fullColumns = sql.unsafe([readText, ...internal.map(([, column]) => column)].join(", "));
     const exists = sql.unsafe(existsText);
     const isRecord = (tenantId: TenantId, id: string) =>
       sql`tenant_id = ${tenantId} and ${sql.unsafe(key)} = ${id} ${exists}`;
@@ -67,7 +67,7 @@ export function recordTable<R extends object, S extends object = object, N exten
 
     function toRow(record: object) {
       const values = record as Readonly<Record<string, unknown>>;
-      const given = [...read, ...sealed].filter(([field]) => values[field] !== undefined);
+      const given = [...read, ...internal].filter(([field]) => values[field] !== undefined);
       return Object.fromEntries(given.map(([field, column]) => [column, values[field]]));
     }
 
@@ -91,13 +91,16 @@ export function recordTable<R extends object, S extends object = object, N exten
 
     return {
       columns,
+      fullColumns,
       find: select<R>(columns, sql``),
       /** Finds a record and keeps it from being changed until the transaction ends. */
       hold: select<R>(columns, sql`for share`),
-      /** Finds a record with its sealed fields. */
-      findSealed: select<R & S>(withSealed, sql``),
-      /** Finds a record with its sealed fields and locks it until the transaction ends. */
-      lock: select<R & S>(withSealed, sql`for update`),
+      /** Finds a record and locks it until the transaction ends. */
+      lock: select<R>(columns, sql`for update`),
+      /** Finds a record with its internal fields. */
+      findFull: select<R & I>(fullColumns, sql``),
+      /** Finds a record with its internal fields and locks it until the transaction ends. */
+      lockFull: select<R & I>(fullColumns, sql`for update`),
       set,
 
       /** Undefined fields get the default values of their columns. */
@@ -118,7 +121,7 @@ export function recordTable<R extends object, S extends object = object, N exten
       update(
         tenantId: TenantId,
         id: string,
-        change: Change<R & S>,
+        change: Change<R & I>,
         expectedVersion: number | undefined,
         now: Date,
       ): Promise<R | undefined> {

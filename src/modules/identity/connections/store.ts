@@ -23,7 +23,7 @@ export function bindingOf({ tenantId, id }: { readonly tenantId: string; readonl
 const connections = recordTable<SsoConnection, { readonly keyId: string }>("sso_connections", {
   fixed: "tenant_id id kind created_at",
   mutable: `name status just_in_time default_roles email_domains settings ciphertext updated_at record_version`,
-  sealed: "key_id",
+  internal: "key_id",
 });
 
 export function connectionStore(sql: Sql) {

@@ -7,7 +7,7 @@ import type { ApiKey, ApiKeyStatus, StoredApiKey } from "./domain/api-key.ts";
 const apiKeys = recordTable<ApiKey, Pick<StoredApiKey, "secretHash">>("api_keys", {
   fixed: `tenant_id id name prefix roles scopes environment_mode expires_at created_by owner token_roles created_at`,
   mutable: "last_used_at revoked_at revoked_by updated_at record_version",
-  sealed: "secret_hash",
+  internal: "secret_hash",
 });
 
 export function apiKeyStore(sql: Sql) {

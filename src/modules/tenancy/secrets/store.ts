@@ -13,7 +13,7 @@ export interface SealedValue {
 const secrets = recordTable<Secret, Pick<SealedSecret, "ciphertext">>("secrets", {
   fixed: "tenant_id id name created_at",
   mutable: "version metadata key_id updated_at record_version",
-  sealed: "ciphertext",
+  internal: "ciphertext",
 });
 
 /** The SQL queries of secrets. Only queries that need ciphertexts read them. */
