@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { Page } from "../../../platform/paging/index.ts";
+import { recordTable } from "../../../platform/records/index.ts";
 import type { Schedule } from "./domain/schedule.ts";
 
 /** When a schedule fires next. */
@@ -28,6 +29,13 @@ export interface StoredChange extends Partial<Omit<NewSchedule, "tenantId" | "id
   readonly position?: SchedulePosition | undefined;
 }
 
+/** What only the worker reads. */
+interface StoredTimes {
+  readonly shard: number;
+  readonly firesAt: Date | null;
+  readonly dueAt: Date | null;
+}
+
 export interface ScheduleFilter {
   /** Empty for all. */
   readonly poolId: string;
@@ -36,10 +44,19 @@ export interface ScheduleFilter {
   readonly inProduction: boolean | undefined;
 }
 
+const schedules = recordTable<
+  Schedule,
+  StoredTimes,
+  NewSchedule & StoredTimes & Pick<Schedule, "updatedAt" | "nextAt">
+>("routing_schedules", {
+  fixed: "tenant_id id created_at",
+  mutable: `environment_id environment_key pool_id name timing item paused paused_reason paused_by generation next_at
+      last_fired_at last_item_id last_error consecutive_failures updated_at record_version`,
+  internal: "shard fires_at due_at",
+});
+
 export function scheduleColumns(sql: Sql): Fragment {
-  return sql`tenant_id, id, environment_id, environment_key, pool_id, name, timing, item, paused, paused_reason, paused_by,
-    generation, next_at, last_fired_at, last_item_id, last_error, consecutive_failures, created_at, updated_at,
-    record_version`;
+  return schedules(sql).columns;
 }
 
 /** When a schedule `s` needs attention: when it fires, or earlier for a run without a final state. */
@@ -51,13 +68,11 @@ export function dueSql(sql: Sql): Fragment {
 
 /** The SQL queries of schedules for callers. */
 export function scheduleStore(sql: Sql) {
-  const columns = scheduleColumns(sql);
+  const { count, find, lock, insert, set, listWhere } = schedules(sql);
   return {
-    async count(tenantId: TenantId): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*)::int as count from routing_schedules where tenant_id = ${tenantId}`;
-      return row!.count;
-    },
+    count,
+    find,
+    lock,
 
     /** Whether another schedule of the environment has a name. */
     async isNameTaken(tenantId: TenantId, environmentId: string, name: string, exceptId: string): Promise<boolean> {
@@ -67,42 +82,14 @@ export function scheduleStore(sql: Sql) {
       return rows.length > 0;
     },
 
-    async insert(schedule: NewSchedule, shard: number, { nextAt, firesAt }: SchedulePosition): Promise<Schedule> {
-      const { tenantId, id, environmentId, environmentKey, poolId, name, timing, item, createdAt } = schedule;
-      const [row] = await sql<Schedule[]>`
-        insert into routing_schedules (tenant_id, id, environment_id, environment_key, pool_id, name, timing, item, paused,
-          paused_reason, paused_by, shard, next_at, fires_at, due_at, created_at, updated_at)
-        values (${tenantId}, ${id}, ${environmentId}, ${environmentKey}, ${poolId}, ${name},
-          ${JSON.stringify(timing)}::text::json, ${JSON.stringify(item)}::text::json, ${schedule.paused},
-          ${schedule.pausedReason}, ${schedule.pausedBy}, ${shard}, ${nextAt}, ${firesAt}, ${firesAt}, ${createdAt},
-          ${createdAt})
-        returning ${columns}`;
-      return row!;
-    },
+    insert: (schedule: NewSchedule, shard: number, { nextAt, firesAt }: SchedulePosition) =>
+      insert({ ...schedule, shard, nextAt, firesAt, dueAt: firesAt, updatedAt: schedule.createdAt }),
 
-    async find(tenantId: TenantId, id: string): Promise<Schedule | undefined> {
-      const [row] = await sql<Schedule[]>`
-        select ${columns} from routing_schedules where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
-
-    /** Finds a schedule and locks it until the transaction ends. */
-    async lock(tenantId: TenantId, id: string): Promise<Schedule | undefined> {
-      const [row] = await sql<Schedule[]>`
-        select ${columns} from routing_schedules where tenant_id = ${tenantId} and id = ${id} for update`;
-      return row;
-    },
-
-    async list(tenantId: TenantId, filter: ScheduleFilter, page: Page): Promise<PageRows<Schedule>> {
-      const { poolId, pausedOnly, inProduction } = filter;
-      const where = sql`tenant_id = ${tenantId}
-        ${poolId === "" ? sql`` : sql`and pool_id = ${poolId}`} ${pausedOnly ? sql`and paused` : sql``}
-        ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
-      return readKeyset<Schedule>(sql, { columns, table: "routing_schedules", where }, page);
-    },
+    list: (tenantId: TenantId, { pausedOnly, ...equal }: ScheduleFilter, page: Page) =>
+      listWhere(tenantId, equal, page, { where: pausedOnly ? sql`paused` : undefined }),
 
     /** Changes a schedule; undefined if it has another version than expected. */
-    async update(
+    update(
       tenantId: TenantId,
       id: string,
       change: StoredChange,
@@ -111,27 +98,23 @@ export function scheduleStore(sql: Sql) {
     ): Promise<Schedule | undefined> {
       const { environmentId, environmentKey, poolId, name, timing, item, position } = change;
       const { paused, pausedReason, pausedBy } = change;
-      const [row] = await sql<Schedule[]>`
-        update routing_schedules s set
-          environment_id = coalesce(${environmentId ?? null}, environment_id),
-          environment_key = coalesce(${environmentKey ?? null}, environment_key),
-          pool_id = coalesce(${poolId ?? null}, pool_id), name = coalesce(${name ?? null}, name),
-          timing = coalesce(${timing === undefined ? null : JSON.stringify(timing)}::text::json, timing),
-          item = coalesce(${item === undefined ? null : JSON.stringify(item)}::text::json, item),
-          paused = coalesce(${paused ?? null}::boolean, paused),
-          paused_reason = coalesce(${pausedReason ?? null}, paused_reason),
-          paused_by = coalesce(${pausedBy ?? null}, paused_by)
-          ${paused === false ? sql`, consecutive_failures = 0` : sql``}
-          ${
-            position === undefined
-              ? sql``
-              : sql`, next_at = ${position.nextAt}, fires_at = ${position.firesAt}, generation = generation + 1`
-          }
-          , updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id}
-          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
-        returning ${columns}`;
-      return row;
+      const assignments = sql`
+        environment_id = coalesce(${environmentId ?? null}, environment_id),
+        environment_key = coalesce(${environmentKey ?? null}, environment_key),
+        pool_id = coalesce(${poolId ?? null}, pool_id), name = coalesce(${name ?? null}, name),
+        timing = coalesce(${timing === undefined ? null : JSON.stringify(timing)}::text::json, timing),
+        item = coalesce(${item === undefined ? null : JSON.stringify(item)}::text::json, item),
+        paused = coalesce(${paused ?? null}::boolean, paused),
+        paused_reason = coalesce(${pausedReason ?? null}, paused_reason),
+        paused_by = coalesce(${pausedBy ?? null}, paused_by)
+        ${paused === false ? sql`, consecutive_failures = 0` : sql``}
+        ${
+          position === undefined
+            ? sql``
+            : sql`, next_at = ${position.nextAt}, fires_at = ${position.firesAt}, generation = generation + 1`
+        }`;
+      const isExpected = sql`record_version = coalesce(${expectedVersion ?? null}::int, record_version)`;
+      return set(tenantId, id, now, assignments, isExpected);
     },
 
     /** Computes anew when a schedule needs attention. */

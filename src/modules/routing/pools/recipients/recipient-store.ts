@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import type { Page, PageRows } from "../../../../platform/paging/index.ts";
+import { recordTable } from "../../../../platform/records/index.ts";
 import type { PoolId, StoredPool } from "../domain/pool.ts";
 import { type NewRecipient, type Recipient, type RecipientId, recipientsMax } from "../domain/recipient.ts";
 
@@ -22,15 +23,22 @@ type ChangedPool = Pick<StoredPool, "id" | "revision">;
 
 const usesMax = 100;
 
+const recipients = recordTable<Recipient, { readonly poolRevision: number }>("recipients", {
+  fixed: "tenant_id id pool_id created_at",
+  mutable: `name status weight capacity priority attributes skills cost delivery available_since updated_at record_version`,
+  internal: "pool_revision",
+  exists: "status <> 'removed'",
+});
+
 /**
  * SQL queries for recipients. A removed recipient keeps its row, which only `changedSince` returns. Every write
  * stores the revision of the pool.
  */
 export function recipientStore(sql: Sql) {
-  const columns = sql`
-    tenant_id, id, pool_id, name, status, weight, capacity, priority, attributes, skills, cost, delivery, available_since,
-    created_at, updated_at, record_version`;
+  const { columns, find, update, set, listWhere } = recipients(sql);
   return {
+    find,
+
     /** Inserts recipients in one statement and returns them in the given order. */
     async insert(
       tenantId: TenantId,
@@ -52,32 +60,14 @@ export function recipientStore(sql: Sql) {
         select * from added order by id`;
     },
 
-    async find(tenantId: TenantId, id: string): Promise<Recipient | undefined> {
-      const [row] = await sql<Recipient[]>`
-        select ${columns} from recipients where tenant_id = ${tenantId} and id = ${id} and status <> 'removed'`;
-      return row;
-    },
-
     /** Updates all editable fields. A given version must match the current one. */
-    async update(
+    update: (
       { tenantId, id }: Pick<Recipient, "tenantId" | "id">,
       pool: ChangedPool,
       recipient: EditableRecipient,
       expectedVersion: number | undefined,
       now: Date,
-    ): Promise<Recipient | undefined> {
-      const [row] = await sql<Recipient[]>`
-        update recipients set
-          name = ${recipient.name}, status = ${recipient.status}, weight = ${recipient.weight},
-          capacity = ${recipient.capacity}, priority = ${recipient.priority}, cost = ${recipient.cost},
-          attributes = ${sql.json(recipient.attributes as never)}, skills = ${sql.json(recipient.skills)},
-          delivery = ${sql.json(recipient.delivery)}, available_since = ${recipient.availableSince},
-          pool_revision = ${pool.revision}, updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id} and status <> 'removed'
-          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
-        returning ${columns}`;
-      return row;
-    },
+    ) => update(tenantId, id, { ...recipient, poolRevision: pool.revision }, expectedVersion, now),
 
     /** Pauses the active ones of the given recipients and returns their ids. */
     async pauseActive(
@@ -111,14 +101,8 @@ export function recipientStore(sql: Sql) {
       return rows.map(({ id }) => id);
     },
 
-    async remove(tenantId: TenantId, pool: ChangedPool, id: RecipientId, now: Date): Promise<Recipient | undefined> {
-      const [row] = await sql<Recipient[]>`
-        update recipients set status = 'removed', pool_revision = ${pool.revision}, updated_at = ${now},
-          record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id} and status <> 'removed'
-        returning ${columns}`;
-      return row;
-    },
+    remove: (tenantId: TenantId, pool: ChangedPool, id: RecipientId, now: Date) =>
+      set(tenantId, id, now, sql`status = 'removed', pool_revision = ${pool.revision}`),
 
     /** The names of recipients that connector actions of some providers deliver to. */
     async namesByProvider(tenantId: TenantId, providerKeys: readonly string[]): Promise<readonly string[]> {
@@ -157,20 +141,13 @@ export function recipientStore(sql: Sql) {
         order by id`;
     },
 
-    async list(tenantId: TenantId, { poolId, status, now }: RecipientFilter, page: Page): Promise<PageRows<Recipient>> {
+    list(tenantId: TenantId, { poolId, status, now }: RecipientFilter, page: Page): Promise<PageRows<Recipient>> {
       const ejected = sql`(
         select from recipient_states s where s.tenant_id = recipients.tenant_id and s.pool_id = recipients.pool_id
           and s.recipient_id = recipients.id and s.ejected_until > ${now})`;
-      const statusFilter =
-        status === "ejected"
-          ? sql`and status = 'active' and exists ${ejected}`
-          : status === "active"
-            ? sql`and status = 'active' and not exists ${ejected}`
-            : status === undefined
-              ? sql``
-              : sql`and status = ${status}`;
-      const where = sql`tenant_id = ${tenantId} and pool_id = ${poolId} and status <> 'removed' ${statusFilter}`;
-      return readKeyset<Recipient>(sql, { columns, table: "recipients", where }, page);
+      if (status !== "active" && status !== "ejected") return listWhere(tenantId, { poolId, status }, page);
+      const where = status === "ejected" ? sql`exists ${ejected}` : sql`not exists ${ejected}`;
+      return listWhere(tenantId, { poolId, status: "active" }, page, { where });
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Context } from "../../../../chain/call.ts";
 import { fail } from "../../../../errors/index.ts";
 import { notFound, unchangedRecord, updateRefusal } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { changedFields, isEmptyChange } from "../../../../platform/records/index.ts";
+import { changedFields, isEmptyChange, newStamps } from "../../../../platform/records/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { checkRuleCondition, checkRuleReferences } from "../checks/reference-checks.ts";
 import { type NewRule, type Rule, type RuleChange, type RuleId, rulesMax } from "../domain/rule.ts";
@@ -41,7 +41,7 @@ export function createRuleService({ access, events }: Dependencies) {
         throw fail("FAILED_PRECONDITION", { public: `A pool can have at most ${rulesMax} rules: delete one first.` });
       }
       const id = ulid(nowMs) as RuleId;
-      const created = await store.insert({ ...input, tenantId, id, poolId: pool.id }, new Date(nowMs));
+      const created = await store.insert({ ...input, tenantId, id, poolId: pool.id, ...newStamps(nowMs) });
       await recordPoolVersion(context, pool.id);
       const { name, action } = created;
       await events.record(context, "rule.created", id, { pool_id: pool.id, name, action: action.type });
@@ -62,7 +62,7 @@ export function createRuleService({ access, events }: Dependencies) {
       change: RuleChange,
       expectedVersion: number | undefined,
     ): Promise<Rule> {
-      const { sql, nowMs } = context;
+      const { sql, tenantId, nowMs } = context;
       if (isEmptyChange(change)) return unchangedRecord(await getRule(context, id), expectedVersion, "rule");
       const pool = await access.change(context, (await find(context, id)).poolId);
       // Read again under the lock of the pool.
@@ -72,7 +72,7 @@ export function createRuleService({ access, events }: Dependencies) {
       // Unchanged fields are not validated again: they may name a recipient or pool that no longer exists.
       if (change.condition !== undefined || change.action !== undefined) checkRuleCondition(wanted);
       if (change.action !== undefined) await checkRuleReferences(context, pool, change.action);
-      const changed = await ruleStore(sql).update(current, wanted, expectedVersion, new Date(nowMs));
+      const changed = await ruleStore(sql).update(tenantId, id, wanted, expectedVersion, new Date(nowMs));
       if (changed === undefined) throw updateRefusal(current, "rule");
       await recordPoolVersion(context, pool.id);
       const { stopOnMatch: stop_on_match, onError: on_error, ...others } = change;
