@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { Page } from "../../../platform/paging/index.ts";
+import { recordTable } from "../../../platform/records/index.ts";
 import type { Analysis } from "../analysis/index.ts";
 import type { Decision, Experiment, SlotRange } from "./domain/experiment.ts";
 
@@ -29,24 +30,28 @@ export interface FrozenResults {
   readonly computedAt: string;
 }
 
+/** The columns that lists and lookups do not read. */
+interface UnreadColumns {
+  readonly layerKey: string;
+  readonly frozen?: FrozenResults;
+}
+
+const experiments = recordTable<Experiment, UnreadColumns>("experiments", {
+  fixed: "tenant_id id environment_id environment_key key salts minima last_verdict created_at",
+  mutable: `name description status design layer_ranges phases started_at ended_at decision updated_at record_version`,
+  internal: "layer_key frozen",
+});
+
+const layerKeyOf = ({ layer }: Experiment["design"]) => layer?.key ?? "";
+
 export function experimentStore(sql: Sql) {
-  const columns = sql`
-    tenant_id, id, environment_id, environment_key, key, name, description, status, design, salts, layer_ranges, phases,
-    started_at, ended_at, decision, minima, last_verdict, created_at, updated_at, record_version`;
-  const json = (value: unknown) => sql.json(value as never);
+  const { columns, insertUnlessTaken, find, lock, update, listWhere } = experiments(sql);
   return {
-    async insert(experiment: Experiment): Promise<Experiment | undefined> {
-      const { tenantId, id, environmentId, environmentKey, key, name, description, status } = experiment;
-      const [row] = await sql<Experiment[]>`
-        insert into experiments (tenant_id, id, environment_id, environment_key, key, name, description, status, design,
-          salts, layer_key, created_at, updated_at)
-        values (${tenantId}, ${id}, ${environmentId}, ${environmentKey}, ${key}, ${name}, ${description}, ${status},
-          ${json(experiment.design)}, ${json(experiment.salts)}, ${experiment.design.layer?.key ?? ""},
-          ${experiment.createdAt}, ${experiment.updatedAt})
-        on conflict (tenant_id, environment_id, key) do nothing
-        returning ${columns}`;
-      return row;
-    },
+    find,
+    lock,
+
+    /** Inserts an experiment; undefined if its key is taken. */
+    insert: (experiment: Experiment) => insertUnlessTaken({ ...experiment, layerKey: layerKeyOf(experiment.design) }),
 
     /** Whether a tenant has at least this many experiments that have not ended. */
     async hasAtLeast(tenantId: TenantId, count: number): Promise<boolean> {
@@ -56,12 +61,6 @@ export function experimentStore(sql: Sql) {
       return rows.length > 0;
     },
 
-    async find(tenantId: TenantId, id: string): Promise<Experiment | undefined> {
-      const [row] = await sql<Experiment[]>`
-        select ${columns} from experiments where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
-
     /** The results of an ended experiment. */
     async findFrozen(tenantId: TenantId, id: string): Promise<FrozenResults | undefined> {
       const [row] = await sql<{ frozen: FrozenResults }[]>`
@@ -69,25 +68,16 @@ export function experimentStore(sql: Sql) {
       return row?.frozen;
     },
 
-    async findByKey(tenantId: TenantId, environmentId: string, key: string): Promise<Experiment | undefined> {
-      const [row] = await sql<Experiment[]>`
+    findByKey: (tenantId: TenantId, environmentId: string, key: string) =>
+      sql<Experiment[]>`
         select ${columns} from experiments
-        where tenant_id = ${tenantId} and environment_id = ${environmentId} and key = ${key}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and environment_id = ${environmentId} and key = ${key}`.first(),
 
     /** Which of these keys belong to experiments, in any environment. */
     async findKeys(tenantId: TenantId, keys: readonly string[]): Promise<ReadonlySet<string>> {
       const rows = await sql<{ key: string }[]>`
         select distinct key from experiments where tenant_id = ${tenantId} and key = any(${keys as string[]})`;
       return new Set(rows.map(({ key }) => key));
-    },
-
-    /** Finds an experiment and locks it until the transaction ends. */
-    async lock(tenantId: TenantId, id: string): Promise<Experiment | undefined> {
-      const [row] = await sql<Experiment[]>`
-        select ${columns} from experiments where tenant_id = ${tenantId} and id = ${id} for update`;
-      return row;
     },
 
     /** The slots of a layer that experiments of an environment have reserved. */
@@ -101,39 +91,15 @@ export function experimentStore(sql: Sql) {
 
     /** Changes a locked experiment. */
     async update(tenantId: TenantId, id: string, change: StoredChange, now: Date): Promise<Experiment> {
-      const { name, description, design, status, layerRanges, phases, startedAt, endedAt, decision, frozen } = change;
-      const [row] = await sql<Experiment[]>`
-        update experiments set
-          name = ${name === undefined ? sql`name` : name},
-          description = ${description === undefined ? sql`description` : description},
-          design = ${design === undefined ? sql`design` : json(design)},
-          layer_key = ${design === undefined ? sql`layer_key` : (design.layer?.key ?? "")},
-          status = ${status === undefined ? sql`status` : status},
-          layer_ranges = ${layerRanges === undefined ? sql`layer_ranges` : layerRanges === null ? sql`null` : json(layerRanges)},
-          phases = ${phases === undefined ? sql`phases` : json(phases)},
-          started_at = ${startedAt === undefined ? sql`started_at` : startedAt},
-          ended_at = ${endedAt === undefined ? sql`ended_at` : endedAt},
-          decision = ${decision === undefined ? sql`decision` : json(decision)},
-          frozen = ${frozen === undefined ? sql`frozen` : json(frozen)},
-          updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id}
-        returning ${columns}`;
-      return row!;
+      const layerKey = change.design && layerKeyOf(change.design);
+      return (await update(tenantId, id, { ...change, layerKey }, undefined, now))!;
     },
 
     async delete(tenantId: TenantId, id: string): Promise<void> {
       await sql`delete from experiments where tenant_id = ${tenantId} and id = ${id} and status = 'draft'`;
     },
 
-    async list(tenantId: TenantId, filter: ExperimentFilter, page: Page): Promise<PageRows<Experiment>> {
-      const { status, environmentId, key, layer, inProduction } = filter;
-      const where = sql`tenant_id = ${tenantId}
-        ${status === "" ? sql`` : sql`and status = ${status}`}
-        ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}
-        ${key === "" ? sql`` : sql`and key = ${key}`}
-        ${layer === "" ? sql`` : sql`and layer_key = ${layer}`}
-        ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
-      return readKeyset<Experiment>(sql, { columns, table: "experiments", where }, page);
-    },
+    list: (tenantId: TenantId, { layer, ...equal }: ExperimentFilter, page: Page) =>
+      listWhere(tenantId, equal, page, { where: layer === "" ? undefined : sql`layer_key = ${layer}` }),
   };
 }
