@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { Page, PageRows } from "../../../platform/paging/index.ts";
+import { recordTable } from "../../../platform/records/index.ts";
 import type { Authorization, ConnectSession, OpenSession, SessionError } from "./domain/connect-session.ts";
 import type { EndStatus } from "./domain/session-status.ts";
 
@@ -26,84 +27,57 @@ export interface StartedAuthorization extends Authorization {
   readonly ciphertext: string;
 }
 
+type Unread = Omit<OpenSession, keyof ConnectSession>;
+
+const sessions = recordTable<ConnectSession, Unread, ConnectSession & Pick<OpenSession, "tokenHash">>(
+  "connector_connect_sessions",
+  {
+    fixed: `tenant_id id environment_id environment_key allowed_provider_keys provider_config_id end_user connection_id
+      connection_name scopes allowed_origins success_redirect_uri error_redirect_uri require_completion expires_at
+      created_at`,
+    mutable: `status awaiting_completion result_connection_id error_code error_detail ended_at updated_at record_version`,
+    internal: `token_hash cookie_hash attempts provider_key auth_mode used_config_id manifest_digest state_hash
+      state_expires_at ciphertext completion_hash`,
+  },
+);
+
 /** The SQL queries of connect sessions. Only the hosted page reads hashes and ciphertexts. */
 export function connectSessionStore(sql: Sql) {
-  const columns = sql`
-    tenant_id, id, environment_id, environment_key, status, allowed_provider_keys, provider_config_id, end_user,
-    connection_id, connection_name, scopes, allowed_origins, success_redirect_uri, error_redirect_uri,
-    require_completion, awaiting_completion, result_connection_id, error_code, error_detail, expires_at, ended_at,
-    created_at, updated_at, record_version`;
-  const openColumns = sql`${columns}, token_hash, cookie_hash, attempts, provider_key, auth_mode, used_config_id,
-    manifest_digest, state_hash, state_expires_at, ciphertext, completion_hash`;
-
+  const { columns, fullColumns: openColumns, insert, find, lockFull, listWhere } = sessions(sql);
   const ofActiveTenant = sql`exists (select from tenants where tenants.id = tenant_id and tenants.status = 'active')`;
 
   /** Changes a session that still has the version that was read; undefined if it has changed since. */
-  async function update(session: ConnectSession, now: Date, change: Fragment): Promise<OpenSession | undefined> {
-    const [row] = await sql<OpenSession[]>`
+  function update(session: ConnectSession, now: Date, change: Fragment): Promise<OpenSession | undefined> {
+    return sql<OpenSession[]>`
       update connector_connect_sessions set ${change}, updated_at = ${now}, record_version = record_version + 1
       where tenant_id = ${session.tenantId} and id = ${session.id} and record_version = ${session.recordVersion}
-      returning ${openColumns}`;
-    return row;
+      returning ${openColumns}`.first();
   }
 
   return {
-    async insert(session: ConnectSession, tokenHash: Buffer): Promise<ConnectSession> {
-      const [row] = await sql<ConnectSession[]>`
-        insert into connector_connect_sessions (tenant_id, id, environment_id, environment_key, status,
-          allowed_provider_keys, provider_config_id, end_user, connection_id, connection_name, scopes, allowed_origins,
-          success_redirect_uri, error_redirect_uri, require_completion, token_hash, expires_at, created_at, updated_at)
-        values (${session.tenantId}, ${session.id}, ${session.environmentId}, ${session.environmentKey},
-          ${session.status}, ${session.allowedProviderKeys as string[]}, ${session.providerConfigId},
-          ${sql.json(session.endUser as never)}, ${session.connectionId}, ${session.connectionName},
-          ${session.scopes as string[]}, ${session.allowedOrigins as string[]}, ${session.successRedirectUri},
-          ${session.errorRedirectUri}, ${session.requireCompletion}, ${tokenHash}, ${session.expiresAt},
-          ${session.createdAt}, ${session.updatedAt})
-        returning ${columns}`;
-      return row!;
-    },
-
-    async find(tenantId: TenantId, id: string): Promise<ConnectSession | undefined> {
-      const [row] = await sql<ConnectSession[]>`
-        select ${columns} from connector_connect_sessions where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
-
-    /** Finds a session and locks it until the transaction ends. */
-    async lock(tenantId: TenantId, id: string): Promise<OpenSession | undefined> {
-      const [row] = await sql<OpenSession[]>`
-        select ${openColumns} from connector_connect_sessions
-        where tenant_id = ${tenantId} and id = ${id} for update`;
-      return row;
-    },
+    insert: (session: ConnectSession, tokenHash: Buffer) => insert({ ...session, tokenHash }),
+    find,
+    lock: lockFull,
 
     /** Finds a session of any active tenant. The caller proves with a token or cookie that it may see it. */
-    async findOpen(id: string): Promise<OpenSession | undefined> {
-      const [row] = await sql<OpenSession[]>`
-        select ${openColumns} from connector_connect_sessions where id = ${id} and ${ofActiveTenant}`;
-      return row;
-    },
+    findOpen: (id: string) =>
+      sql<OpenSession[]>`
+        select ${openColumns} from connector_connect_sessions where id = ${id} and ${ofActiveTenant}`.first(),
 
     /** Finds the session of any active tenant that an authorization belongs to. */
-    async findByState(stateHash: Buffer): Promise<OpenSession | undefined> {
-      const [row] = await sql<OpenSession[]>`
-        select ${openColumns} from connector_connect_sessions where state_hash = ${stateHash} and ${ofActiveTenant}`;
-      return row;
-    },
+    findByState: (stateHash: Buffer) =>
+      sql<OpenSession[]>`
+        select ${openColumns} from connector_connect_sessions
+        where state_hash = ${stateHash} and ${ofActiveTenant}`.first(),
 
-    async list(tenantId: TenantId, filter: SessionFilter, page: Page, now: Date): Promise<PageRows<ConnectSession>> {
+    list(tenantId: TenantId, filter: SessionFilter, page: Page, now: Date): Promise<PageRows<ConnectSession>> {
       const { status, endUserId, inProduction } = filter;
-      const where = sql`tenant_id = ${tenantId}
-        ${endUserId === undefined ? sql`` : sql`and end_user ->> 'id' = ${endUserId}`}
-        ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
       const current = sql`
         case when status in ('pending', 'authorizing') and expires_at <= ${now} then 'expired' else status end`;
-      const filtered = status === undefined ? undefined : sql`${current} = ${status}`;
-      return readKeyset<ConnectSession>(
-        sql,
-        { columns, table: "connector_connect_sessions", where, filter: filtered },
-        page,
-      );
+      return listWhere(tenantId, { inProduction }, page, {
+        where: endUserId === undefined ? undefined : sql`end_user ->> 'id' = ${endUserId}`,
+        filter: status === undefined ? undefined : sql`${current} = ${status}`,
+      });
     },
 
     /** Binds a session to a browser, unless another one has opened it before. */

@@ -13,18 +13,18 @@ export type StoredChange = Partial<SealedProviderConfig>;
 const configs = recordTable<ProviderConfig, Sealed>("connector_provider_configs", {
   fixed: "tenant_id id environment_id environment_key provider_key created_at",
   mutable: `name status client_id scopes settings manifest_version secret_names activated_at updated_at record_version`,
-  sealed: "ciphertext key_id",
+  internal: "ciphertext key_id",
 });
 
 /** The SQL queries of provider configs. Only queries that need ciphertexts read them. */
 export function providerConfigStore(sql: Sql) {
-  const { columns, insert, find, findSealed, hold, lock, update, listWhere } = configs(sql);
+  const { columns, insert, find, findFull, hold, lockFull, update, listWhere } = configs(sql);
   return {
     insert,
     find,
-    findSealed,
+    findSealed: findFull,
     hold,
-    lock,
+    lock: lockFull,
     update,
     list: listWhere,
 
