@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import { recordTable } from "../../../platform/records/index.ts";
 import type { Plan, PlanVersion } from "./domain/plan.ts";
 import { fromDocument, type TermsDocument, toDocument } from "./domain/terms-document.ts";
 
@@ -12,52 +12,28 @@ export interface PlanRef {
   readonly planVersion: number;
 }
 
+const plans = recordTable<Plan, { readonly tenantId: TenantId }>("billing_plans", {
+  key: "key",
+  fixed: "key created_at",
+  mutable: "name description status self_service latest_version updated_at record_version",
+  internal: "tenant_id",
+});
+
 /** The SQL queries of plans. They belong to the platform tenant. */
 export function planStore(sql: Sql) {
-  const columns = sql`
-    key, name, description, status, self_service, latest_version, created_at, updated_at, record_version`;
   const versionColumns = sql`plan_key, version, terms, digest, created_at`;
+  const { insert, find, list, set } = plans(sql);
   return {
-    async insert(tenantId: TenantId, plan: Plan): Promise<Plan> {
-      const [row] = await sql<Plan[]>`
-        insert into billing_plans (tenant_id, key, name, description, status, self_service, latest_version, created_at, updated_at)
-        values (${tenantId}, ${plan.key}, ${plan.name}, ${plan.description}, ${plan.status}, ${plan.selfService},
-          ${plan.latestVersion}, ${plan.createdAt}, ${plan.updatedAt})
-        returning ${columns}`;
-      return row!;
-    },
+    insert: (tenantId: TenantId, plan: Plan) => insert({ ...plan, tenantId }),
+    find,
+    list,
 
-    async find(tenantId: TenantId, key: string): Promise<Plan | undefined> {
-      const [row] = await sql<Plan[]>`
-        select ${columns} from billing_plans where tenant_id = ${tenantId} and key = ${key}`;
-      return row;
-    },
-
-    async list(tenantId: TenantId, page: Page): Promise<PageRows<Plan>> {
-      return readKeyset<Plan>(
-        sql,
-        { columns, table: "billing_plans", where: sql`tenant_id = ${tenantId}`, key: "key" },
-        page,
-      );
-    },
-
-    async archive(tenantId: TenantId, key: string, now: Date): Promise<Plan | undefined> {
-      const [row] = await sql<Plan[]>`
-        update billing_plans set status = 'archived', updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and key = ${key} and status = 'active'
-        returning ${columns}`;
-      return row;
-    },
+    archive: (tenantId: TenantId, key: string, now: Date) =>
+      set(tenantId, key, now, sql`status = 'archived'`, sql`status = 'active'`),
 
     /** Takes the number of the next version, which locks the plan until the transaction ends. */
-    async raiseVersion(tenantId: TenantId, key: string, now: Date): Promise<Plan | undefined> {
-      const [row] = await sql<Plan[]>`
-        update billing_plans
-        set latest_version = latest_version + 1, updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and key = ${key} and status = 'active'
-        returning ${columns}`;
-      return row;
-    },
+    raiseVersion: (tenantId: TenantId, key: string, now: Date) =>
+      set(tenantId, key, now, sql`latest_version = latest_version + 1`, sql`status = 'active'`),
 
     async insertVersion(tenantId: TenantId, version: PlanVersion): Promise<void> {
       await sql`
