@@ -1,23 +1,24 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { insertRowImages, type RowImage, type Sql } from "../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { Page } from "../../../platform/paging/index.ts";
+import { recordTable } from "../../../platform/records/index.ts";
 import type { LayoutChannel } from "./domain/channel.ts";
 import type { Layout, LayoutDetails } from "./domain/layout.ts";
 
+const layouts = recordTable<Layout>("notification_layouts", {
+  fixed: "tenant_id id channel created_at",
+  mutable: "name description engine body text_body is_default version variables metadata updated_at",
+});
+
 export function layoutStore(sql: Sql) {
-  const columns = sql`tenant_id, id, name, description, channel, engine, body, text_body, is_default, version, variables,
-    metadata, created_at, updated_at`;
+  const { columns, insert, count, find, lock, remove, listWhere } = layouts(sql);
   return {
-    async insert(layout: Layout): Promise<Layout> {
-      const [row] = await sql<Layout[]>`
-        insert into notification_layouts (tenant_id, id, name, description, channel, engine, body, text_body, is_default,
-          version, variables, metadata, created_at, updated_at)
-        values (${layout.tenantId}, ${layout.id}, ${layout.name}, ${layout.description}, ${layout.channel},
-          ${layout.engine}, ${layout.body}, ${layout.textBody}, ${layout.isDefault}, ${layout.version},
-          ${layout.variables as string[]}, ${sql.json(layout.metadata as never)}, ${layout.createdAt}, ${layout.updatedAt})
-        returning ${columns}`;
-      return row!;
-    },
+    insert,
+    count,
+    find,
+    /** Locks a layout until the transaction ends; no workflow can start to use it meanwhile. */
+    lockRow: lock,
+    remove,
 
     /** The names of layouts that include a partial. */
     async namesWithPartial(tenantId: TenantId, pattern: string, limit: number): Promise<string[]> {
@@ -26,18 +27,6 @@ export function layoutStore(sql: Sql) {
         where tenant_id = ${tenantId} and (body ~ ${pattern} or text_body ~ ${pattern})
         order by name limit ${limit}`;
       return rows.map(({ name }) => name);
-    },
-
-    async count(tenantId: TenantId): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*)::int as count from notification_layouts where tenant_id = ${tenantId}`;
-      return row!.count;
-    },
-
-    async find(tenantId: TenantId, id: string): Promise<Layout | undefined> {
-      const [row] = await sql<Layout[]>`
-        select ${columns} from notification_layouts where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
     },
 
     /** Finds a layout by its id, or by its name if only one channel has it. */
@@ -55,37 +44,26 @@ export function layoutStore(sql: Sql) {
       if (image !== undefined) await insertRowImages(sql, "notification_layouts", [image]);
     },
 
-    /** Locks a layout until the transaction ends; no workflow can start to use it meanwhile. */
-    async lockRow(tenantId: TenantId, id: string): Promise<Layout | undefined> {
-      const [row] = await sql<Layout[]>`
-        select ${columns} from notification_layouts where tenant_id = ${tenantId} and id = ${id} for update`;
-      return row;
-    },
-
-    async findDefault(tenantId: TenantId, channel: LayoutChannel): Promise<Layout | undefined> {
-      const [row] = await sql<Layout[]>`
+    findDefault: (tenantId: TenantId, channel: LayoutChannel) =>
+      sql<Layout[]>`
         select ${columns} from notification_layouts
-        where tenant_id = ${tenantId} and channel = ${channel} and is_default`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and channel = ${channel} and is_default`.first(),
 
     /** Replaces a layout's details; undefined when the version is not current. */
-    async update(
+    update: (
       tenantId: TenantId,
       id: string,
       text: LayoutDetails & Pick<Layout, "variables">,
       version: number,
       now: Date,
-    ): Promise<Layout | undefined> {
-      const [row] = await sql<Layout[]>`
+    ) =>
+      sql<Layout[]>`
         update notification_layouts set
           name = ${text.name}, description = ${text.description}, engine = ${text.engine}, body = ${text.body},
           text_body = ${text.textBody}, variables = ${text.variables as string[]},
           metadata = ${sql.json(text.metadata as never)}, version = version + 1, updated_at = ${now}
         where tenant_id = ${tenantId} and id = ${id} and version = ${version}
-        returning ${columns}`;
-      return row;
-    },
+        returning ${columns}`.first(),
 
     /** Clears a channel's default; returns the id of the previous default, if any. */
     async clearDefault(tenantId: TenantId, channel: LayoutChannel, now: Date): Promise<string | undefined> {
@@ -95,16 +73,10 @@ export function layoutStore(sql: Sql) {
       return row?.id;
     },
 
-    async setDefault(tenantId: TenantId, id: string, now: Date): Promise<Layout | undefined> {
-      const [row] = await sql<Layout[]>`
+    setDefault: (tenantId: TenantId, id: string, now: Date) =>
+      sql<Layout[]>`
         update notification_layouts set is_default = true, updated_at = ${now}
-        where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
-      return row;
-    },
-
-    async remove(tenantId: TenantId, id: string): Promise<void> {
-      await sql`delete from notification_layouts where tenant_id = ${tenantId} and id = ${id}`;
-    },
+        where tenant_id = ${tenantId} and id = ${id} returning ${columns}`.first(),
 
     /** The names of a list that layouts of a channel already use. */
     async takenNames(tenantId: TenantId, channel: LayoutChannel, names: readonly string[]): Promise<Set<string>> {
@@ -114,9 +86,7 @@ export function layoutStore(sql: Sql) {
       return new Set(rows.map(({ name }) => name));
     },
 
-    async list(tenantId: TenantId, channel: LayoutChannel | undefined, page: Page): Promise<PageRows<Layout>> {
-      const where = sql`tenant_id = ${tenantId} ${channel === undefined ? sql`` : sql`and channel = ${channel}`}`;
-      return readKeyset<Layout>(sql, { columns, table: "notification_layouts", where }, page);
-    },
+    list: (tenantId: TenantId, channel: LayoutChannel | undefined, page: Page) =>
+      listWhere(tenantId, { channel }, page),
   };
 }

@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import type { Page, PageRows } from "../../../../platform/paging/index.ts";
+import { recordTable } from "../../../../platform/records/index.ts";
 import type { Suppression, UsedAddress } from "./domain/suppression.ts";
 
 /** The channels whose addresses can be suppressed. */
@@ -28,9 +29,16 @@ export function suppressedAt(sql: Sql, { tenantId, channel, identity }: AddressC
       and suppression.identity = suppression_identity(${channel}, ${identity}))`;
 }
 
+const suppressions = recordTable<Suppression>("notification_suppressions", {
+  fixed: "tenant_id id channel identity reason note delivery_id provider_key created_at",
+});
+
 export function suppressionStore(sql: Sql) {
-  const columns = sql`tenant_id, id, channel, identity, reason, note, delivery_id, provider_key, created_at`;
+  const { columns, find, remove, listWhere } = suppressions(sql);
   return {
+    find,
+    remove,
+
     /** Inserts a suppression; undefined if the address is already suppressed. */
     async insert(suppression: Suppression): Promise<Suppression | undefined> {
       const { tenantId, id, channel, identity, reason, note, deliveryId, providerKey, createdAt } = suppression;
@@ -93,12 +101,6 @@ export function suppressionStore(sql: Sql) {
         returning ${columns}`;
     },
 
-    async find(tenantId: TenantId, id: string): Promise<Suppression | undefined> {
-      const [row] = await sql<Suppression[]>`
-        select ${columns} from notification_suppressions where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
-
     /** Since when an address is suppressed; null while it is in use. */
     async findTime(tenantId: TenantId, channel: string, identity: string): Promise<Date | null> {
       const [row] = await sql<{ createdAt: Date }[]>`
@@ -121,12 +123,6 @@ export function suppressionStore(sql: Sql) {
       return new Map(rows.map(({ identity, createdAt }) => [identity, createdAt]));
     },
 
-    async remove(tenantId: TenantId, id: string): Promise<Suppression | undefined> {
-      const [row] = await sql<Suppression[]>`
-        delete from notification_suppressions where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
-      return row;
-    },
-
     /** Removes the suppression of a token that a provider did not reach; undefined if there is none. */
     async removeUnreachable(tenantId: TenantId, channel: string, identity: string): Promise<Suppression | undefined> {
       const [row] = await sql<Suppression[]>`
@@ -137,20 +133,19 @@ export function suppressionStore(sql: Sql) {
       return row;
     },
 
-    async list(
+    list(
       tenantId: TenantId,
       { channel, identity, reason }: SuppressionFilter,
       page: Page,
     ): Promise<PageRows<Suppression>> {
       const channels = channel === undefined ? addressChannels : [channel];
-      const ofChannel = channel === undefined ? sql`` : sql`and channel = ${channel}`;
+      const ofChannel = channel === undefined ? undefined : sql`channel = ${channel}`;
       // One index lookup per channel. The index cannot find a value that is computed from the row's own channel.
-      const ofAddress = (address: string) => sql`and (channel, identity) in (
+      const ofAddress = (address: string) => sql`(channel, identity) in (
         select given, suppression_identity(given, ${address}) from unnest(${channels as string[]}::text[]) as given)`;
-      const where = sql`tenant_id = ${tenantId} ${identity === undefined ? ofChannel : ofAddress(identity)}`;
+      const where = identity === undefined ? ofChannel : ofAddress(identity);
       const filter = reason === undefined ? undefined : sql`reason = ${reason}`;
-      const selection = { columns, table: "notification_suppressions", where, filter, newestFirst: true };
-      return readKeyset<Suppression>(sql, selection, page);
+      return listWhere(tenantId, {}, page, { where, filter, newestFirst: true });
     },
   };
 }
