@@ -14,6 +14,7 @@ interface Thing extends Stamps {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly choices: readonly unknown[] | null;
   readonly endsAt: Date | null;
+  readonly tagCount: number;
 }
 
 const db = await testDatabase();
@@ -28,6 +29,7 @@ const things = recordTable<Thing, { readonly ciphertext: string }>("things", {
   fixed: "tenant_id id environment_key created_at",
   mutable: "display_name active tags settings choices ends_at updated_at record_version",
   internal: "ciphertext",
+  computed: (tagged) => tagged`cardinality(tags) as tag_count`,
   exists: "not removed",
 });
 const store = things(sql);
@@ -45,7 +47,7 @@ function thing(tenantId: TenantId, id: string, fields: Partial<Thing> = {}) {
       tags: ["a"],
       settings: { z: 1, a: 2 },
     },
-    ...{ choices: [true, "b"], endsAt: now, ...fields, ...newStamps(0), ciphertext: "sealed" },
+    ...{ tagCount: 1, choices: [true, "b"], endsAt: now, ...fields, ...newStamps(0), ciphertext: "sealed" },
   };
 }
 
@@ -88,7 +90,13 @@ test("an update leaves undefined fields unchanged and clears null ones", async (
   assert.deepEqual(renamed, expected);
   const cleared = await store.update(tenantId, "one", { endsAt: null, choices: null, ciphertext: "b" }, 2, now);
   assert.deepEqual(cleared, { ...expected, endsAt: null, choices: null, recordVersion: 3 });
-  const rest = { tags: ["b", "c"], settings: { y: [] }, choices: [{ d: null }], endsAt: inserted.createdAt };
+  const rest = {
+    tags: ["b", "c"],
+    tagCount: 2,
+    settings: { y: [] },
+    choices: [{ d: null }],
+    endsAt: inserted.createdAt,
+  };
   assert.deepEqual(await store.update(tenantId, "one", rest, 3, now), { ...cleared!, ...rest, recordVersion: 4 });
   assert.equal((await store.findFull(tenantId, "one"))!.ciphertext, "b");
 });

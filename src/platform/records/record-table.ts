@@ -13,7 +13,7 @@ interface Declaration {
   /** Further mutable columns that only `findFull` and `lockFull` read, such as ciphertexts and shards. */
   readonly internal?: string;
   /** SQL expressions that are read like columns. */
-  readonly computed?: string;
+  readonly computed?: (sql: Sql) => Fragment;
   /** The SQL condition of records that exist, if a deleted one keeps its row. */
   readonly exists?: string;
 }
@@ -49,12 +49,14 @@ export function recordTable<R extends object, I extends object = object, N exten
   const internal = columnsOf(declaration.internal);
   const read = new Map([...fixed, ...mutable]);
   const changeable = [...mutable, ...internal].filter(([field]) => field !== "updatedAt" && field !== "recordVersion");
-  const readText = [...read.values(), ...(computed === undefined ? [] : [computed])].join(", ");
+  const readText = [...read.values()].join(", ");
+  const internalText = internal.map(([, column]) => `, ${column}`).join("");
 
   return (sql: Sql) => {
     const table = sql.unsafe(name);
-    const columns = sql.unsafe(readText);
-    const fullColumns = sql.unsafe([readText, ...internal.map(([, column]) => column)].join(", "));
+    const stored = sql.unsafe(readText);
+    const columns = computed === undefined ? stored : sql`${stored}, ${computed(sql)}`;
+    const fullColumns = sql`${columns}${sql.unsafe(internalText)}`;
     const exists = sql.unsafe(existsText);
     const isRecord = (tenantId: TenantId, id: string) =>
       sql`tenant_id = ${tenantId} and ${sql.unsafe(key)} = ${id} ${exists}`;
