@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { lockFor, type Sql } from "../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { Page } from "../../../platform/paging/index.ts";
+import { recordTable } from "../../../platform/records/index.ts";
 import { type ConformanceRun, nextState, type RunStep, statesBefore } from "./domain/run.ts";
 import type { Verdict } from "./domain/verdict.ts";
 
@@ -14,28 +15,21 @@ export interface RunFilter {
 /** An execution of a run. An older one than the newest may not write. */
 export type Execution = Pick<ConformanceRun, "tenantId" | "id" | "attempt">;
 
-export function runStore(sql: Sql) {
-  const columns = sql`
-    tenant_id, id, environment_id, environment_key, suite_id, mode, state, cases_done, cases_total, report_id, verdict,
-    requested_by, attempt, scratch_tenant_ids, deadline_at, started_at, ended_at, created_at, updated_at, record_version`;
-  return {
-    async insert(run: ConformanceRun): Promise<ConformanceRun> {
-      const { tenantId, id, environmentId, environmentKey, suiteId, mode, state, casesTotal, requestedBy } = run;
-      const [row] = await sql<ConformanceRun[]>`
-        insert into conformance_runs (tenant_id, id, environment_id, environment_key, suite_id, mode, state, cases_total,
-          requested_by, deadline_at, created_at, updated_at)
-        values (${tenantId}, ${id}, ${environmentId}, ${environmentKey}, ${suiteId}, ${mode}, ${state}, ${casesTotal},
-          ${requestedBy}, ${run.deadlineAt}, ${run.createdAt}, ${run.updatedAt})
-        returning ${columns}`;
-      return row!;
-    },
+const runs = recordTable<ConformanceRun>("conformance_runs", {
+  fixed: `tenant_id id environment_id environment_key suite_id mode requested_by deadline_at created_at`,
+  mutable: `state cases_done cases_total report_id verdict attempt scratch_tenant_ids started_at ended_at updated_at
+    record_version`,
+});
 
-    async find(tenantId: TenantId, environmentId: string, id: string): Promise<ConformanceRun | undefined> {
-      const [row] = await sql<ConformanceRun[]>`
+export function runStore(sql: Sql) {
+  const { columns, insert, set, listWhere } = runs(sql);
+  return {
+    insert,
+
+    find: (tenantId: TenantId, environmentId: string, id: string) =>
+      sql<ConformanceRun[]>`
         select ${columns} from conformance_runs
-        where tenant_id = ${tenantId} and environment_id = ${environmentId} and id = ${id}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and environment_id = ${environmentId} and id = ${id}`.first(),
 
     /** Serializes requests of a tenant until the transaction ends, and counts its runs that have not ended. */
     async countOpen(tenantId: TenantId): Promise<number> {
@@ -60,12 +54,9 @@ export function runStore(sql: Sql) {
         select count(*)::int as count from conformance_runs
         where state = 'running' and ended_at is null and (tenant_id, id) <> (${tenantId}, ${id})`;
       if (others!.count >= runningMax) return "busy";
-      const [row] = await sql<ConformanceRun[]>`
-        update conformance_runs set state = 'running', attempt = attempt + 1, cases_done = 0,
-          started_at = coalesce(started_at, ${now}), updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id} and state = any(${statesBefore("begin")})
-        returning ${columns}`;
-      return row;
+      const started = sql`
+        state = 'running', attempt = attempt + 1, cases_done = 0, started_at = coalesce(started_at, ${now})`;
+      return set(tenantId, id, now, started, sql`state = any(${statesBefore("begin")})`);
     },
 
     /** Stores the scratch tenants of an execution. Returns whether the execution may go on. */
@@ -101,7 +92,7 @@ export function runStore(sql: Sql) {
     },
 
     /** Ends a run; undefined if it has ended already. With `attempt`, only the newest execution ends it. */
-    async end(
+    end(
       { tenantId, id, attempt }: Pick<Execution, "tenantId" | "id"> & { readonly attempt?: number },
       step: Exclude<RunStep, "begin">,
       report: { readonly id: string; readonly verdict: Verdict } | undefined,
@@ -109,13 +100,13 @@ export function runStore(sql: Sql) {
     ): Promise<ConformanceRun | undefined> {
       const before = statesBefore(step);
       const state = nextState(before[0]!, step)!;
-      const [row] = await sql<ConformanceRun[]>`
-        update conformance_runs set state = ${state}, ended_at = ${now}, updated_at = ${now},
-          report_id = ${report?.id ?? ""}, verdict = ${report?.verdict ?? ""}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id} and state = any(${before})
-          and attempt = coalesce(${attempt ?? null}::int, attempt)
-        returning ${columns}`;
-      return row;
+      return set(
+        tenantId,
+        id,
+        now,
+        sql`state = ${state}, ended_at = ${now}, report_id = ${report?.id ?? ""}, verdict = ${report?.verdict ?? ""}`,
+        sql`state = any(${before}) and attempt = coalesce(${attempt ?? null}::int, attempt)`,
+      );
     },
 
     /** Runs that have not ended although their deadline has passed, oldest first. */
@@ -132,14 +123,7 @@ export function runStore(sql: Sql) {
         order by ended_at limit ${limit}`;
     },
 
-    async list(tenantId: TenantId, filter: RunFilter, page: Page): Promise<PageRows<ConformanceRun>> {
-      const { environmentId, suiteId, state, inProduction } = filter;
-      const where = sql`tenant_id = ${tenantId}
-        ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}
-        ${suiteId === "" ? sql`` : sql`and suite_id = ${suiteId}`}
-        ${state === "" ? sql`` : sql`and state = ${state}`}
-        ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
-      return readKeyset<ConformanceRun>(sql, { columns, table: "conformance_runs", where, newestFirst: true }, page);
-    },
+    list: (tenantId: TenantId, filter: RunFilter, page: Page) =>
+      listWhere(tenantId, filter, page, { newestFirst: true }),
   };
 }

@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import { recordTable } from "../../../platform/records/index.ts";
 import type { Candidate, CandidateArtifact, CandidateId, HistoryEntry } from "./domain/candidate.ts";
 
 /** The filter of a list of candidates. */
@@ -23,12 +24,15 @@ export type CandidateChange = Partial<
 
 type Row = Omit<Candidate, "artifacts">;
 
+const candidates = recordTable<Row>("promotion_candidates", {
+  fixed: `tenant_id id environment_id environment_key name description guardrails waiver_reason salt created_by creators
+    created_at`,
+  mutable: "state pack_id preflight guardrail_report canary approval promotion updated_at record_version",
+});
+
 /** The SQL queries of candidates. */
 export function candidateStore(sql: Sql) {
-  const columns = sql`
-    tenant_id, id, environment_id, environment_key, name, description, state, pack_id, guardrails, waiver_reason, salt,
-    preflight, guardrail_report, canary, approval, promotion, created_by, creators, created_at, updated_at, record_version`;
-  const json = (value: unknown) => (value === null ? null : sql.json(value as never));
+  const records = candidates(sql);
 
   async function withArtifacts(rows: readonly Row[]): Promise<Candidate[]> {
     if (rows.length === 0) return [];
@@ -44,16 +48,12 @@ export function candidateStore(sql: Sql) {
     }));
   }
 
+  const one = async (row: Row | undefined) => row && (await withArtifacts([row]))[0];
+
   return {
     async insert(candidate: Candidate): Promise<void> {
-      const { tenantId, id, environmentId, environmentKey, name, description, state } = candidate;
-      await sql`
-        insert into promotion_candidates (tenant_id, id, environment_id, environment_key, name, description, state,
-          guardrails, waiver_reason, salt, created_by, creators, created_at, updated_at)
-        values (${tenantId}, ${id}, ${environmentId}, ${environmentKey}, ${name}, ${description}, ${state},
-          ${json(candidate.guardrails)}, ${candidate.waiverReason}, ${candidate.salt}, ${candidate.createdBy},
-          ${candidate.creators as string[]}, ${candidate.createdAt}, ${candidate.updatedAt})`;
-      const all = candidate.artifacts;
+      const { tenantId, id, artifacts: all } = candidate;
+      await records.insert(candidate);
       await sql`
         insert into promotion_artifacts (tenant_id, candidate_id, position, kind, target_kind, target_id, target_name,
           version, sha256, base_version, base_sha256, open)
@@ -67,18 +67,10 @@ export function candidateStore(sql: Sql) {
           as artifact(position, kind, target_kind, target_id, target_name, version, sha256, base_version, base_sha256)`;
     },
 
-    async find(tenantId: TenantId, id: string): Promise<Candidate | undefined> {
-      const rows = await sql<Row[]>`
-        select ${columns} from promotion_candidates where tenant_id = ${tenantId} and id = ${id}`;
-      return (await withArtifacts(rows))[0];
-    },
+    find: async (tenantId: TenantId, id: string) => one(await records.find(tenantId, id)),
 
     /** Finds a candidate and locks it until the transaction ends. */
-    async lock(tenantId: TenantId, id: string): Promise<Candidate | undefined> {
-      const rows = await sql<Row[]>`
-        select ${columns} from promotion_candidates where tenant_id = ${tenantId} and id = ${id} for update`;
-      return (await withArtifacts(rows))[0];
-    },
+    lock: async (tenantId: TenantId, id: string) => one(await records.lock(tenantId, id)),
 
     /** Candidates of all tenants with running canaries, after one of them, in a stable order. */
     async listRunning(last: CandidateRef | undefined, limit: number): Promise<readonly CandidateRef[]> {
@@ -90,20 +82,7 @@ export function candidateStore(sql: Sql) {
 
     /** Changes a locked candidate. */
     async update(tenantId: TenantId, id: CandidateId, change: CandidateChange, now: Date): Promise<Candidate> {
-      const { state, packId, preflight, guardrailReport, canary, approval, promotion } = change;
-      const rows = await sql<Row[]>`
-        update promotion_candidates set
-          state = ${state === undefined ? sql`state` : state},
-          pack_id = ${packId === undefined ? sql`pack_id` : packId},
-          preflight = ${preflight === undefined ? sql`preflight` : json(preflight)},
-          guardrail_report = ${guardrailReport === undefined ? sql`guardrail_report` : json(guardrailReport)},
-          canary = ${canary === undefined ? sql`canary` : json(canary)},
-          approval = ${approval === undefined ? sql`approval` : json(approval)},
-          promotion = ${promotion === undefined ? sql`promotion` : json(promotion)},
-          updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id}
-        returning ${columns}`;
-      return (await withArtifacts(rows))[0]!;
+      return (await one(await records.update(tenantId, id, change, undefined, now)))!;
     },
 
     /** Notes what the targets have now. */
@@ -142,13 +121,7 @@ export function candidateStore(sql: Sql) {
     },
 
     async list(tenantId: TenantId, filter: CandidateFilter, page: Page): Promise<PageRows<Candidate>> {
-      const { state, environmentId, inProduction } = filter;
-      const where = sql`tenant_id = ${tenantId}
-        ${state === "" ? sql`` : sql`and state = ${state}`}
-        ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}
-        ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
-      const selection = { columns, table: "promotion_candidates", where, newestFirst: true };
-      const { rows, ...rest } = await readKeyset<Row>(sql, selection, page);
+      const { rows, ...rest } = await records.listWhere(tenantId, filter, page, { newestFirst: true });
       return { ...rest, rows: await withArtifacts(rows) };
     },
 

@@ -1,64 +1,41 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { insertRowImages, type RowImage, type Sql } from "../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { Page, PageRows } from "../../../platform/paging/index.ts";
+import { recordTable } from "../../../platform/records/index.ts";
 import type { NotificationWorkflow, WorkflowContent } from "./domain/workflow.ts";
 
 type Row = Omit<NotificationWorkflow, "preferences"> & { readonly preferences: WorkflowContent["preferences"] | null };
 
+const workflows = recordTable<Row>("notification_workflows", {
+  key: "workflow_key",
+  fixed: "tenant_id workflow_key created_at",
+  mutable: "name description channels preferences steps updated_at record_version",
+});
+
 /** SQL queries for notification workflows. */
 export function workflowStore(sql: Sql) {
-  const columns = sql`
-    tenant_id, workflow_key, name, description, channels, preferences, steps, created_at, updated_at,
-    record_version`;
-  const one = ([row]: Row[]) => (row === undefined ? undefined : toWorkflow(row));
+  const records = workflows(sql);
+  const one = (row: Row | undefined) => row && toWorkflow(row);
   return {
     /** Inserts a workflow; undefined when its key is already used. */
-    async insert(
-      tenantId: TenantId,
-      workflowKey: string,
-      { name, description, channels, preferences, steps }: WorkflowContent,
-      now: Date,
-    ): Promise<NotificationWorkflow | undefined> {
-      return one(
-        await sql<Row[]>`
-          insert into notification_workflows (tenant_id, workflow_key, name, description, channels, preferences,
-            steps, created_at, updated_at)
-          values (${tenantId}, ${workflowKey}, ${name}, ${description}, ${sql.json(channels as never)},
-            ${preferences === undefined ? null : sql.json(preferences as never)}, ${sql.json(steps as never)}, ${now},
-            ${now})
-          on conflict (tenant_id, workflow_key) do nothing
-          returning ${columns}`,
-      );
-    },
+    insert: async (tenantId: TenantId, workflowKey: string, content: WorkflowContent, now: Date) =>
+      one(
+        await records.insertUnlessTaken({
+          ...{ ...toRow(content), tenantId, workflowKey },
+          ...{ createdAt: now, updatedAt: now, recordVersion: 1 },
+        }),
+      ),
 
     /** Replaces a workflow's content; undefined when the expected version is not current. */
-    async update(
+    update: async (
       tenantId: TenantId,
       workflowKey: string,
-      { name, description, channels, preferences, steps }: WorkflowContent,
+      content: WorkflowContent,
       expectedVersion: number | undefined,
       now: Date,
-    ): Promise<NotificationWorkflow | undefined> {
-      return one(
-        await sql<Row[]>`
-          update notification_workflows set
-            name = ${name}, description = ${description}, channels = ${sql.json(channels as never)},
-            preferences = ${preferences === undefined ? null : sql.json(preferences as never)},
-            steps = ${sql.json(steps as never)},
-            updated_at = ${now}, record_version = record_version + 1
-          where tenant_id = ${tenantId} and workflow_key = ${workflowKey}
-            and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
-          returning ${columns}`,
-      );
-    },
+    ) => one(await records.update(tenantId, workflowKey, toRow(content), expectedVersion, now)),
 
-    async find(tenantId: TenantId, workflowKey: string): Promise<NotificationWorkflow | undefined> {
-      return one(
-        await sql<Row[]>`
-          select ${columns} from notification_workflows
-          where tenant_id = ${tenantId} and workflow_key = ${workflowKey}`,
-      );
-    },
+    find: async (tenantId: TenantId, workflowKey: string) => one(await records.find(tenantId, workflowKey)),
 
     /** Locks a workflow against deletion until the transaction ends; false when it does not exist. */
     async lockShared(tenantId: TenantId, workflowKey: string): Promise<boolean> {
@@ -69,13 +46,7 @@ export function workflowStore(sql: Sql) {
     },
 
     /** Deletes a workflow after waiting for its locks. */
-    async remove(tenantId: TenantId, workflowKey: string): Promise<NotificationWorkflow | undefined> {
-      return one(
-        await sql<Row[]>`
-          delete from notification_workflows where tenant_id = ${tenantId} and workflow_key = ${workflowKey}
-          returning ${columns}`,
-      );
-    },
+    remove: async (tenantId: TenantId, workflowKey: string) => one(await records.remove(tenantId, workflowKey)),
 
     /** Replaces the row of a workflow by its image; undefined deletes it. */
     async replaceRow(tenantId: TenantId, workflowKey: string, image: RowImage | undefined): Promise<void> {
@@ -84,9 +55,7 @@ export function workflowStore(sql: Sql) {
     },
 
     async list(tenantId: TenantId, page: Page): Promise<PageRows<NotificationWorkflow>> {
-      const where = sql`tenant_id = ${tenantId}`;
-      const selection = { columns, table: "notification_workflows", where, key: "workflow_key" };
-      const { rows, ...rest } = await readKeyset<Row>(sql, selection, page);
+      const { rows, ...rest } = await records.list(tenantId, page);
       return { ...rest, rows: rows.map(toWorkflow) };
     },
 
@@ -120,6 +89,11 @@ export function workflowStore(sql: Sql) {
 
 function toWorkflow({ preferences, ...rest }: Row): NotificationWorkflow {
   return { ...rest, preferences: preferences ?? undefined };
+}
+
+/** An update replaces all fields, so absent preferences are cleared. */
+function toRow({ name, description, channels, preferences = null, steps }: WorkflowContent | Row) {
+  return { name, description, channels, preferences, steps };
 }
 
 /** Finds which of these keys belong to notification workflows. */

@@ -1,6 +1,7 @@
 import type { EnvironmentMode, TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import { recordTable } from "../../../platform/records/index.ts";
 import { effectiveConfig, type PoolSettings } from "./domain/config-settings.ts";
 import type { NewPool, PoolChange, PoolId, PoolMembers, PoolStatus, StoredPool } from "./domain/pool.ts";
 
@@ -19,14 +20,29 @@ export interface PoolFilter {
 type Row = Omit<StoredPool, "config">;
 type ListedRow = Row & PoolMembers;
 
+type NewRow = Pick<StoredPool, "tenantId" | "id" | "createdAt" | "updatedAt"> &
+  Omit<NewPool, "settings"> &
+  StoredConfig;
+
+interface StoredConfig {
+  readonly config: PoolSettings;
+}
+
+const pools = recordTable<Row, StoredConfig, NewRow>("pools", {
+  fixed: "tenant_id id environment_id revision created_at",
+  mutable: "name description strategy status updated_at record_version",
+  internal: "config",
+  computed: (sql) => {
+    const environmentField = (field: string) => sql`
+      (select ${sql(field)} from environments e where e.tenant_id = pools.tenant_id and e.id = pools.environment_id)`;
+    return sql`config as settings, ${environmentField("key")} as environment_key,
+      ${environmentField("mode")} as environment_mode`;
+  },
+});
+
 /** SQL queries for pools. An archived pool keeps its row but releases its name. */
 export function poolStore(sql: Sql) {
-  const environmentField = (field: string) => sql`
-    (select ${sql(field)} from environments e where e.tenant_id = pools.tenant_id and e.id = pools.environment_id)`;
-  const columns = sql`
-    tenant_id, id, environment_id, name, description, strategy, status, config as settings, revision,
-    created_at, updated_at, record_version,
-    ${environmentField("key")} as environment_key, ${environmentField("mode")} as environment_mode`;
+  const { columns, insert, find, update } = pools(sql);
   const recipientsOf = sql`
     from recipients r where r.tenant_id = pools.tenant_id and r.pool_id = pools.id and r.status <> 'removed'`;
   const rulesOf = sql`from rules r where r.tenant_id = pools.tenant_id and r.pool_id = pools.id`;
@@ -34,20 +50,13 @@ export function poolStore(sql: Sql) {
     array(select r.id::text ${recipientsOf} order by r.id limit ${idsMax}) as recipient_ids,
     array(select r.id::text ${rulesOf} order by r.id limit ${idsMax}) as rule_ids,
     (select count(*)::int ${recipientsOf}) as recipient_count, (select count(*)::int ${rulesOf}) as rule_count`;
-  const one = ([row]: Row[]) => (row === undefined ? undefined : toPool(row));
+  const one = (row: Row | undefined) => row && toPool(row);
   return {
     async insert(pool: NewPool & { tenantId: TenantId; id: PoolId }, now: Date): Promise<StoredPool> {
-      const rows = await sql<Row[]>`
-        insert into pools (tenant_id, id, environment_id, name, description, strategy, status, config, created_at, updated_at)
-        values (${pool.tenantId}, ${pool.id}, ${pool.environmentId}, ${pool.name}, ${pool.description}, ${pool.strategy},
-          ${pool.status}, ${sql.json(pool.settings as never)}, ${now}, ${now})
-        returning ${columns}`;
-      return one(rows)!;
+      return toPool(await insert({ ...pool, config: pool.settings, createdAt: now, updatedAt: now }));
     },
 
-    async find(tenantId: TenantId, id: string): Promise<StoredPool | undefined> {
-      return one(await sql<Row[]>`select ${columns} from pools where tenant_id = ${tenantId} and id = ${id}`);
-    },
+    find: async (tenantId: TenantId, id: string) => one(await find(tenantId, id)),
 
     /** Finds a pool that is not archived by its id, or by its name if only one pool has it. */
     async findNamed(tenantId: TenantId, idOrName: string): Promise<StoredPool | undefined> {
@@ -55,7 +64,7 @@ export function poolStore(sql: Sql) {
         select ${columns} from pools
         where tenant_id = ${tenantId} and status <> 'archived' and (id = ${idOrName} or name = ${idOrName})
         order by id = ${idOrName} desc limit 2`;
-      return rows[0]?.id === idOrName || rows.length === 1 ? one(rows) : undefined;
+      return rows[0]?.id === idOrName || rows.length === 1 ? one(rows[0]) : undefined;
     },
 
     /** Lists pools that are not archived, ordered by id. */
@@ -72,34 +81,21 @@ export function poolStore(sql: Sql) {
     },
 
     /** Increments the revision and locks the pool; concurrent changes wait for the commit. */
-    async raiseRevision(tenantId: TenantId, id: string): Promise<StoredPool | undefined> {
-      return one(
+    raiseRevision: async (tenantId: TenantId, id: string) =>
+      one(
         await sql<Row[]>`
-          update pools set revision = revision + 1 where tenant_id = ${tenantId} and id = ${id} returning ${columns}`,
-      );
-    },
+          update pools set revision = revision + 1
+          where tenant_id = ${tenantId} and id = ${id} returning ${columns}`.first(),
+      ),
 
     /** Updates the fields that are defined. A given version must match the current one. */
-    async update(
+    update: async (
       tenantId: TenantId,
       id: PoolId,
-      { name, description, strategy, status, settings }: Omit<PoolChange, "resetConfig">,
+      { settings, ...fields }: Omit<PoolChange, "resetConfig">,
       expectedVersion: number | undefined,
       now: Date,
-    ): Promise<StoredPool | undefined> {
-      const rows = await sql<Row[]>`
-        update pools set
-          name = coalesce(${name ?? null}, name),
-          description = coalesce(${description ?? null}, description),
-          strategy = coalesce(${strategy ?? null}, strategy),
-          status = coalesce(${status ?? null}, status),
-          config = coalesce(${settings === undefined ? null : sql.json(settings as never)}::jsonb, config),
-          updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id}
-          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
-        returning ${columns}`;
-      return one(rows);
-    },
+    ) => one(await update(tenantId, id, { ...fields, config: settings }, expectedVersion, now)),
 
     async membersOf(tenantId: TenantId, id: PoolId): Promise<PoolMembers> {
       const [row] = await sql<PoolMembers[]>`
