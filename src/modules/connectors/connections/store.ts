@@ -1,6 +1,7 @@
 import { productionKey, type TenantId } from "../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import { recordTable } from "../../../platform/records/index.ts";
 import {
   type Account,
   type AccountChoice,
@@ -72,30 +73,26 @@ type Row = Omit<Connection, "endUser" | "account"> & {
   readonly accountId: string;
   readonly accountLabel: string;
 };
-type SealedRow = Row & { readonly ciphertext: string; readonly keyId: string };
+type Sealed = Pick<SealedConnection, "ciphertext" | "keyId">;
+type SealedRow = Row & Sealed;
+
+const connections = recordTable<Row, Sealed & RefreshDates>("connector_connections", {
+  fixed: "tenant_id id environment_id environment_key provider_key created_at",
+  mutable: `name provider_config_id end_user status status_reason provider_revocation scopes settings captured auth_mode
+    manifest_version manifest_digest account_id account_label account_choices credential_version expires_at
+    grant_expires_at last_refreshed_at last_refresh_error last_tested_at last_test_class revoked_at updated_at
+    record_version`,
+  internal: "ciphertext key_id idle_refresh_at reauth_notice_at",
+});
 
 /** The SQL queries of connections. Only queries that need ciphertexts read them. */
 export function connectionStore(sql: Sql) {
-  const columns = sql`
-    tenant_id, id, environment_id, environment_key, name, provider_key, provider_config_id, end_user, status, status_reason,
-    provider_revocation, scopes, settings, captured, auth_mode, manifest_version, manifest_digest, account_id, account_label, account_choices, credential_version,
-    expires_at, grant_expires_at, last_refreshed_at, last_refresh_error, last_tested_at, last_test_class, revoked_at, created_at, updated_at, record_version`;
+  const { columns, insert, find, lock, update, set } = connections(sql);
+  const one = (row: Row | undefined) => row && toConnection(row);
   return {
-    async insert(connection: SealedConnection, { idleRefreshAt, reauthNoticeAt }: RefreshDates): Promise<Connection> {
-      const [row] = await sql<Row[]>`
-        insert into connector_connections (tenant_id, id, environment_id, environment_key, name, provider_key,
-          provider_config_id, end_user, status, scopes, settings, captured, auth_mode, manifest_version, manifest_digest, account_id, account_label, account_choices, ciphertext, key_id,
-          expires_at, idle_refresh_at, grant_expires_at, reauth_notice_at, created_at, updated_at)
-        values (${connection.tenantId}, ${connection.id}, ${connection.environmentId}, ${connection.environmentKey},
-          ${connection.name}, ${connection.providerKey}, ${connection.providerConfigId}, ${sql.json((connection.endUser ?? {}) as never)}, ${connection.status},
-          ${connection.scopes as string[]}, ${sql.json(connection.settings as never)},
-          ${sql.json(connection.captured as never)}, ${connection.authMode}, ${connection.manifestVersion},
-          ${connection.manifestDigest}, ${connection.account.id}, ${connection.account.label},
-          ${sql.json(connection.accountChoices as never)}, ${connection.ciphertext},
-          ${connection.keyId}, ${connection.expiresAt}, ${idleRefreshAt}, ${connection.grantExpiresAt}, ${reauthNoticeAt},
-          ${connection.createdAt}, ${connection.updatedAt})
-        returning ${columns}`;
-      return toConnection(row!);
+    async insert({ account, endUser, ...connection }: SealedConnection, dates: RefreshDates): Promise<Connection> {
+      const row = { ...connection, accountId: account.id, accountLabel: account.label, endUser: endUser ?? {} };
+      return toConnection(await insert({ ...row, ...dates }));
     },
 
     /**
@@ -124,18 +121,10 @@ export function connectionStore(sql: Sql) {
       return row!.found;
     },
 
-    async find(tenantId: TenantId, id: string): Promise<Connection | undefined> {
-      const [row] = await sql<Row[]>`
-        select ${columns} from connector_connections where tenant_id = ${tenantId} and id = ${id}`;
-      return row && toConnection(row);
-    },
+    find: async (tenantId: TenantId, id: string) => one(await find(tenantId, id)),
 
     /** Finds a connection and locks it until the transaction ends. */
-    async lock(tenantId: TenantId, id: string): Promise<Connection | undefined> {
-      const [row] = await sql<Row[]>`
-        select ${columns} from connector_connections where tenant_id = ${tenantId} and id = ${id} for update`;
-      return row && toConnection(row);
-    },
+    lock: async (tenantId: TenantId, id: string) => one(await lock(tenantId, id)),
 
     async findSealed(tenantId: TenantId, id: string): Promise<SealedConnection | undefined> {
       const [row] = await sql<SealedRow[]>`
@@ -154,43 +143,39 @@ export function connectionStore(sql: Sql) {
     },
 
     /** Changes the name or the end user. Undefined fields stay unchanged. The caller holds a lock. */
-    async update(
+    update: (
       tenantId: TenantId,
       id: string,
       { name, endUser }: Partial<Pick<Connection, "name" | "endUser">>,
       now: Date,
-    ): Promise<void> {
-      await sql`
-        update connector_connections set name = ${name === undefined ? sql`name` : name},
-          end_user = ${endUser === undefined ? sql`end_user` : sql.json(endUser as never)},
-          updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id}`;
-    },
+    ) => update(tenantId, id, { name, endUser }, undefined, now),
 
     /** Makes a connection act for one of the accounts that its grant reaches. The caller holds a lock. */
-    async chooseAccount({ tenantId, id, account, captured }: Connection, now: Date): Promise<void> {
-      await sql`
-        update connector_connections set account_id = ${account.id}, account_label = ${account.label},
-          captured = ${sql.json(captured as never)}, account_choices = '[]', status = 'active',
-          updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id}`;
-    },
+    chooseAccount: ({ tenantId, id, account, captured }: Connection, now: Date) =>
+      update(
+        tenantId,
+        id,
+        { accountId: account.id, accountLabel: account.label, captured, accountChoices: [], status: "active" },
+        undefined,
+        now,
+      ),
 
     /** Replaces settings and sealed credentials that no manifest describes. The caller holds a lock. */
-    async replaceSealed(
+    replaceSealed: (
       tenantId: TenantId,
       id: string,
       connection: Pick<SealedConnection, "ciphertext" | "keyId" | "settings" | "expiresAt"> & GrantEnd,
       now: Date,
-    ): Promise<void> {
-      await sql`
-        update connector_connections set ciphertext = ${connection.ciphertext}, key_id = ${connection.keyId},
+    ) =>
+      set(
+        tenantId,
+        id,
+        now,
+        sql`ciphertext = ${connection.ciphertext}, key_id = ${connection.keyId},
           settings = ${sql.json(connection.settings as never)}, credential_version = credential_version + 1,
           expires_at = ${connection.expiresAt}, status = 'active', status_reason = '',
-          grant_expires_at = ${connection.grantExpiresAt}, reauth_notice_at = ${connection.reauthNoticeAt},
-          updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id}`;
-    },
+          grant_expires_at = ${connection.grantExpiresAt}, reauth_notice_at = ${connection.reauthNoticeAt}`,
+      ),
 
     /** Replaces the credentials and everything that belongs to them. The caller holds a lock. */
     async reconnect(tenantId: TenantId, id: string, grant: StoredReconnection, now: Date): Promise<Connection> {
@@ -221,13 +206,9 @@ export function connectionStore(sql: Sql) {
       now: Date,
     ): Promise<Connection | undefined> {
       const erased = revocation === "pending" ? sql`` : sql`ciphertext = '', key_id = '',`;
-      const [row] = await sql<Row[]>`
-        update connector_connections set status = 'revoked', status_reason = '', ${erased}
-          provider_revocation = ${revocation}, idle_refresh_at = null, reauth_notice_at = null, revoked_at = ${now}, updated_at = ${now},
-          record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id} and status <> 'revoked'
-        returning ${columns}`;
-      return row && toConnection(row);
+      const assignments = sql`status = 'revoked', status_reason = '', ${erased}
+        provider_revocation = ${revocation}, idle_refresh_at = null, reauth_notice_at = null, revoked_at = ${now}`;
+      return one(await set(tenantId, id, now, assignments, sql`status <> 'revoked'`));
     },
 
     /** Records the result of a test. An account is stored only if none was known. */
@@ -289,12 +270,10 @@ export function connectionStore(sql: Sql) {
       reason: ReauthReason,
       now: Date,
     ): Promise<Connection | undefined> {
-      const [row] = await sql<Row[]>`
-        update connector_connections set status = 'needs_reauth', status_reason = ${reason}, idle_refresh_at = null,
-          reauth_notice_at = null, updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id} and credential_version = ${credentialVersion} and status = 'active'
-        returning ${columns}`;
-      return row && toConnection(row);
+      const assignments = sql`
+        status = 'needs_reauth', status_reason = ${reason}, idle_refresh_at = null, reauth_notice_at = null`;
+      const isCurrent = sql`credential_version = ${credentialVersion} and status = 'active'`;
+      return one(await set(tenantId, id, now, assignments, isCurrent));
     },
 
     /** Takes connections whose grant ends soon, each once. The caller tells their tenants in the same transaction. */
