@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { RowImage, Sql } from "../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { Fragment, RowImage, Sql } from "../../../platform/db/index.ts";
+import type { Page, PageRows } from "../../../platform/paging/index.ts";
+import { recordTable } from "../../../platform/records/index.ts";
 import type { Json } from "../definitions/index.ts";
 import type { EventFilter, Schedule, Trigger, TriggerCause, TriggerSettings } from "./domain/trigger.ts";
 
@@ -33,15 +34,22 @@ interface Row extends Omit<Trigger, "cause"> {
   readonly eventTypes: readonly string[];
 }
 
+const triggers = recordTable<Row>("workflow_triggers", {
+  fixed: "tenant_id id environment_id environment_key kind created_at",
+  mutable: `name definition version spec event_types input run_key enabled disabled_reason generation next_at last_fired_at
+    last_run_id last_skipped_at last_error consecutive_failures updated_at record_version`,
+});
+
 /** The SQL queries of triggers for callers. */
 export function triggerStore(sql: Sql) {
-  const columns = triggerColumns(sql);
+  const { columns, count, find, lock, set, remove, listWhere } = triggers(sql);
+  const one = (row: Row | undefined) => row && toTrigger(row);
   return {
-    async count(tenantId: TenantId): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*)::int as count from workflow_triggers where tenant_id = ${tenantId}`;
-      return row!.count;
-    },
+    count,
+    remove,
+    find: async (tenantId: TenantId, id: string) => one(await find(tenantId, id)),
+    /** Finds a trigger and locks it until the transaction ends. */
+    lock: async (tenantId: TenantId, id: string) => one(await lock(tenantId, id)),
 
     /** Whether another trigger of the environment has a name. */
     async isNameTaken(tenantId: TenantId, environmentId: string, name: string, exceptId: string): Promise<boolean> {
@@ -79,12 +87,6 @@ export function triggerStore(sql: Sql) {
       return toTrigger(row!);
     },
 
-    async find(tenantId: TenantId, id: string): Promise<Trigger | undefined> {
-      const [row] = await sql<Row[]>`
-        select ${columns} from workflow_triggers where tenant_id = ${tenantId} and id = ${id}`;
-      return row && toTrigger(row);
-    },
-
     /** The id of a trigger with this id, or with this name if no other has it. */
     async findId(tenantId: TenantId, idOrName: string): Promise<string | undefined> {
       const rows = await sql<{ id: string }[]>`
@@ -92,23 +94,14 @@ export function triggerStore(sql: Sql) {
       return rows.length === 1 ? rows[0]!.id : rows.find(({ id }) => id === idOrName)?.id;
     },
 
-    /** Finds a trigger and locks it until the transaction ends. */
-    async lock(tenantId: TenantId, id: string): Promise<Trigger | undefined> {
-      const [row] = await sql<Row[]>`
-        select ${columns} from workflow_triggers where tenant_id = ${tenantId} and id = ${id} for update`;
-      return row && toTrigger(row);
-    },
-
     async list(
       tenantId: TenantId,
-      { environmentId, definitionNames, inProduction }: TriggerFilter,
+      { definitionNames, ...equal }: TriggerFilter,
       page: Page,
     ): Promise<PageRows<Trigger>> {
-      const where = sql`tenant_id = ${tenantId}
-        ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}
-        ${definitionNames.length === 0 ? sql`` : sql`and definition = any(${definitionNames as string[]}::text[])`}
-        ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
-      const { rows, ...rest } = await readKeyset<Row>(sql, { columns, table: "workflow_triggers", where }, page);
+      const where =
+        definitionNames.length === 0 ? undefined : sql`definition = any(${definitionNames as string[]}::text[])`;
+      const { rows, ...rest } = await listWhere(tenantId, equal, page, { where });
       return { ...rest, rows: rows.map(toTrigger) };
     },
 
@@ -122,35 +115,27 @@ export function triggerStore(sql: Sql) {
     ): Promise<Trigger | undefined> {
       const { name, definition, version, input, runKey, enabled, position } = change;
       const cause = change.cause && storedCause(change.cause);
-      const [row] = await sql<Row[]>`
-        update workflow_triggers set
-          name = coalesce(${name ?? null}, name), definition = coalesce(${definition ?? null}, definition),
-          version = coalesce(${version ?? null}::int, version), run_key = coalesce(${runKey ?? null}, run_key),
-          input = coalesce(${input === undefined ? null : JSON.stringify(input)}::text::json, input),
-          spec = coalesce(${cause?.specJson ?? null}::text::json, spec),
-          event_types = coalesce(${cause === undefined ? null : (cause.eventTypes as string[])}::text[], event_types),
-          enabled = coalesce(${enabled ?? null}::boolean, enabled)
-          ${
-            enabled === undefined
-              ? sql``
-              : sql`, disabled_reason = ${enabled ? "" : "manual"}, consecutive_failures = 0, since_xid = default,
-                  since_snapshot = default`
-          }
-          ${
-            position === undefined
-              ? sql``
-              : sql`, next_at = ${position.nextAt}, due_at = ${position.dueAt}, queued_at = null,
-                  generation = generation + 1`
-          }
-          , updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id}
-          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
-        returning ${columns}`;
-      return row && toTrigger(row);
-    },
-
-    async remove(tenantId: TenantId, id: string): Promise<void> {
-      await sql`delete from workflow_triggers where tenant_id = ${tenantId} and id = ${id}`;
+      const assignments = sql`
+        name = coalesce(${name ?? null}, name), definition = coalesce(${definition ?? null}, definition),
+        version = coalesce(${version ?? null}::int, version), run_key = coalesce(${runKey ?? null}, run_key),
+        input = coalesce(${input === undefined ? null : JSON.stringify(input)}::text::json, input),
+        spec = coalesce(${cause?.specJson ?? null}::text::json, spec),
+        event_types = coalesce(${cause === undefined ? null : (cause.eventTypes as string[])}::text[], event_types),
+        enabled = coalesce(${enabled ?? null}::boolean, enabled)
+        ${
+          enabled === undefined
+            ? sql``
+            : sql`, disabled_reason = ${enabled ? "" : "manual"}, consecutive_failures = 0, since_xid = default,
+                since_snapshot = default`
+        }
+        ${
+          position === undefined
+            ? sql``
+            : sql`, next_at = ${position.nextAt}, due_at = ${position.dueAt}, queued_at = null,
+                generation = generation + 1`
+        }`;
+      const isExpected = sql`record_version = coalesce(${expectedVersion ?? null}::int, record_version)`;
+      return one(await set(tenantId, id, now, assignments, isExpected));
     },
 
     /** Inserts a trigger from the image of its row. */
@@ -190,10 +175,8 @@ export function triggerStore(sql: Sql) {
   };
 }
 
-export function triggerColumns(sql: Sql) {
-  return sql`tenant_id, id, environment_id, environment_key, name, definition, version, kind, spec, event_types, input,
-    run_key, enabled, disabled_reason, generation, next_at, last_fired_at, last_run_id, last_skipped_at, last_error,
-    consecutive_failures, created_at, updated_at, record_version`;
+export function triggerColumns(sql: Sql): Fragment {
+  return triggers(sql).columns;
 }
 
 /** Converts a row to a trigger. */
