@@ -2,7 +2,8 @@ import type { EnvironmentMode, TenantId } from "../../../../platform/access/inde
 import { type Reencryptable, sealedTable } from "../../../../platform/crypto/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { Json } from "../../../../platform/document/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import type { Page } from "../../../../platform/paging/index.ts";
+import { recordTable } from "../../../../platform/records/index.ts";
 import type { Position } from "../../events/index.ts";
 import {
   bindingOf,
@@ -35,39 +36,23 @@ export interface Destination extends EndpointRef {
   readonly secrets: readonly Pick<SealedSecret, "id" | "ciphertext">[];
 }
 
-/** The SQL queries of endpoints, their secrets, and the followers' cursors in the tenants' logs. */
-export function endpointStore(sql: Sql) {
-  const columns = sql`
-    tenant_id, id, url, description, event_types, environment_mode, status, disabled_reason, ordered, retry_delays_s, transform,
-    created_at, updated_at, record_version,
+const endpoints = recordTable<Endpoint>("webhook_endpoints", {
+  fixed: "tenant_id id environment_mode created_at",
+  mutable: `url description event_types status disabled_reason ordered retry_delays_s transform updated_at record_version`,
+  computed: (sql) => sql`
     coalesce((select names from webhook_headers
       where tenant_id = webhook_endpoints.tenant_id and id = webhook_endpoints.id), '{}') as header_names,
     (select failing_since from webhook_failures
-      where tenant_id = webhook_endpoints.tenant_id and endpoint_id = webhook_endpoints.id) as failing_since`;
+      where tenant_id = webhook_endpoints.tenant_id and endpoint_id = webhook_endpoints.id) as failing_since`,
+});
+
+/** The SQL queries of endpoints, their secrets, and the followers' cursors in the tenants' logs. */
+export function endpointStore(sql: Sql) {
+  const { columns, insert, count, find, set, listWhere } = endpoints(sql);
   return {
-    async insert(endpoint: Endpoint): Promise<Endpoint> {
-      const [row] = await sql<Endpoint[]>`
-        insert into webhook_endpoints (tenant_id, id, url, description, event_types, environment_mode, status, ordered,
-          retry_delays_s, transform, created_at, updated_at)
-        values (${endpoint.tenantId}, ${endpoint.id}, ${endpoint.url}, ${endpoint.description},
-          ${endpoint.eventTypes as string[]}, ${endpoint.environmentMode}, ${endpoint.status}, ${endpoint.ordered},
-          ${endpoint.retryDelaysS as number[]}, ${jsonParameter(sql, endpoint.transform)}::jsonb, ${endpoint.createdAt},
-          ${endpoint.updatedAt})
-        returning ${columns}`;
-      return row!;
-    },
-
-    async count(tenantId: TenantId): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*)::int as count from webhook_endpoints where tenant_id = ${tenantId}`;
-      return row!.count;
-    },
-
-    async find(tenantId: TenantId, id: string): Promise<Endpoint | undefined> {
-      const [row] = await sql<Endpoint[]>`
-        select ${columns} from webhook_endpoints where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
+    count,
+    find,
+    insert: (endpoint: Endpoint) => insert({ ...endpoint, transform: jsonParameter(sql, endpoint.transform) as never }),
 
     /** All endpoints that a caller with this mode may read. A tenant has at most `endpointsMax`. */
     async findAll(tenantId: TenantId, mode: EnvironmentMode): Promise<Endpoint[]> {
@@ -77,20 +62,16 @@ export function endpointStore(sql: Sql) {
     },
 
     /** Finds an endpoint and locks it until the transaction ends. */
-    async lock(tenantId: TenantId, id: string): Promise<Endpoint | undefined> {
-      const [row] = await sql<Endpoint[]>`
-        select ${columns} from webhook_endpoints where tenant_id = ${tenantId} and id = ${id} for no key update`;
-      return row;
-    },
+    lock: (tenantId: TenantId, id: string) =>
+      sql<Endpoint[]>`
+        select ${columns} from webhook_endpoints where tenant_id = ${tenantId} and id = ${id} for no key update`.first(),
 
     /** The endpoints whose events a caller with this mode may see. */
-    async list(tenantId: TenantId, mode: EnvironmentMode, page: Page): Promise<PageRows<Endpoint>> {
-      const where = sql`tenant_id = ${tenantId} ${mode === "any" ? sql`` : sql`and environment_mode = ${mode}`}`;
-      return readKeyset<Endpoint>(sql, { columns, table: "webhook_endpoints", where }, page);
-    },
+    list: (tenantId: TenantId, mode: EnvironmentMode, page: Page) =>
+      listWhere(tenantId, { environmentMode: mode === "any" ? undefined : mode }, page),
 
     /** Undefined fields stay unchanged. An endpoint that is enabled again gets only events from now on. */
-    async update(
+    update(
       tenantId: TenantId,
       id: string,
       { url, description, eventTypes, status, ordered, retryDelaysS, transform }: EndpointChange,
@@ -98,24 +79,20 @@ export function endpointStore(sql: Sql) {
       now: Date,
     ): Promise<Endpoint | undefined> {
       const enabled = sql`${status ?? null}::text = 'active' and status = 'disabled'`;
-      const [row] = await sql<Endpoint[]>`
-        update webhook_endpoints set
-          url = coalesce(${url ?? null}, url),
-          description = coalesce(${description ?? null}, description),
-          event_types = coalesce(${(eventTypes as string[] | undefined) ?? null}::text[], event_types),
-          status = coalesce(${status ?? null}, status),
-          ordered = coalesce(${ordered ?? null}, ordered),
-          retry_delays_s = coalesce(${(retryDelaysS as number[] | undefined) ?? null}::int[], retry_delays_s),
-          transform = case when ${transform !== undefined} then ${jsonParameter(sql, transform ?? null)}::jsonb else transform end,
-          disabled_reason = case when coalesce(${status ?? null}, status) = 'active' then ''
-            when status = 'active' then 'manual' else disabled_reason end,
-          since_snapshot = case when ${enabled} then pg_current_snapshot()::text else since_snapshot end,
-          since_xid = case when ${enabled} then pg_current_xact_id() else since_xid end,
-          updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id}
-          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
-        returning ${columns}`;
-      return row;
+      const assignments = sql`
+        url = coalesce(${url ?? null}, url),
+        description = coalesce(${description ?? null}, description),
+        event_types = coalesce(${(eventTypes as string[] | undefined) ?? null}::text[], event_types),
+        status = coalesce(${status ?? null}, status),
+        ordered = coalesce(${ordered ?? null}, ordered),
+        retry_delays_s = coalesce(${(retryDelaysS as number[] | undefined) ?? null}::int[], retry_delays_s),
+        transform = case when ${transform !== undefined} then ${jsonParameter(sql, transform ?? null)}::jsonb else transform end,
+        disabled_reason = case when coalesce(${status ?? null}, status) = 'active' then ''
+          when status = 'active' then 'manual' else disabled_reason end,
+        since_snapshot = case when ${enabled} then pg_current_snapshot()::text else since_snapshot end,
+        since_xid = case when ${enabled} then pg_current_xact_id() else since_xid end`;
+      const isExpected = sql`record_version = coalesce(${expectedVersion ?? null}::int, record_version)`;
+      return set(tenantId, id, now, assignments, isExpected);
     },
 
     /** Disables an active endpoint. With the reason `failing`, only if it has failed for `failingMs`. */
