@@ -50,13 +50,11 @@ export function meterStore(sql: Sql) {
       return sql<Meter[]>`select ${columns} from billing_meters where tenant_id = ${tenantId} order by key`;
     },
 
-    async archive(tenantId: TenantId, key: string, now: Date): Promise<Meter | undefined> {
-      const [row] = await sql<Meter[]>`
+    archive: (tenantId: TenantId, key: string, now: Date) =>
+      sql<Meter[]>`
         update billing_meters set status = 'archived', updated_at = ${now}, record_version = record_version + 1
         where tenant_id = ${tenantId} and key = ${key} and status = 'active'
-        returning ${columns}`;
-      return row;
-    },
+        returning ${columns}`.first(),
   };
 }
 

@@ -124,11 +124,9 @@ export function subscriptionStore(sql: Sql) {
         where tenant_id = ${tenantId} and starts_at = ${startsAt} and state <> 'invoiced'`;
     },
 
-    async findPeriod(tenantId: TenantId, startsAt: Date): Promise<Period | undefined> {
-      const [row] = await sql<Period[]>`
-        select ${periodColumns} from billing_periods where tenant_id = ${tenantId} and starts_at = ${startsAt}`;
-      return row;
-    },
+    findPeriod: (tenantId: TenantId, startsAt: Date) =>
+      sql<Period[]>`
+        select ${periodColumns} from billing_periods where tenant_id = ${tenantId} and starts_at = ${startsAt}`.first(),
 
     /** Periods that have ended before a time and are open or closed, oldest first; those after one, if it is given. */
     async findEndedPeriods(
