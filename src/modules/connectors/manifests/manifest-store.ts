@@ -36,18 +36,14 @@ export function manifestStore(sql: Sql) {
           ${manifest.createdAt})`;
     },
 
-    async find(tenantId: TenantId, id: string): Promise<Manifest | undefined> {
-      const [row] = await sql<Manifest[]>`
-        select ${columns}, document from connector_manifests where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
+    find: (tenantId: TenantId, id: string) =>
+      sql<Manifest[]>`
+        select ${columns}, document from connector_manifests where tenant_id = ${tenantId} and id = ${id}`.first(),
 
-    async findVersion(tenantId: TenantId, key: string, version: string): Promise<Manifest | undefined> {
-      const [row] = await sql<Manifest[]>`
+    findVersion: (tenantId: TenantId, key: string, version: string) =>
+      sql<Manifest[]>`
         select ${columns}, document from connector_manifests
-        where tenant_id = ${tenantId} and key = ${key} and version = ${version}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and key = ${key} and version = ${version}`.first(),
 
     /** All versions of a tenant. Their number is limited. */
     async listHeads(tenantId: TenantId): Promise<ManifestHead[]> {

@@ -93,17 +93,10 @@ export function packStore(sql: Sql) {
         where tenant_id = ${tenantId} and publisher = ${publisher} and name = ${name}`;
     },
 
-    async find(
-      tenantId: TenantId,
-      publisher: string,
-      name: string,
-      version: string,
-    ): Promise<StoredVersion | undefined> {
-      const [row] = await sql<StoredVersion[]>`
+    find: (tenantId: TenantId, publisher: string, name: string, version: string) =>
+      sql<StoredVersion[]>`
         select ${headColumns}, document, signature from marketplace_pack_versions
-        where tenant_id = ${tenantId} and publisher = ${publisher} and name = ${name} and version = ${version}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and publisher = ${publisher} and name = ${name} and version = ${version}`.first(),
 
     async insertVersion(
       tenantId: TenantId,

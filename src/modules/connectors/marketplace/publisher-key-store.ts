@@ -32,11 +32,9 @@ export function publisherKeyStore(sql: Sql) {
       return row!;
     },
 
-    async find(tenantId: TenantId, id: string): Promise<PublisherKey | undefined> {
-      const [row] = await sql<PublisherKey[]>`
-        select ${columns} from marketplace_publisher_keys where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
+    find: (tenantId: TenantId, id: string) =>
+      sql<PublisherKey[]>`
+        select ${columns} from marketplace_publisher_keys where tenant_id = ${tenantId} and id = ${id}`.first(),
 
     async ofPublisher(tenantId: TenantId, publisher: string): Promise<PublisherKey[]> {
       return sql<PublisherKey[]>`
@@ -52,12 +50,10 @@ export function publisherKeyStore(sql: Sql) {
     },
 
     /** Revokes a key; undefined if it is already revoked or does not exist. */
-    async revoke(tenantId: TenantId, id: string, reason: string, now: Date): Promise<PublisherKey | undefined> {
-      const [row] = await sql<PublisherKey[]>`
+    revoke: (tenantId: TenantId, id: string, reason: string, now: Date) =>
+      sql<PublisherKey[]>`
         update marketplace_publisher_keys set status = 'revoked', revoke_reason = ${reason}, revoked_at = ${now}
         where tenant_id = ${tenantId} and id = ${id} and status = 'active'
-        returning ${columns}`;
-      return row;
-    },
+        returning ${columns}`.first(),
   };
 }

@@ -23,10 +23,9 @@ export function executionStore(sql: Sql) {
   return {
     async find(tenantId: TenantId, id: string): Promise<Execution | undefined> {
       if (!isUlid(id)) return undefined;
-      const [row] = await sql<Execution[]>`
+      return sql<Execution[]>`
         select ${listed}, output from connector_executions
-        where tenant_id = ${tenantId} and id = ${id} and started_at = ${startedAtOf(id)}`;
-      return row;
+        where tenant_id = ${tenantId} and id = ${id} and started_at = ${startedAtOf(id)}`.first();
     },
 
     /** Lists executions without their outputs. */

@@ -54,18 +54,14 @@ export function installationStore(sql: Sql) {
         where tenant_id = ${tenantId} and id = ${id}`;
     },
 
-    async find(tenantId: TenantId, id: string): Promise<Installation | undefined> {
-      const [row] = await sql<Installation[]>`
-        select ${columns} from marketplace_installations where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
+    find: (tenantId: TenantId, id: string) =>
+      sql<Installation[]>`
+        select ${columns} from marketplace_installations where tenant_id = ${tenantId} and id = ${id}`.first(),
 
-    async findPack(tenantId: TenantId, publisher: string, name: string): Promise<Installation | undefined> {
-      const [row] = await sql<Installation[]>`
+    findPack: (tenantId: TenantId, publisher: string, name: string) =>
+      sql<Installation[]>`
         select ${columns} from marketplace_installations
-        where tenant_id = ${tenantId} and publisher = ${publisher} and name = ${name}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and publisher = ${publisher} and name = ${name}`.first(),
 
     async count(tenantId: TenantId, kind = ""): Promise<number> {
       const [row] = await sql<{ count: number }[]>`

@@ -35,28 +35,22 @@ export function configVersionStore(sql: Sql) {
       return row!;
     },
 
-    async find(tenantId: TenantId, configId: string, version: number): Promise<ProviderConfigVersion | undefined> {
-      const [row] = await sql<ProviderConfigVersion[]>`
+    find: (tenantId: TenantId, configId: string, version: number) =>
+      sql<ProviderConfigVersion[]>`
         select ${columns} from connector_provider_config_versions
-        where tenant_id = ${tenantId} and config_id = ${configId} and version = ${version}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and config_id = ${configId} and version = ${version}`.first(),
 
     /** The newest version with a content. */
-    async findByDigest(tenantId: TenantId, configId: string, digest: string): Promise<ActiveVersion | undefined> {
-      const [row] = await sql<ActiveVersion[]>`
+    findByDigest: (tenantId: TenantId, configId: string, digest: string) =>
+      sql<ActiveVersion[]>`
         select version, digest from connector_provider_config_versions
         where tenant_id = ${tenantId} and config_id = ${configId} and digest = ${digest}
-        order by version desc limit 1`;
-      return row;
-    },
+        order by version desc limit 1`.first(),
 
-    async findActive(tenantId: TenantId, configId: string): Promise<ActiveVersion | undefined> {
-      const [row] = await sql<ActiveVersion[]>`
+    findActive: (tenantId: TenantId, configId: string) =>
+      sql<ActiveVersion[]>`
         select version, digest from connector_provider_config_active_versions
-        where tenant_id = ${tenantId} and config_id = ${configId}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and config_id = ${configId}`.first(),
 
     async setActive(tenantId: TenantId, configId: string, { version, digest }: ActiveVersion): Promise<void> {
       await sql`

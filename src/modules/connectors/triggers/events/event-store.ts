@@ -35,12 +35,10 @@ export function eventStore(sql: Sql) {
       where delivery.tenant_id = connector_trigger_events.tenant_id and delivery.event_id = connector_trigger_events.id
     ) as next_attempt_at`;
   return {
-    async find(tenantId: TenantId, id: string): Promise<FullEvent | undefined> {
-      const [row] = await sql<FullEvent[]>`
+    find: (tenantId: TenantId, id: string) =>
+      sql<FullEvent[]>`
         select ${columns}, payload from connector_trigger_events
-        where tenant_id = ${tenantId} and id = ${id} and ${receivedAround(sql, id)}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and id = ${id} and ${receivedAround(sql, id)}`.first(),
 
     async list(
       tenantId: TenantId,

@@ -13,18 +13,17 @@ export interface IntakeSubscription
 }
 
 /** Finds the subscription of a webhook delivery; undefined unless it receives webhooks and its tenant is active. */
-export async function findIntakeSubscription(
+export function findIntakeSubscription(
   sql: Sql,
   tenantId: string,
   id: string,
 ): Promise<IntakeSubscription | undefined> {
-  const [row] = await sql<IntakeSubscription[]>`
+  return sql<IntakeSubscription[]>`
     select tenant_id, id, environment_key, trigger_key, connection_id, paused, input, ciphertext,
       (select coalesce(json_agg(json_build_object('id', registration.id, 'ciphertext', registration.ciphertext)), '[]')
         from connector_trigger_registrations registration
         where registration.tenant_id = ${tenantId} and registration.subscription_id = ${id}) as registrations
     from connector_trigger_subscriptions
     where tenant_id = ${tenantId} and id = ${id} and kind = 'webhook'
-      and exists (select from tenants where tenants.id = ${tenantId} and status = 'active')`;
-  return row;
+      and exists (select from tenants where tenants.id = ${tenantId} and status = 'active')`.first();
 }
