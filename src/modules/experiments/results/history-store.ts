@@ -11,12 +11,11 @@ export type ChangedExperiment = Pick<
 >;
 
 /** Takes one experiment whose next point is due. Other nodes skip it. */
-export async function lockDuePoint(tx: Sql, nowMs: number): Promise<ChangedExperiment | undefined> {
-  const [row] = await tx<ChangedExperiment[]>`
+export function lockDuePoint(tx: Sql, nowMs: number): Promise<ChangedExperiment | undefined> {
+  return tx<ChangedExperiment[]>`
     select tenant_id, id, key, environment_id, design, phases, minima, last_verdict from experiments
     where point_due_at <= ${new Date(nowMs)} and status in ('running', 'paused')
-    order by point_due_at limit 1 for update skip locked`;
-  return row;
+    order by point_due_at limit 1 for update skip locked`.first();
 }
 
 /** A point, and what the next analysis has to know. */
