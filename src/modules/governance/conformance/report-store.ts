@@ -33,36 +33,27 @@ export function reportStore(sql: Sql) {
           last_produced_at = greatest(conformance_reports.last_produced_at, excluded.last_produced_at)`;
     },
 
-    async find(tenantId: TenantId, environmentId: string, id: string): Promise<ConformanceReport | undefined> {
-      const [row] = await sql<ConformanceReport[]>`
+    find: (tenantId: TenantId, environmentId: string, id: string) =>
+      sql<ConformanceReport[]>`
         select ${columns} from conformance_reports
-        where tenant_id = ${tenantId} and environment_id = ${environmentId} and id = ${id}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and environment_id = ${environmentId} and id = ${id}`.first(),
 
     /** The report of an environment that was produced last; of one suite, if it is not empty. */
-    async findLatest(
-      tenantId: TenantId,
-      environmentId: string,
-      suiteId: string,
-    ): Promise<ConformanceReport | undefined> {
-      const [row] = await sql<ConformanceReport[]>`
+    findLatest: (tenantId: TenantId, environmentId: string, suiteId: string) =>
+      sql<ConformanceReport[]>`
         select ${columns} from conformance_reports
         where tenant_id = ${tenantId} and environment_id = ${environmentId}
           ${suiteId === "" ? sql`` : sql`and suite_id = ${suiteId}`}
-        order by last_run_id desc limit 1`;
-      return row;
-    },
+        order by last_run_id desc limit 1`.first(),
 
     /** The report of the same suite, environment and mode that was last produced before another one. */
-    async findPrevious(tenantId: TenantId, report: ConformanceReport): Promise<ConformanceReport | undefined> {
+    findPrevious(tenantId: TenantId, report: ConformanceReport): Promise<ConformanceReport | undefined> {
       const { environmentId, suiteId, mode, lastRunId } = report;
-      const [row] = await sql<ConformanceReport[]>`
+      return sql<ConformanceReport[]>`
         select ${columns} from conformance_reports
         where tenant_id = ${tenantId} and environment_id = ${environmentId} and suite_id = ${suiteId} and mode = ${mode}
           and last_run_id < ${lastRunId}
-        order by last_run_id desc limit 1`;
-      return row;
+        order by last_run_id desc limit 1`.first();
     },
 
     async list(tenantId: TenantId, filter: ReportFilter, page: Page): Promise<PageRows<ConformanceReport>> {

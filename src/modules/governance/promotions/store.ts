@@ -100,18 +100,13 @@ export function candidateStore(sql: Sql) {
     },
 
     /** The open candidate of one of some targets. */
-    async findOpen(
-      tenantId: TenantId,
-      targets: readonly Pick<CandidateArtifact, "targetKind" | "targetId">[],
-    ): Promise<{ readonly candidateId: string; readonly targetName: string } | undefined> {
-      const [row] = await sql<{ candidateId: string; targetName: string }[]>`
+    findOpen: (tenantId: TenantId, targets: readonly Pick<CandidateArtifact, "targetKind" | "targetId">[]) =>
+      sql<{ candidateId: string; targetName: string }[]>`
         select candidate_id, target_name from promotion_artifacts
         where tenant_id = ${tenantId} and open and (target_kind, target_id) in (
           select * from unnest(${targets.map(({ targetKind }) => targetKind)}::text[],
             ${targets.map(({ targetId }) => targetId)}::text[]))
-        limit 1`;
-      return row;
-    },
+        limit 1`.first(),
 
     async countOpen(tenantId: TenantId): Promise<number> {
       const [row] = await sql<{ count: number }[]>`

@@ -12,10 +12,9 @@ export function runStore(sql: Sql) {
     tenant_id, id, pack_id, environment_id, environment_key, candidate_id, type, mode, subjects, status, fence, token_digest,
     lease_s, lease_until, deadline_at, ended_at, reason, receipt_id, created_at, updated_at, record_version`;
 
-  async function readOne(tenantId: TenantId, id: string, lock: Fragment): Promise<Run | undefined> {
-    const [row] = await sql<Run[]>`
-      select ${columns} from evidence_runs where tenant_id = ${tenantId} and id = ${id} ${lock}`;
-    return row;
+  function readOne(tenantId: TenantId, id: string, lock: Fragment): Promise<Run | undefined> {
+    return sql<Run[]>`
+      select ${columns} from evidence_runs where tenant_id = ${tenantId} and id = ${id} ${lock}`.first();
   }
 
   return {

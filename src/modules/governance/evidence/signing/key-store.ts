@@ -18,11 +18,9 @@ export interface SealedKey extends SigningKey {
 export function keyStore(sql: Sql) {
   const columns = sql`id, public_key, created_at, retired_at`;
   return {
-    async findActive(tenantId: TenantId): Promise<SealedKey | undefined> {
-      const [row] = await sql<SealedKey[]>`
-        select ${columns}, ciphertext from evidence_signing_keys where tenant_id = ${tenantId} and retired_at is null`;
-      return row;
-    },
+    findActive: (tenantId: TenantId) =>
+      sql<SealedKey[]>`
+        select ${columns}, ciphertext from evidence_signing_keys where tenant_id = ${tenantId} and retired_at is null`.first(),
 
     /** Adds a key, unless there is an active one. */
     async insert(tenantId: TenantId, key: SealedKey, masterKeyId: string): Promise<void> {
