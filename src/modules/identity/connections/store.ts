@@ -106,23 +106,19 @@ export function attemptStore(sql: Sql) {
           ${attempt.returnTo}, ${attempt.expiresAt}, ${now})`;
     },
 
-    async findByState(connectionId: string, stateHash: Buffer, now: Date): Promise<SignInAttempt | undefined> {
-      const [row] = await sql<SignInAttempt[]>`
+    findByState: (connectionId: string, stateHash: Buffer, now: Date) =>
+      sql<SignInAttempt[]>`
         select ${columns} from sso_attempts
         where state_hash = ${stateHash} and connection_id = ${connectionId} and expires_at > ${now}
-          and ticket_hash is null`;
-      return row;
-    },
+          and ticket_hash is null`.first(),
 
     /** Spends an attempt by its state; undefined if it is unknown, expired or was spent. */
-    async spendState(connectionId: string, stateHash: Buffer, now: Date): Promise<SignInAttempt | undefined> {
-      const [row] = await sql<SignInAttempt[]>`
+    spendState: (connectionId: string, stateHash: Buffer, now: Date) =>
+      sql<SignInAttempt[]>`
         delete from sso_attempts
         where state_hash = ${stateHash} and connection_id = ${connectionId} and expires_at > ${now}
           and ticket_hash is null
-        returning ${columns}`;
-      return row;
-    },
+        returning ${columns}`.first(),
 
     /** Stores the verified person of an attempt; false if the attempt was spent meanwhile. */
     async verify(
@@ -137,18 +133,14 @@ export function attemptStore(sql: Sql) {
       return count === 1;
     },
 
-    async findByTicket(ticketHash: Buffer, now: Date): Promise<SignInAttempt | undefined> {
-      const [row] = await sql<SignInAttempt[]>`
-        select ${columns} from sso_attempts where ticket_hash = ${ticketHash} and expires_at > ${now}`;
-      return row;
-    },
+    findByTicket: (ticketHash: Buffer, now: Date) =>
+      sql<SignInAttempt[]>`
+        select ${columns} from sso_attempts where ticket_hash = ${ticketHash} and expires_at > ${now}`.first(),
 
     /** Spends a verified attempt by its ticket. */
-    async spendTicket(ticketHash: Buffer, now: Date): Promise<SignInAttempt | undefined> {
-      const [row] = await sql<SignInAttempt[]>`
-        delete from sso_attempts where ticket_hash = ${ticketHash} and expires_at > ${now} returning ${columns}`;
-      return row;
-    },
+    spendTicket: (ticketHash: Buffer, now: Date) =>
+      sql<SignInAttempt[]>`
+        delete from sso_attempts where ticket_hash = ${ticketHash} and expires_at > ${now} returning ${columns}`.first(),
 
     async deleteExpired(before: Date, limit: number): Promise<number> {
       const { count } = await sql`

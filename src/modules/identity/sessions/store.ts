@@ -30,17 +30,13 @@ export function sessionStore(sql: Sql) {
     },
 
     /** Without a tenant, because the cookie determines the tenant. */
-    async findByToken(tokenHash: Buffer): Promise<BrowserSession | undefined> {
-      const [row] = await sql<BrowserSession[]>`
-        select ${columns} from browser_sessions where token_hash = ${tokenHash}`;
-      return row;
-    },
+    findByToken: (tokenHash: Buffer) =>
+      sql<BrowserSession[]>`
+        select ${columns} from browser_sessions where token_hash = ${tokenHash}`.first(),
 
-    async find(tenantId: TenantId, id: string): Promise<BrowserSession | undefined> {
-      const [row] = await sql<BrowserSession[]>`
-        select ${columns} from browser_sessions where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
+    find: (tenantId: TenantId, id: string) =>
+      sql<BrowserSession[]>`
+        select ${columns} from browser_sessions where tenant_id = ${tenantId} and id = ${id}`.first(),
 
     async list(tenantId: TenantId, owner: SessionOwner, now: Date, page: Page): Promise<PageRows<BrowserSession>> {
       const where = sql`tenant_id = ${tenantId} and member_id = ${owner.memberId} and api_key_id = ${owner.apiKeyId}
@@ -48,13 +44,11 @@ export function sessionStore(sql: Sql) {
       return readKeyset<BrowserSession>(sql, { columns, table: "browser_sessions", where }, page);
     },
 
-    async end(tenantId: TenantId, id: string, reason: EndReason, now: Date): Promise<BrowserSession | undefined> {
-      const [row] = await sql<BrowserSession[]>`
+    end: (tenantId: TenantId, id: string, reason: EndReason, now: Date) =>
+      sql<BrowserSession[]>`
         update browser_sessions set ended_at = ${now}, end_reason = ${reason}
         where tenant_id = ${tenantId} and id = ${id} and ended_at is null
-        returning ${columns}`;
-      return row;
-    },
+        returning ${columns}`.first(),
 
     async endOfPerson(
       tenantId: TenantId,
@@ -119,12 +113,10 @@ export function sessionStore(sql: Sql) {
     },
 
     /** Spends a link; undefined if it is unknown, expired or was used. */
-    async spendLink(tokenHash: Buffer, now: Date): Promise<LoginLink | undefined> {
-      const [row] = await sql<LoginLink[]>`
+    spendLink: (tokenHash: Buffer, now: Date) =>
+      sql<LoginLink[]>`
         delete from login_links where token_hash = ${tokenHash} and expires_at > ${now}
-        returning tenant_id, id, member_id, api_key_id, return_to`;
-      return row;
-    },
+        returning tenant_id, id, member_id, api_key_id, return_to`.first(),
 
     async deleteLinks(before: Date, limit: number): Promise<number> {
       const { count } = await sql`
