@@ -20,13 +20,11 @@ export function integrationStore(sql: Sql) {
     update,
 
     /** Finds an integration if its tenant is active. */
-    async findOfActiveTenant(tenantId: TenantId, id: string): Promise<Integration | undefined> {
-      const [row] = await sql<Integration[]>`
+    findOfActiveTenant: (tenantId: TenantId, id: string) =>
+      sql<Integration[]>`
         select ${columns} from notification_integrations
         where tenant_id = ${tenantId} and id = ${id} and removed_at is null
-          and exists (select from tenants where tenants.id = ${tenantId} and tenants.status = 'active')`;
-      return row;
-    },
+          and exists (select from tenants where tenants.id = ${tenantId} and tenants.status = 'active')`.first(),
 
     remove: (tenantId: TenantId, id: string, now: Date) =>
       set(tenantId, id, now, sql`removed_at = ${now}, active = false`),

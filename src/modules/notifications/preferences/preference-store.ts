@@ -24,7 +24,7 @@ export function preferenceStore(sql: Sql) {
     created_at, updated_at, record_version`;
   return {
     /** Inserts or updates a row; undefined when it is new and the subscriber has reached the limit. */
-    async upsert(
+    upsert(
       tenantId: TenantId,
       subscriberId: SubscriberId,
       id: string,
@@ -34,7 +34,7 @@ export function preferenceStore(sql: Sql) {
     ): Promise<Preference | undefined> {
       const digest = digestOf(contextKeys);
       const own = sql`tenant_id = ${tenantId} and subscriber_id = ${subscriberId}`;
-      const [row] = await sql<Preference[]>`
+      return sql<Preference[]>`
         insert into notification_preferences (tenant_id, subscriber_id, id, layer, workflow_key, topic_key, context_keys,
           context_digest, preferences, created_at, updated_at)
         select ${tenantId}, ${subscriberId}, ${id}, ${layer}::smallint, ${workflowKey}, ${topicKey},
@@ -45,8 +45,7 @@ export function preferenceStore(sql: Sql) {
         on conflict (tenant_id, subscriber_id, layer, workflow_key, topic_key, context_digest) do update set
           preferences = excluded.preferences, updated_at = excluded.updated_at,
           record_version = notification_preferences.record_version + 1
-        returning ${columns}`;
-      return row;
+        returning ${columns}`.first();
     },
 
     async list(tenantId: TenantId, subscriberId: SubscriberId, page: Page): Promise<PageRows<Preference>> {

@@ -9,53 +9,39 @@ export function workflowUserStore(sql: Sql) {
   const columns = sql`tenant_id, workflow_key, user_id, preferences, created_at, updated_at, record_version`;
   return {
     /** Inserts a user; undefined when it already exists. */
-    async insert(
-      tenantId: TenantId,
-      workflowKey: string,
-      userId: string,
-      preferences: PreferenceSettings,
-      now: Date,
-    ): Promise<WorkflowUser | undefined> {
-      const [row] = await sql<WorkflowUser[]>`
+    insert: (tenantId: TenantId, workflowKey: string, userId: string, preferences: PreferenceSettings, now: Date) =>
+      sql<WorkflowUser[]>`
         insert into notification_workflow_users (tenant_id, workflow_key, user_id, preferences, created_at, updated_at)
         values (${tenantId}, ${workflowKey}, ${userId}, ${sql.json(preferences as never)}, ${now}, ${now})
         on conflict (tenant_id, workflow_key, user_id) do nothing
-        returning ${columns}`;
-      return row;
-    },
+        returning ${columns}`.first(),
 
     /** Replaces a user's preferences; undefined when the expected version is not current. */
-    async update(
+    update: (
       tenantId: TenantId,
       workflowKey: string,
       userId: string,
       preferences: PreferenceSettings,
       expectedVersion: number | undefined,
       now: Date,
-    ): Promise<WorkflowUser | undefined> {
-      const [row] = await sql<WorkflowUser[]>`
+    ) =>
+      sql<WorkflowUser[]>`
         update notification_workflow_users set
           preferences = ${sql.json(preferences as never)}, updated_at = ${now}, record_version = record_version + 1
         where tenant_id = ${tenantId} and workflow_key = ${workflowKey} and user_id = ${userId}
           and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
-        returning ${columns}`;
-      return row;
-    },
+        returning ${columns}`.first(),
 
-    async find(tenantId: TenantId, workflowKey: string, userId: string): Promise<WorkflowUser | undefined> {
-      const [row] = await sql<WorkflowUser[]>`
+    find: (tenantId: TenantId, workflowKey: string, userId: string) =>
+      sql<WorkflowUser[]>`
         select ${columns} from notification_workflow_users
-        where tenant_id = ${tenantId} and workflow_key = ${workflowKey} and user_id = ${userId}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and workflow_key = ${workflowKey} and user_id = ${userId}`.first(),
 
-    async remove(tenantId: TenantId, workflowKey: string, userId: string): Promise<WorkflowUser | undefined> {
-      const [row] = await sql<WorkflowUser[]>`
+    remove: (tenantId: TenantId, workflowKey: string, userId: string) =>
+      sql<WorkflowUser[]>`
         delete from notification_workflow_users
         where tenant_id = ${tenantId} and workflow_key = ${workflowKey} and user_id = ${userId}
-        returning ${columns}`;
-      return row;
-    },
+        returning ${columns}`.first(),
 
     /** Deletes all users of a workflow. */
     async removeAll(tenantId: TenantId, workflowKey: string): Promise<void> {

@@ -16,35 +16,25 @@ export function importStore(sql: Sql) {
           ${sql.json(names as never)}, ${accepted.status}, ${accepted.total}, ${accepted.createdAt}, ${accepted.updatedAt})`;
     },
 
-    async find(tenantId: TenantId, topicKey: string, id: string): Promise<TopicImport | undefined> {
-      const [row] = await sql<TopicImport[]>`
+    find: (tenantId: TenantId, topicKey: string, id: string) =>
+      sql<TopicImport[]>`
         select ${columns} from notification_topic_imports
-        where tenant_id = ${tenantId} and id = ${id} and topic_key = ${topicKey}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and id = ${id} and topic_key = ${topicKey}`.first(),
 
     /** Locks a running import and returns its next names; undefined when it has ended. */
-    async lockNext(
-      tenantId: TenantId,
-      id: string,
-      batchSize: number,
-    ): Promise<(TopicImport & { readonly names: readonly string[] }) | undefined> {
-      const [row] = await sql<(TopicImport & { names: string[] })[]>`
+    lockNext: (tenantId: TenantId, id: string, batchSize: number) =>
+      sql<(TopicImport & { names: string[] })[]>`
         select ${columns}, array(
           select name from jsonb_array_elements_text(names) with ordinality as each(name, position)
           where position > processed and position <= processed + ${batchSize} order by position) as names
         from notification_topic_imports
-        where tenant_id = ${tenantId} and id = ${id} and status = 'running' for update`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and id = ${id} and status = 'running' for update`.first(),
 
     /** Finds an import and locks it until the transaction ends. */
-    async lock(tenantId: TenantId, topicKey: string, id: string): Promise<TopicImport | undefined> {
-      const [row] = await sql<TopicImport[]>`
+    lock: (tenantId: TenantId, topicKey: string, id: string) =>
+      sql<TopicImport[]>`
         select ${columns} from notification_topic_imports
-        where tenant_id = ${tenantId} and id = ${id} and topic_key = ${topicKey} for update`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and id = ${id} and topic_key = ${topicKey} for update`.first(),
 
     /** Saves the progress of a locked import. The names of an import that has ended are no longer stored. */
     async advance(next: TopicImport): Promise<void> {

@@ -102,12 +102,10 @@ export function subscriptionStore(sql: Sql) {
       return found.length > 0;
     },
 
-    async find(tenantId: TenantId, key: string, subscriberId: string): Promise<Subscription | undefined> {
-      const [row] = await sql<Subscription[]>`
+    find: (tenantId: TenantId, key: string, subscriberId: string) =>
+      sql<Subscription[]>`
         select ${columns} from notification_subscriptions
-        where tenant_id = ${tenantId} and topic_key = ${key} and subscriber_id = ${subscriberId} and left_xid is null`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and topic_key = ${key} and subscriber_id = ${subscriberId} and left_xid is null`.first(),
 
     /** The current subscriptions of a topic, ordered by id. */
     async ofTopic(tenantId: TenantId, key: string, page: Page): Promise<PageRows<Subscription>> {

@@ -56,23 +56,19 @@ export function broadcastStore(sql: Sql) {
         from input`;
     },
 
-    async find(tenantId: TenantId, transactionId: string): Promise<Broadcast | undefined> {
-      const [row] = await sql<Broadcast[]>`
+    find: (tenantId: TenantId, transactionId: string) =>
+      sql<Broadcast[]>`
         select ${columns} from notification_broadcasts
-        where tenant_id = ${tenantId} and transaction_id = ${transactionId}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and transaction_id = ${transactionId}`.first(),
 
     /**
      * Locks the next broadcast that is due until the transaction ends; undefined when none is. Broadcasts locked by other
      * nodes are skipped. The lock of a node that dies is released with its connection.
      */
-    async lockNext(): Promise<Broadcast | undefined> {
-      const [row] = await sql<Broadcast[]>`
+    lockNext: () =>
+      sql<Broadcast[]>`
         select ${columns} from notification_broadcasts
-        where next_page_at <= now() and ${isOpen(sql)} order by next_page_at limit 1 for update skip locked`;
-      return row;
-    },
+        where next_page_at <= now() and ${isOpen(sql)} order by next_page_at limit 1 for update skip locked`.first(),
 
     /** Saves a broadcast's progress. Other broadcasts that are due come before its next page. */
     async advance(broadcast: Broadcast): Promise<void> {
@@ -87,22 +83,21 @@ export function broadcastStore(sql: Sql) {
      * Records a failed page; undefined when the broadcast has ended or advanced in the meantime. A cancellation never fails:
      * it is attempted until it succeeds.
      */
-    async postpone(
+    postpone(
       { tenantId, transactionId, position }: Broadcast,
       failuresMax: number,
       failureCode: string,
       now: Date,
     ): Promise<(Broadcast & { failures: number }) | undefined> {
       const isOver = sql`status <> 'cancelling' and failures + 1 >= ${failuresMax}`;
-      const [row] = await sql<(Broadcast & { failures: number })[]>`
+      return sql<(Broadcast & { failures: number })[]>`
         update notification_broadcasts set failures = failures + 1, updated_at = ${now},
           next_page_at = now() + least(power(2, least(failures, 6)), 60) * interval '1 second',
           status = case when ${isOver} then 'failed' else status end,
           failure_code = case when ${isOver} then ${failureCode} else failure_code end
         where tenant_id = ${tenantId} and transaction_id = ${transactionId} and position = ${position}
           and status in ('accepted', 'expanding', 'cancelling')
-        returning ${columns}, failures`;
-      return row;
+        returning ${columns}, failures`.first();
     },
   };
 }

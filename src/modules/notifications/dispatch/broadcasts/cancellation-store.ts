@@ -28,12 +28,10 @@ export function cancellationStore(sql: Sql) {
       return { ...counts, capped: total > countedMax };
     },
 
-    async lock(tenantId: TenantId, broadcastId: string): Promise<Broadcast | undefined> {
-      const [row] = await sql<Broadcast[]>`
+    lock: (tenantId: TenantId, broadcastId: string) =>
+      sql<Broadcast[]>`
         select ${broadcastColumns(sql)} from notification_broadcasts
-        where tenant_id = ${tenantId} and transaction_id = ${broadcastId} for update`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and transaction_id = ${broadcastId} for update`.first(),
 
     /** Whether a run or a delivery of a broadcast waits or is being sent. */
     async hasWaiting(tenantId: TenantId, broadcastId: string): Promise<boolean> {

@@ -119,11 +119,9 @@ export function deadLetterStore(sql: Sql) {
         where not exists (select from again)`;
     },
 
-    async lock(tenantId: TenantId, id: string): Promise<DeadLetter | undefined> {
-      const [row] = await sql<DeadLetter[]>`
-        select ${columns} from notification_dead_letters where tenant_id = ${tenantId} and id = ${id} for update`;
-      return row;
-    },
+    lock: (tenantId: TenantId, id: string) =>
+      sql<DeadLetter[]>`
+        select ${columns} from notification_dead_letters where tenant_id = ${tenantId} and id = ${id} for update`.first(),
 
     async count(tenantId: TenantId, filter: RedriveFilter, now: Date): Promise<RedriveCount> {
       const [row] = await sql<{ matched: number; refused: number }[]>`

@@ -57,12 +57,10 @@ export function inboxStore(sql: Sql) {
       return readKeyset<InboxMessage>(sql, { columns, table: "notification_inbox", where, newestFirst: true }, page);
     },
 
-    async find(tenantId: TenantId, subscriberId: string, id: string): Promise<InboxMessage | undefined> {
-      const [row] = await sql<InboxMessage[]>`
+    find: (tenantId: TenantId, subscriberId: string, id: string) =>
+      sql<InboxMessage[]>`
         select ${columns} from notification_inbox
-        where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and id = ${id}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and id = ${id}`.first(),
 
     async count(tenantId: TenantId, subscriberId: string): Promise<InboxCounts> {
       const [row] = await sql<InboxCounts[]>`

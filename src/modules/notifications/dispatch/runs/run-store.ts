@@ -131,11 +131,9 @@ export function runStore(sql: Sql) {
       return sql<EndedRun[]>`${releaseWhere(sql, abandoned, 0)}`;
     },
 
-    async find(tenantId: TenantId, id: string): Promise<NotificationRun | undefined> {
-      const [row] = await sql<NotificationRun[]>`
-        select ${columns} from notification_runs where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
+    find: (tenantId: TenantId, id: string) =>
+      sql<NotificationRun[]>`
+        select ${columns} from notification_runs where tenant_id = ${tenantId} and id = ${id}`.first(),
 
     /** Lists the runs of a trigger in creation order, or all runs newest first if it is "". Digests come without events. */
     async list(tenantId: TenantId, transactionId: string, page: Page): Promise<PageRows<ListedRun>> {

@@ -40,15 +40,14 @@ export function suppressionStore(sql: Sql) {
     remove,
 
     /** Inserts a suppression; undefined if the address is already suppressed. */
-    async insert(suppression: Suppression): Promise<Suppression | undefined> {
+    insert(suppression: Suppression): Promise<Suppression | undefined> {
       const { tenantId, id, channel, identity, reason, note, deliveryId, providerKey, createdAt } = suppression;
-      const [row] = await sql<Suppression[]>`
+      return sql<Suppression[]>`
         insert into notification_suppressions (${columns})
         values (${tenantId}, ${id}, ${channel}, suppression_identity(${channel}, ${identity}), ${reason}, ${note},
           ${deliveryId}, ${providerKey}, ${createdAt})
         on conflict (tenant_id, channel, identity) do nothing
-        returning ${columns}`;
-      return row;
+        returning ${columns}`.first();
     },
 
     /**
@@ -124,14 +123,12 @@ export function suppressionStore(sql: Sql) {
     },
 
     /** Removes the suppression of a token that a provider did not reach; undefined if there is none. */
-    async removeUnreachable(tenantId: TenantId, channel: string, identity: string): Promise<Suppression | undefined> {
-      const [row] = await sql<Suppression[]>`
+    removeUnreachable: (tenantId: TenantId, channel: string, identity: string) =>
+      sql<Suppression[]>`
         delete from notification_suppressions
         where tenant_id = ${tenantId} and channel = ${channel}
           and identity = suppression_identity(${channel}, ${identity}) and reason in ('bounced', 'unreachable')
-        returning ${columns}`;
-      return row;
-    },
+        returning ${columns}`.first(),
 
     list(
       tenantId: TenantId,

@@ -20,11 +20,9 @@ export interface TokenState extends SubscriberRef {
 export function tokenStore(sql: Sql) {
   const columns = sql`tenant_id, id, active, token_revocations as revocations, revoked_tokens as revoked_ids`;
   return {
-    async find(tenantId: TenantId, id: string): Promise<TokenState | undefined> {
-      const [row] = await sql<TokenState[]>`
-        select ${columns} from notification_subscribers where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
+    find: (tenantId: TenantId, id: string) =>
+      sql<TokenState[]>`
+        select ${columns} from notification_subscribers where tenant_id = ${tenantId} and id = ${id}`.first(),
 
     /** The states of subscribers of any tenants; unknown ones are omitted. */
     async findMany(refs: readonly SubscriberRef[]): Promise<TokenState[]> {
