@@ -96,7 +96,7 @@ export function endpointStore(sql: Sql) {
     },
 
     /** Disables an active endpoint. With the reason `failing`, only if it has failed for `failingMs`. */
-    async disable(
+    disable(
       { tenantId, endpointId }: EndpointRef,
       reason: Exclude<DisabledReason, "" | "manual">,
       failingMs: number,
@@ -104,13 +104,12 @@ export function endpointStore(sql: Sql) {
       const isDue = sql`exists (
         select from webhook_failures where tenant_id = ${tenantId} and endpoint_id = ${endpointId}
           and failing_since <= now() - ${failingMs} * interval '1 millisecond')`;
-      const [row] = await sql<Endpoint[]>`
+      return sql<Endpoint[]>`
         update webhook_endpoints set status = 'disabled', disabled_reason = ${reason}, updated_at = now(),
           record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${endpointId} and status = 'active'
           ${reason === "failing" ? sql`and ${isDue}` : sql``}
-        returning ${columns}`;
-      return row;
+        returning ${columns}`.first();
     },
 
     /** Resets the time since which an endpoint fails. */
@@ -119,15 +118,13 @@ export function endpointStore(sql: Sql) {
     },
 
     /** Deletes an endpoint and its records except deliveries, of which there can be many. */
-    async remove(tenantId: TenantId, id: string): Promise<Endpoint | undefined> {
-      const [row] = await sql<Endpoint[]>`
+    remove: (tenantId: TenantId, id: string) =>
+      sql<Endpoint[]>`
         with secrets as (delete from webhook_secrets where tenant_id = ${tenantId} and endpoint_id = ${id}),
           replays as (delete from webhook_replays where tenant_id = ${tenantId} and endpoint_id = ${id}),
           failures as (delete from webhook_failures where tenant_id = ${tenantId} and endpoint_id = ${id}),
           headers as (delete from webhook_headers where tenant_id = ${tenantId} and id = ${id})
-        delete from webhook_endpoints where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
-      return row;
-    },
+        delete from webhook_endpoints where tenant_id = ${tenantId} and id = ${id} returning ${columns}`.first(),
 
     /** Replaces the additional headers of an endpoint; removes them without sealed ones. */
     async setHeaders(
@@ -193,11 +190,9 @@ export function endpointStore(sql: Sql) {
     },
 
     /** Locks a tenant's cursor until the transaction ends; undefined if another node holds the lock. */
-    async lockCursor(tenantId: TenantId): Promise<Position | undefined> {
-      const [row] = await sql<Position[]>`
-        select xid::text, id from webhook_cursors where tenant_id = ${tenantId} for update skip locked`;
-      return row;
-    },
+    lockCursor: (tenantId: TenantId) =>
+      sql<Position[]>`
+        select xid::text, id from webhook_cursors where tenant_id = ${tenantId} for update skip locked`.first(),
 
     async moveCursor(tenantId: TenantId, { xid, id }: Position): Promise<void> {
       await sql`update webhook_cursors set xid = ${xid}::text::xid8, id = ${id} where tenant_id = ${tenantId}`;

@@ -15,27 +15,21 @@ export function replayStore(sql: Sql) {
       return row!;
     },
 
-    async find(tenantId: TenantId, endpointId: string, id: string): Promise<Replay | undefined> {
-      const [row] = await sql<Replay[]>`
+    find: (tenantId: TenantId, endpointId: string, id: string) =>
+      sql<Replay[]>`
         select ${columns} from webhook_replays
-        where tenant_id = ${tenantId} and endpoint_id = ${endpointId} and id = ${id}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and endpoint_id = ${endpointId} and id = ${id}`.first(),
 
-    async findRunning(tenantId: TenantId, endpointId: string): Promise<Replay | undefined> {
-      const [row] = await sql<Replay[]>`
+    findRunning: (tenantId: TenantId, endpointId: string) =>
+      sql<Replay[]>`
         select ${columns} from webhook_replays
-        where tenant_id = ${tenantId} and endpoint_id = ${endpointId} and status = 'running'`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and endpoint_id = ${endpointId} and status = 'running'`.first(),
 
     /** Finds a running replay and locks it until the transaction ends. */
-    async lockRunning(tenantId: TenantId, id: string): Promise<Replay | undefined> {
-      const [row] = await sql<Replay[]>`
+    lockRunning: (tenantId: TenantId, id: string) =>
+      sql<Replay[]>`
         select ${columns} from webhook_replays
-        where tenant_id = ${tenantId} and id = ${id} and status = 'running' for update`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and id = ${id} and status = 'running' for update`.first(),
 
     /** Stores a replay's progress. */
     async advance(replay: Replay): Promise<void> {
