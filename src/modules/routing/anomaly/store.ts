@@ -55,11 +55,9 @@ export function anomalyStore(sql: Sql) {
           detected_at timestamptz)`;
     },
 
-    async find(tenantId: TenantId, id: string, mode: EnvironmentMode): Promise<Anomaly | undefined> {
-      const [row] = await sql<Anomaly[]>`
-        select ${columns} from anomalies where tenant_id = ${tenantId} and id = ${id} ${byEnvironment(tenantId, mode)}`;
-      return row;
-    },
+    find: (tenantId: TenantId, id: string, mode: EnvironmentMode) =>
+      sql<Anomaly[]>`
+        select ${columns} from anomalies where tenant_id = ${tenantId} and id = ${id} ${byEnvironment(tenantId, mode)}`.first(),
 
     async list(tenantId: TenantId, filter: AnomalyFilter, page: Page): Promise<PageRows<Anomaly>> {
       const { environmentMode, poolId, recipientId, method } = filter;

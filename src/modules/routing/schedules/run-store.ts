@@ -101,12 +101,10 @@ export function runStore(sql: Sql) {
   return {
     insertRuns,
 
-    async find(tenantId: TenantId, scheduleId: string, id: string): Promise<ScheduleRun | undefined> {
-      const [row] = await sql<ScheduleRun[]>`
+    find: (tenantId: TenantId, scheduleId: string, id: string) =>
+      sql<ScheduleRun[]>`
         select ${columns} from routing_schedule_runs
-        where tenant_id = ${tenantId} and schedule_id = ${scheduleId} and id = ${id}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and schedule_id = ${scheduleId} and id = ${id}`.first(),
 
     async list(tenantId: TenantId, scheduleId: string, state: string, page: Page): Promise<PageRows<ScheduleRun>> {
       const where = sql`tenant_id = ${tenantId} and schedule_id = ${scheduleId}

@@ -19,12 +19,10 @@ export interface PoolWithPauses {
 export function pauseStore(sql: Sql) {
   const columns = sql`cause, reason, actor, anomaly_id, paused_at as since, resume_at as until`;
   return {
-    async find(tenantId: TenantId, recipientId: RecipientId): Promise<RecipientPause | undefined> {
-      const [row] = await sql<RecipientPause[]>`
+    find: (tenantId: TenantId, recipientId: RecipientId) =>
+      sql<RecipientPause[]>`
         select ${columns} from recipient_pauses
-        where tenant_id = ${tenantId} and recipient_id = ${recipientId}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and recipient_id = ${recipientId}`.first(),
 
     /** The pauses of recipients; those that are not paused are missing. */
     async findMany(tenantId: TenantId, recipientIds: readonly string[]): Promise<ReadonlyMap<string, RecipientPause>> {

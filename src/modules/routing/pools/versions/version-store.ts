@@ -40,26 +40,20 @@ export function versionStore(sql: Sql) {
       return row!;
     },
 
-    async find(tenantId: TenantId, poolId: string, version: number): Promise<StoredPoolVersion | undefined> {
-      const [row] = await sql<StoredPoolVersion[]>`
+    find: (tenantId: TenantId, poolId: string, version: number) =>
+      sql<StoredPoolVersion[]>`
         select ${columns}, content from pool_versions
-        where tenant_id = ${tenantId} and pool_id = ${poolId} and version = ${version}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and pool_id = ${poolId} and version = ${version}`.first(),
 
     /** The newest version with a content. */
-    async findByDigest(tenantId: TenantId, poolId: string, digest: string): Promise<PoolVersion | undefined> {
-      const [row] = await sql<PoolVersion[]>`
+    findByDigest: (tenantId: TenantId, poolId: string, digest: string) =>
+      sql<PoolVersion[]>`
         select ${columns} from pool_versions
-        where tenant_id = ${tenantId} and pool_id = ${poolId} and digest = ${digest} order by version desc limit 1`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and pool_id = ${poolId} and digest = ${digest} order by version desc limit 1`.first(),
 
-    async findActive(tenantId: TenantId, poolId: string): Promise<ActiveVersion | undefined> {
-      const [row] = await sql<ActiveVersion[]>`
-        select version, digest from pool_active_versions where tenant_id = ${tenantId} and pool_id = ${poolId}`;
-      return row;
-    },
+    findActive: (tenantId: TenantId, poolId: string) =>
+      sql<ActiveVersion[]>`
+        select version, digest from pool_active_versions where tenant_id = ${tenantId} and pool_id = ${poolId}`.first(),
 
     async setActive(tenantId: TenantId, poolId: string, { version, digest }: ActiveVersion): Promise<void> {
       await sql`
