@@ -6,11 +6,9 @@ import type { StoredValue } from "./domain/config-value.ts";
 export function configStore(sql: Sql) {
   const columns = sql`key, value, updated_by, updated_at, record_version`;
   return {
-    async find(tenantId: TenantId, key: string): Promise<StoredValue | undefined> {
-      const [row] = await sql<StoredValue[]>`
-        select ${columns} from config_values where tenant_id = ${tenantId} and key = ${key}`;
-      return row;
-    },
+    find: (tenantId: TenantId, key: string) =>
+      sql<StoredValue[]>`
+        select ${columns} from config_values where tenant_id = ${tenantId} and key = ${key}`.first(),
 
     /** Returns the values that a tenant has set, of these keys. */
     async findAll(tenantId: TenantId, keys: readonly string[]): Promise<StoredValue[]> {
@@ -19,13 +17,13 @@ export function configStore(sql: Sql) {
     },
 
     /** Sets a value; undefined if `expectedVersion` is not current. The version of an unset value is 0. */
-    async set(
+    set(
       tenantId: TenantId,
       { key, value, updatedBy, updatedAt }: Omit<StoredValue, "recordVersion">,
       expectedVersion: number | undefined,
     ): Promise<StoredValue | undefined> {
       const expected = expectedVersion ?? null;
-      const [row] = await sql<StoredValue[]>`
+      return sql<StoredValue[]>`
         insert into config_values (tenant_id, key, value, updated_by, updated_at)
         select ${tenantId}, ${key}, ${sql.json(value)}, ${updatedBy}, ${updatedAt}
         where coalesce(${expected}::int, 0) = 0
@@ -34,8 +32,7 @@ export function configStore(sql: Sql) {
           value = excluded.value, updated_by = excluded.updated_by, updated_at = excluded.updated_at,
           record_version = config_values.record_version + 1
         where config_values.record_version = coalesce(${expected}::int, config_values.record_version)
-        returning ${columns}`;
-      return row;
+        returning ${columns}`.first();
     },
 
     /** Deletes a value; returns whether there was one. */

@@ -23,32 +23,27 @@ export function memberStore(sql: Sql) {
      * Finds a token's member by subject, else by a verified email address of a member without a subject.
      * Removed members come last, so that a person who was invited again matches the new invitation.
      */
-    async findByBearer(tenantId: TenantId, { subject, verifiedEmail }: Bearer): Promise<Member | undefined> {
-      const [row] = await sql<Member[]>`
+    findByBearer: (tenantId: TenantId, { subject, verifiedEmail }: Bearer) =>
+      sql<Member[]>`
         select ${columns} from members
         where tenant_id = ${tenantId} and (subject = ${subject}
           or (subject = '' and status <> 'removed' and lower(email) = lower(${verifiedEmail ?? null})))
-        order by status = 'removed', subject = ${subject} desc limit 1`;
-      return row;
-    },
+        order by status = 'removed', subject = ${subject} desc limit 1`.first(),
 
     /** Finds the member that a subject of keys or sessions names. Removed members come last. */
-    async findOwner(tenantId: TenantId, subject: string, isLocked: boolean): Promise<Member | undefined> {
+    findOwner(tenantId: TenantId, subject: string, isLocked: boolean): Promise<Member | undefined> {
       const id = /^member:(.*)$/.exec(subject)?.[1] ?? null;
-      const [row] = await sql<Member[]>`
+      return sql<Member[]>`
         select ${columns} from members
         where tenant_id = ${tenantId} and (id = ${id} or subject = ${subject})
-        order by status = 'removed', id desc limit 1 ${isLocked ? sql`for share` : sql``}`;
-      return row;
+        order by status = 'removed', id desc limit 1 ${isLocked ? sql`for share` : sql``}`.first();
     },
 
     /** Finds the member with an email address. */
-    async findByEmail(tenantId: TenantId, email: string): Promise<Member | undefined> {
-      const [row] = await sql<Member[]>`
+    findByEmail: (tenantId: TenantId, email: string) =>
+      sql<Member[]>`
         select ${columns} from members
-        where tenant_id = ${tenantId} and lower(email) = lower(${email}) and status <> 'removed'`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and lower(email) = lower(${email}) and status <> 'removed'`.first(),
 
     /** Changes what the identity provider decides about a member. Undefined fields stay unchanged. */
     provision: (tenantId: TenantId, id: string, change: ProvisionedChange, now: Date) =>
@@ -74,13 +69,11 @@ export function memberStore(sql: Sql) {
     signOut: (tenantId: TenantId, id: string, now: Date) => set(tenantId, id, now, sql`signed_out_at = ${now}`),
 
     /** Binds a member to a token's subject and activates it, at the first call; undefined if a concurrent call did so first. */
-    async activate(tenantId: TenantId, id: string, subject: string): Promise<Member | undefined> {
-      const [row] = await sql<Member[]>`
+    activate: (tenantId: TenantId, id: string, subject: string) =>
+      sql<Member[]>`
         update members set status = 'active', subject = ${subject}, updated_at = now(), record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id} and subject in ('', ${subject})
           and (status = 'invited' or (status = 'active' and subject = ''))
-        returning ${columns}`;
-      return row;
-    },
+        returning ${columns}`.first(),
   };
 }

@@ -24,24 +24,13 @@ export function tenantStore(sql: Sql) {
       return row!;
     },
 
-    async find(tenantId: TenantId): Promise<Tenant | undefined> {
-      const [row] = await sql<Tenant[]>`select ${columns} from tenants where id = ${tenantId}`;
-      return row;
-    },
+    find: (tenantId: TenantId) => sql<Tenant[]>`select ${columns} from tenants where id = ${tenantId}`.first(),
 
-    async findPlatform(): Promise<Tenant | undefined> {
-      const [row] = await sql<Tenant[]>`select ${columns} from tenants where platform`;
-      return row;
-    },
+    findPlatform: () => sql<Tenant[]>`select ${columns} from tenants where platform`.first(),
 
     /** Undefined fields stay unchanged; `expectedVersion`, if given, must be the current version. */
-    async update(
-      tenantId: TenantId,
-      change: TenantChange,
-      expectedVersion: number | undefined,
-      now: Date,
-    ): Promise<Tenant | undefined> {
-      const [row] = await sql<Tenant[]>`
+    update: (tenantId: TenantId, change: TenantChange, expectedVersion: number | undefined, now: Date) =>
+      sql<Tenant[]>`
         update tenants set
           name = coalesce(${change.name ?? null}, name),
           plan = coalesce(${change.plan ?? null}, plan),
@@ -51,17 +40,13 @@ export function tenantStore(sql: Sql) {
           updated_at = ${now}, record_version = record_version + 1
         where id = ${tenantId} and status <> 'deleted'
           and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
-        returning ${columns}`;
-      return row;
-    },
+        returning ${columns}`.first(),
 
-    async markDeleted(tenantId: TenantId, now: Date): Promise<Tenant | undefined> {
-      const [row] = await sql<Tenant[]>`
+    markDeleted: (tenantId: TenantId, now: Date) =>
+      sql<Tenant[]>`
         update tenants set status = 'deleted', deleted_at = ${now}, updated_at = ${now}, record_version = record_version + 1
         where id = ${tenantId} and status <> 'deleted'
-        returning ${columns}`;
-      return row;
-    },
+        returning ${columns}`.first(),
 
     async list({ only, status }: TenantFilter, page: Page): Promise<PageRows<Tenant>> {
       const where = sql`
@@ -70,12 +55,10 @@ export function tenantStore(sql: Sql) {
     },
 
     /** Reads everything that the chain needs on every call, in one query. */
-    async readState(tenantId: TenantId): Promise<TenantStateRow | undefined> {
-      const [row] = await sql<TenantStateRow[]>`
+    readState: (tenantId: TenantId) =>
+      sql<TenantStateRow[]>`
         select status, platform, quotas,
           coalesce((select jsonb_object_agg(key, value) from config_values where tenant_id = tenants.id), '{}') as settings
-        from tenants where id = ${tenantId}`;
-      return row;
-    },
+        from tenants where id = ${tenantId}`.first(),
   };
 }
