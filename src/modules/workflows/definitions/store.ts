@@ -75,32 +75,24 @@ export function definitionStore(sql: Sql) {
       return row!;
     },
 
-    async find(tenantId: TenantId, idOrKey: string): Promise<WorkflowDefinition | undefined> {
-      const [row] = await sql<WorkflowDefinition[]>`
-        select ${columns} from workflow_definitions where ${named(tenantId, idOrKey)}`;
-      return row;
-    },
+    find: (tenantId: TenantId, idOrKey: string) =>
+      sql<WorkflowDefinition[]>`
+        select ${columns} from workflow_definitions where ${named(tenantId, idOrKey)}`.first(),
 
-    async findHead(tenantId: TenantId, idOrKey: string): Promise<DefinitionHead | undefined> {
-      const [row] = await sql<DefinitionHead[]>`
-        select ${headColumns} from workflow_definitions where ${named(tenantId, idOrKey)}`;
-      return row;
-    },
+    findHead: (tenantId: TenantId, idOrKey: string) =>
+      sql<DefinitionHead[]>`
+        select ${headColumns} from workflow_definitions where ${named(tenantId, idOrKey)}`.first(),
 
     /** The archived definition that had a key last. */
-    async findArchived(tenantId: TenantId, key: string): Promise<DefinitionHead | undefined> {
-      const [row] = await sql<DefinitionHead[]>`
+    findArchived: (tenantId: TenantId, key: string) =>
+      sql<DefinitionHead[]>`
         select ${headColumns} from workflow_definitions
-        where tenant_id = ${tenantId} and key = ${key} and status = 'archived' order by id desc limit 1`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and key = ${key} and status = 'archived' order by id desc limit 1`.first(),
 
     /** Locks a definition until the transaction ends. */
-    async lockRow(tenantId: TenantId, id: DefinitionId): Promise<WorkflowDefinition | undefined> {
-      const [row] = await sql<WorkflowDefinition[]>`
-        select ${columns} from workflow_definitions where tenant_id = ${tenantId} and id = ${id} for update`;
-      return row;
-    },
+    lockRow: (tenantId: TenantId, id: DefinitionId) =>
+      sql<WorkflowDefinition[]>`
+        select ${columns} from workflow_definitions where tenant_id = ${tenantId} and id = ${id} for update`.first(),
 
     /** The keys of a list that definitions already use. */
     async takenKeys(tenantId: TenantId, keys: readonly string[]): Promise<ReadonlySet<string>> {
@@ -118,22 +110,14 @@ export function definitionStore(sql: Sql) {
     },
 
     /** Replaces the draft; undefined when the expected version is not current or the definition is archived. */
-    async updateDraft(
-      tenantId: TenantId,
-      id: DefinitionId,
-      draft: Draft,
-      expectedVersion: number | undefined,
-      now: Date,
-    ): Promise<WorkflowDefinition | undefined> {
-      const [row] = await sql<WorkflowDefinition[]>`
+    updateDraft: (tenantId: TenantId, id: DefinitionId, draft: Draft, expectedVersion: number | undefined, now: Date) =>
+      sql<WorkflowDefinition[]>`
         update workflow_definitions set
           draft = ${JSON.stringify(draft.document)}::text::json, draft_digest = ${draft.digest}, name = ${draft.name},
           updated_at = ${now}, record_version = record_version + 1
         where tenant_id = ${tenantId} and id = ${id} and status <> 'archived'
           and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
-        returning ${columns}`;
-      return row;
-    },
+        returning ${columns}`.first(),
 
     /** Makes a version active. Version 0 makes none active, as before the first publication. */
     async activate(
@@ -184,19 +168,15 @@ export function definitionStore(sql: Sql) {
       return row!;
     },
 
-    async findVersion(tenantId: TenantId, id: DefinitionId, version: number): Promise<DefinitionVersion | undefined> {
-      const [row] = await sql<DefinitionVersion[]>`
+    findVersion: (tenantId: TenantId, id: DefinitionId, version: number) =>
+      sql<DefinitionVersion[]>`
         select ${versionColumns}, document from workflow_definition_versions
-        where tenant_id = ${tenantId} and definition_id = ${id} and version = ${version}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and definition_id = ${id} and version = ${version}`.first(),
 
-    async findVersionHead(tenantId: TenantId, id: DefinitionId, version: number): Promise<VersionHead | undefined> {
-      const [row] = await sql<VersionHead[]>`
+    findVersionHead: (tenantId: TenantId, id: DefinitionId, version: number) =>
+      sql<VersionHead[]>`
         select ${versionColumns} from workflow_definition_versions
-        where tenant_id = ${tenantId} and definition_id = ${id} and version = ${version}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and definition_id = ${id} and version = ${version}`.first(),
 
     async listVersions(tenantId: TenantId, id: DefinitionId, page: Page): Promise<PageRows<VersionHead>> {
       const where = sql`tenant_id = ${tenantId} and definition_id = ${id}`;
@@ -234,16 +214,10 @@ export function definitionStore(sql: Sql) {
     },
 
     /** A withdrawn version with the key of its definition. */
-    async findWithdrawn(
-      tenantId: TenantId,
-      definitionId: string,
-      version: number,
-    ): Promise<WithdrawnVersion | undefined> {
-      const [row] = await sql<WithdrawnVersion[]>`
+    findWithdrawn: (tenantId: TenantId, definitionId: string, version: number) =>
+      sql<WithdrawnVersion[]>`
         select key, document, digest from workflow_withdrawn_versions
-        where tenant_id = ${tenantId} and definition_id = ${definitionId} and version = ${version}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and definition_id = ${definitionId} and version = ${version}`.first(),
 
     /** Replaces the row of a definition by its image; undefined deletes it. */
     async replaceRow(tenantId: TenantId, id: DefinitionId, image: RowImage | undefined): Promise<void> {

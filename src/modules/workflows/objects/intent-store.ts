@@ -32,13 +32,11 @@ export function intentStore(sql: Sql) {
     },
 
     /** Finds an intent of a stream. `lock` keeps it as it is until the transaction ends. */
-    async find(key: IntentKey, lock?: "lock"): Promise<ObjectIntent | undefined> {
-      const [row] = await sql<ObjectIntent[]>`
+    find: (key: IntentKey, lock?: "lock") =>
+      sql<ObjectIntent[]>`
         select ${columns} from workflow_object_intents
         where ${isIntent(key)} and run_id = ${key.runId} and stream_id = ${key.streamId}
-        ${lock === undefined ? sql`` : sql`for update`}`;
-      return row;
-    },
+        ${lock === undefined ? sql`` : sql`for update`}`.first(),
 
     /** Notes that the store of a region may get bytes. False if the intent is not prepared any more. */
     async noteUpload(key: IntentKey, region: string): Promise<boolean> {

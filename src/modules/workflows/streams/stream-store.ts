@@ -28,12 +28,10 @@ export function streamStore(sql: Sql) {
     sql`tenant_id = ${tenantId} and run_id = ${runId} and stream_id = ${streamId}`;
 
   return {
-    async findRun(tenantId: TenantId, runId: string): Promise<StreamRun | undefined> {
-      const [row] = await sql<StreamRun[]>`
+    findRun: (tenantId: TenantId, runId: string) =>
+      sql<StreamRun[]>`
         select environment_id, origin ->> 'environment' as environment_key, ended_at is not null as ended
-        from all_workflow_runs where tenant_id = ${tenantId} and id = ${runId}`;
-      return row;
-    },
+        from all_workflow_runs where tenant_id = ${tenantId} and id = ${runId}`.first(),
 
     /** Inserts a stream; returns false if the run has a stream with this name. */
     async insert(definition: StreamDefinition): Promise<boolean> {
@@ -55,13 +53,11 @@ export function streamStore(sql: Sql) {
       return rows.length === 1;
     },
 
-    async find(tenantId: TenantId, runId: string, idOrName: string): Promise<StreamDefinition | undefined> {
-      const [row] = await sql<StreamDefinition[]>`
+    find: (tenantId: TenantId, runId: string, idOrName: string) =>
+      sql<StreamDefinition[]>`
         select tenant_id, run_id, id as stream_id, name, environment_id, environment_key, pins, digest, redaction_key,
           created_by, created_at
-        from workflow_streams where tenant_id = ${tenantId} and run_id = ${runId} and (id = ${idOrName} or name = ${idOrName})`;
-      return row;
-    },
+        from workflow_streams where tenant_id = ${tenantId} and run_id = ${runId} and (id = ${idOrName} or name = ${idOrName})`.first(),
 
     async countOfRun(tenantId: TenantId, runId: string): Promise<number> {
       const [row] = await sql<{ count: number }[]>`

@@ -102,11 +102,9 @@ export function positionStore(sql: Sql) {
         order by tenant_id limit ${limit}`;
     },
 
-    async findPosition(tenantId: TenantId): Promise<Position | undefined> {
-      const [row] = await sql<Position[]>`
-        select xid::text, id from workflow_trigger_cursors where tenant_id = ${tenantId}`;
-      return row;
-    },
+    findPosition: (tenantId: TenantId) =>
+      sql<Position[]>`
+        select xid::text, id from workflow_trigger_cursors where tenant_id = ${tenantId}`.first(),
 
     /** The enabled event triggers of a tenant. */
     async subscribers(tenantId: TenantId, xids: readonly string[]): Promise<Subscriber[]> {

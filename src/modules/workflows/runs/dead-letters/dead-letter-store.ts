@@ -30,11 +30,9 @@ export function deadLetterStore(sql: Sql) {
     ${errorCode === "" ? sql`` : sql`and error_code = ${errorCode}`}
     ${mode === "any" ? sql`` : sql`and (environment_key = 'production') = ${mode === "production_only"}`}`;
   return {
-    async find(tenantId: TenantId, runId: string): Promise<DeadLetter | undefined> {
-      const [row] = await sql<DeadLetter[]>`
-        select ${columns} from workflow_dead_letters where tenant_id = ${tenantId} and run_id = ${runId}`;
-      return row;
-    },
+    find: (tenantId: TenantId, runId: string) =>
+      sql<DeadLetter[]>`
+        select ${columns} from workflow_dead_letters where tenant_id = ${tenantId} and run_id = ${runId}`.first(),
 
     async list(tenantId: TenantId, filter: DeadLetterFilter, page: Page): Promise<PageRows<DeadLetter>> {
       const { definitionId, environmentId, errorCode, mode } = filter;
@@ -112,12 +110,12 @@ export function deadLetterStore(sql: Sql) {
     },
 
     /** Changes the state of a letter, if it is in one of the given states, and adds an event. */
-    async change(
+    change: (
       letter: DeadLetter,
       change: { readonly from: readonly DeadLetterState[]; readonly to: DeadLetterState },
       { by, reason, event }: { readonly by: string; readonly reason: string; readonly event: RunEventWrite },
-    ): Promise<DeadLetter | undefined> {
-      const [row] = await sql<DeadLetter[]>`
+    ) =>
+      sql<DeadLetter[]>`
         with changed as (
           update workflow_dead_letters set state = ${change.to}, reason = ${reason}, changed_by = ${by}
           where tenant_id = ${letter.tenantId} and run_id = ${letter.runId}
@@ -129,9 +127,7 @@ export function deadLetterStore(sql: Sql) {
             environment_id, environment_key = 'production'
           from changed
         )
-        select * from changed`;
-      return row;
-    },
+        select * from changed`.first(),
 
     /** Deletes letters that failed before a time, in all tenants; returns their number. */
     async deleteExpired(before: Date, limit: number): Promise<number> {

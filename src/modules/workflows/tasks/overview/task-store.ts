@@ -123,13 +123,12 @@ function isOneOf(sql: Sql, kinds: readonly (TaskQueue & TaskKind)[]): Fragment {
 }
 
 /** Finds a task with the key of its environment. */
-export async function findTask(sql: Sql, tenantId: TenantId, id: string): Promise<StoredTaskInput | undefined> {
-  const [row] = await sql<StoredTaskInput[]>`
+export function findTask(sql: Sql, tenantId: TenantId, id: string): Promise<StoredTaskInput | undefined> {
+  return sql<StoredTaskInput[]>`
     select ${taskColumns(sql)}, input, details,
       (select e.key from environments e where e.tenant_id = workflow_tasks.tenant_id
         and e.id = workflow_tasks.environment_id) as environment_key
-    from workflow_tasks where tenant_id = ${tenantId} and id = ${id}`;
-  return row;
+    from workflow_tasks where tenant_id = ${tenantId} and id = ${id}`.first();
 }
 
 function taskColumns(sql: Sql): Fragment {

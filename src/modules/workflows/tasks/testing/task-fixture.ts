@@ -155,8 +155,8 @@ export function leasedTask(
 }
 
 /** The stored columns of a task that tests look at; undefined if it is gone. */
-export async function storedTask(db: Database, id: string) {
-  const [row] = await db.sql<
+export function storedTask(db: Database, id: string) {
+  return db.sql<
     {
       state: string;
       attempt: number;
@@ -168,8 +168,7 @@ export async function storedTask(db: Database, id: string) {
       attemptUntil: Date | null;
     }[]
   >`select state, attempt, lease_token, worker_id, refused_by, details, lease_until, attempt_until
-    from workflow_tasks where id = ${id}`;
-  return row;
+    from workflow_tasks where id = ${id}`.first();
 }
 
 /** The tasks module of one node, with calls of workers. */
