@@ -20,16 +20,15 @@ interface Caller {
  * Finds an environment that is not deleted by its id or its key. No key looks like an id: keys are lower case, and ids are
  * upper case.
  */
-export async function findEnvironment(
+export function findEnvironment(
   sql: Sql,
   tenantId: TenantId,
   idOrKey: string,
 ): Promise<ReferredEnvironment | undefined> {
-  const [row] = await sql<ReferredEnvironment[]>`
+  return sql<ReferredEnvironment[]>`
     select id, key, mode, status from environments
     where tenant_id = ${tenantId} and status <> 'deleted' and (id = ${idOrKey} or key = ${idOrKey})
-    order by id = ${idOrKey} desc limit 1`;
-  return row;
+    order by id = ${idOrKey} desc limit 1`.first();
 }
 
 /** Returns an environment by its id or key, production for an empty one. Throws if the caller may not use it. */
