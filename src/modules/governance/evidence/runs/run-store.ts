@@ -1,50 +1,30 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import type { Sql } from "../../../../platform/db/index.ts";
+import type { Page } from "../../../../platform/paging/index.ts";
+import { recordTable } from "../../../../platform/records/index.ts";
 import type { Run } from "../domain/run.ts";
 import { hasEnded } from "../domain/run-states.ts";
 
 /** A run whose status changed because time passed. */
 export type OverdueRun = Pick<Run, "tenantId" | "id" | "packId" | "environmentId" | "status">;
 
+const runs = recordTable<Run, { readonly dueAt: Date | null }>("evidence_runs", {
+  fixed: `tenant_id id pack_id environment_id environment_key candidate_id type mode subjects lease_s deadline_at
+    created_at`,
+  mutable: "status fence token_digest lease_until ended_at reason receipt_id updated_at record_version",
+  internal: "due_at",
+});
+
 export function runStore(sql: Sql) {
-  const columns = sql`
-    tenant_id, id, pack_id, environment_id, environment_key, candidate_id, type, mode, subjects, status, fence, token_digest,
-    lease_s, lease_until, deadline_at, ended_at, reason, receipt_id, created_at, updated_at, record_version`;
-
-  function readOne(tenantId: TenantId, id: string, lock: Fragment): Promise<Run | undefined> {
-    return sql<Run[]>`
-      select ${columns} from evidence_runs where tenant_id = ${tenantId} and id = ${id} ${lock}`.first();
-  }
-
+  const { insert, find, lock, update, listWhere } = runs(sql);
   return {
-    find: (tenantId: TenantId, id: string) => readOne(tenantId, id, sql``),
-
-    /** Finds a run and locks it until the transaction ends. */
-    lock: (tenantId: TenantId, id: string) => readOne(tenantId, id, sql`for update`),
-
-    async insert(run: Run): Promise<Run> {
-      const [row] = await sql<Run[]>`
-        insert into evidence_runs (tenant_id, id, pack_id, environment_id, environment_key, candidate_id, type, mode,
-          subjects, status, fence, token_digest, lease_s, lease_until, deadline_at, due_at, reason, receipt_id, created_at,
-          updated_at)
-        values (${run.tenantId}, ${run.id}, ${run.packId}, ${run.environmentId}, ${run.environmentKey}, ${run.candidateId},
-          ${run.type}, ${run.mode}, ${sql.json(run.subjects as never)}, ${run.status}, ${run.fence}, ${run.tokenDigest},
-          ${run.leaseS}, ${run.leaseUntil}, ${run.deadlineAt}, ${dueAt(run)}, ${run.reason}, ${run.receiptId},
-          ${run.createdAt}, ${run.updatedAt})
-        returning ${columns}`;
-      return row!;
-    },
+    find,
+    lock,
+    insert: (run: Run) => insert({ ...run, dueAt: dueAt(run) }),
 
     /** Writes a locked run. */
     async save(run: Run, now: Date): Promise<Run> {
-      const [row] = await sql<Run[]>`
-        update evidence_runs set status = ${run.status}, fence = ${run.fence}, token_digest = ${run.tokenDigest},
-          lease_until = ${run.leaseUntil}, due_at = ${dueAt(run)}, ended_at = ${run.endedAt}, reason = ${run.reason},
-          receipt_id = ${run.receiptId}, updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${run.tenantId} and id = ${run.id}
-        returning ${columns}`;
-      return row!;
+      return (await update(run.tenantId, run.id, { ...run, dueAt: dueAt(run) }, undefined, now))!;
     },
 
     async countOpen(tenantId: TenantId, packId: string): Promise<number> {
@@ -54,10 +34,7 @@ export function runStore(sql: Sql) {
       return row!.count;
     },
 
-    async list(tenantId: TenantId, packId: string, page: Page): Promise<PageRows<Run>> {
-      const where = sql`tenant_id = ${tenantId} and pack_id = ${packId}`;
-      return readKeyset<Run>(sql, { columns, table: "evidence_runs", where }, page);
-    },
+    list: (tenantId: TenantId, packId: string, page: Page) => listWhere(tenantId, { packId }, page),
 
     /** Stores the status of runs whose lease or deadline has passed. A run that a call holds is left for later. */
     async endOverdue(limit: number): Promise<OverdueRun[]> {
