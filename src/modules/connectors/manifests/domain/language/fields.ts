@@ -9,7 +9,6 @@ import {
 import {
   defineObject,
   flag,
-  type Member,
   optional,
   optionalTexts,
   prose,
@@ -88,11 +87,6 @@ export function* parseFields(
     yield;
   }
   return fields;
-}
-
-/** The values that are asked for when an account is connected, as written. */
-export function fields(name: string): Member<Json | undefined> {
-  return raw(name, ref("fields"));
 }
 
 /** The schemas of fields, by name. */

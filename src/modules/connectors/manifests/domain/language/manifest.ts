@@ -15,7 +15,6 @@ import {
 } from "../../../../../platform/json-schema/index.ts";
 import { hostSettingOf } from "../host-list.ts";
 import { authModes } from "./auth/modes.ts";
-import { fields } from "./fields.ts";
 import { formats, limits } from "./limits.ts";
 import { define, header, mapSchema, named, oneOf, raw, ref, requiredTexts, url } from "./members.ts";
 import { suggest } from "./parse-template.ts";
@@ -109,7 +108,7 @@ export const manifest = define(
     },
     baseUrl: required(url("base_url"), '"https://api.example.com"'),
     httpVersion: choice("http_version", ["1.1", "2"], "1.1"),
-    settings: fields("settings"),
+    settings: raw("settings", ref("fields")),
     auth: {
       ...raw("auth", {
         ...{ type: "object", minProperties: 1 },

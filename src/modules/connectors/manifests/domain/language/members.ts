@@ -60,7 +60,7 @@ export function raw(name: string, schema: JsonObject): Member<Json | undefined> 
   return { name, schema, isRequired: false, read: (reader) => reader.get(name) };
 }
 
-/** A member whose default depends on other members, so that the schema has none. */
+/** A member whose default is not part of the published schema. */
 export function withoutDefault<T>(member: Member<T>): Member<T> {
   const { default: _, ...schema } = member.schema;
   return { ...member, schema };
@@ -109,10 +109,9 @@ export function requiredTexts(
 /** Reports an object that does not have exactly one of some members. */
 export function checkExclusive(reader: ObjectReader, ...names: readonly string[]): void {
   if (names.filter((name) => reader.has(name)).length === 1) return;
-  const [last, ...others] = names.toReversed();
-  const list = `${others.reverse().join(", ")} ${names.length === 2 ? "or" : "and"} ${last}`;
-  const message = `must have ${names.length === 2 ? "either" : "exactly one of"} ${list}`;
-  reader.violations.add(reader.path, "exclusive", message);
+  const isPair = names.length === 2;
+  const list = new Intl.ListFormat("en-GB", { type: isPair ? "disjunction" : "conjunction" }).format(names);
+  reader.violations.add(reader.path, "exclusive", `must have ${isPair ? "either" : "exactly one of"} ${list}`);
 }
 
 /** A text with placeholders. */
