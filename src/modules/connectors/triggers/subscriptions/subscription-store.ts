@@ -1,14 +1,9 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
-import {
-  type RegistrationStatus,
-  type Subscription,
-  type SubscriptionId,
-  subscriptionsMax,
-  type Target,
-} from "../domain/subscription.ts";
+import type { Page, PageRows } from "../../../../platform/paging/index.ts";
+import { recordTable } from "../../../../platform/records/index.ts";
+import { type RegistrationStatus, type Subscription, subscriptionsMax, type Target } from "../domain/subscription.ts";
 
 /** The filter of a list of subscriptions. Empty fields match all. */
 export interface SubscriptionFilter {
@@ -68,20 +63,41 @@ type Row = Omit<Subscription, "registration"> & {
 
 const usesMax = 100;
 
-/** The SQL queries of subscriptions for callers. */
-export function subscriptionStore(sql: Sql) {
-  const table = "connector_trigger_subscriptions";
-  const columns = sql`
-    tenant_id, id, environment_id, environment_key, name, trigger_key, provider_key, connection_id, kind, input, condition,
-    target, paused, status, intake_error, delivery_error, ready_at, last_event_at, scanned_at, poll_due_at, poll_failures,
+/** The internal columns that an insert sets. */
+type Internal = SealedSecrets & Pick<NewSubscriptionRow, "shard">;
+type NewRow = Omit<NewSubscriptionRow, "sealed"> & Internal & Pick<Subscription, "updatedAt">;
+
+const subscriptions = recordTable<Row, Internal, NewRow>("connector_trigger_subscriptions", {
+  fixed: "tenant_id id environment_id environment_key trigger_key provider_key connection_id kind created_at",
+  mutable: `name input condition target paused status intake_error delivery_error ready_at last_event_at scanned_at
+    poll_due_at poll_failures updated_at record_version`,
+  internal: "ciphertext key_id shard",
+  computed: (sql) => sql`
     (select json_build_object('state', state, 'externalId', external_id, 'expiresAt', expires_at, 'failures', failures,
         'dueAt', due_at)
       from connector_trigger_registrations registration
       where registration.tenant_id = connector_trigger_subscriptions.tenant_id
         and registration.subscription_id = connector_trigger_subscriptions.id and state <> 'removing'
-      order by registration.id desc limit 1) as registration,
-    created_at, updated_at, record_version`;
+      order by registration.id desc limit 1) as registration`,
+});
+
+/** The SQL queries of subscriptions for callers. */
+export function subscriptionStore(sql: Sql) {
+  const { insert, find, lockFull, remove, listWhere } = subscriptions(sql);
   return {
+    remove,
+
+    async find(tenantId: TenantId, id: string): Promise<Subscription | undefined> {
+      const row = await find(tenantId, id);
+      return row && toSubscription(row);
+    },
+
+    /** Finds a subscription with its secrets and locks it until the transaction ends. */
+    async lock(tenantId: TenantId, id: string): Promise<(Subscription & SealedSecrets) | undefined> {
+      const row = await lockFull(tenantId, id);
+      return row && { ...toSubscription(row), ciphertext: row.ciphertext, keyId: row.keyId };
+    },
+
     async isFull(tenantId: TenantId): Promise<boolean> {
       const rows = await sql`
         select from connector_trigger_subscriptions where tenant_id = ${tenantId} offset ${subscriptionsMax - 1} limit 1`;
@@ -112,41 +128,17 @@ export function subscriptionStore(sql: Sql) {
       return rows.map(({ name }) => name);
     },
 
-    async insert(row: NewSubscriptionRow): Promise<void> {
-      await sql`
-        insert into connector_trigger_subscriptions (tenant_id, id, environment_id, environment_key, name, trigger_key,
-          provider_key, connection_id, kind, input, condition, target, ready_at, ciphertext, key_id, shard, poll_due_at,
-          created_at, updated_at)
-        values (${row.tenantId}, ${row.id}, ${row.environmentId}, ${row.environmentKey}, ${row.name}, ${row.triggerKey},
-          ${row.providerKey}, ${row.connectionId}, ${row.kind}, ${JSON.stringify(row.input)}::text::json, ${row.condition},
-          ${JSON.stringify(row.target)}::text::json, ${row.readyAt}, ${row.sealed.ciphertext}, ${row.sealed.keyId},
-          ${row.shard}, ${row.pollDueAt}, ${row.createdAt}, ${row.createdAt})`;
-    },
-
-    async find(tenantId: TenantId, id: string): Promise<Subscription | undefined> {
-      const [row] = await sql<Row[]>`
-        select ${columns} from connector_trigger_subscriptions where tenant_id = ${tenantId} and id = ${id}`;
-      return row && toSubscription(row);
-    },
-
-    /** Finds a subscription and locks it until the transaction ends. */
-    async lock(tenantId: TenantId, id: string): Promise<(Subscription & SealedSecrets) | undefined> {
-      const [row] = await sql<(Row & SealedSecrets)[]>`
-        select ${columns}, ciphertext, key_id from connector_trigger_subscriptions
-        where tenant_id = ${tenantId} and id = ${id} for update`;
-      return row && { ...toSubscription(row), ciphertext: row.ciphertext, keyId: row.keyId };
-    },
+    insert: ({ sealed, ...row }: NewSubscriptionRow) => insert({ ...row, ...sealed, updatedAt: row.createdAt }),
 
     async list(tenantId: TenantId, filter: SubscriptionFilter, page: Page): Promise<PageRows<Subscription>> {
       const { connectionId, triggerKey, status, inProduction } = filter;
-      const where = sql`tenant_id = ${tenantId} ${connectionId === "" ? sql`` : sql`and connection_id = ${connectionId}`}`;
       const isFiltered = triggerKey !== "" || status !== "" || inProduction !== undefined;
       const further = sql`true
         ${triggerKey === "" ? sql`` : sql`and trigger_key = ${triggerKey}`}
         ${status === "" ? sql`` : sql`and status = ${status}`}
         ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
-      const selection = { columns, table, where, filter: isFiltered ? further : undefined };
-      const { rows, ...rest } = await readKeyset<Row>(sql, selection, page);
+      const options = { filter: isFiltered ? further : undefined };
+      const { rows, ...rest } = await listWhere(tenantId, { connectionId }, page, options);
       return { rows: rows.map(toSubscription), ...rest };
     },
 
@@ -177,10 +169,6 @@ export function subscriptionStore(sql: Sql) {
         where tenant_id = ${tenantId} and id = ${id}
           and record_version = coalesce(${expectedVersion ?? null}::int, record_version)`;
       return count === 1;
-    },
-
-    async remove(tenantId: TenantId, id: SubscriptionId): Promise<void> {
-      await sql`delete from connector_trigger_subscriptions where tenant_id = ${tenantId} and id = ${id}`;
     },
   };
 }
