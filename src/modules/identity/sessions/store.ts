@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { Page } from "../../../platform/paging/index.ts";
+import { recordTable } from "../../../platform/records/index.ts";
 import type { BrowserSession, EndReason, SessionOwner } from "./domain/session.ts";
 
 /** A link that signs a browser in. */
@@ -12,37 +13,28 @@ export interface LoginLink {
   readonly returnTo: string;
 }
 
+const sessions = recordTable<BrowserSession, { readonly tokenHash: Buffer }>("browser_sessions", {
+  fixed: `tenant_id id member_id api_key_id method connection_id groups provider_data user_agent address created_at
+    last_seen_at expires_at ended_at end_reason`,
+  internal: "token_hash",
+});
+
 /** The SQL queries of browser sessions and login links. */
 export function sessionStore(sql: Sql) {
-  const columns = sql`
-    tenant_id, id, member_id, api_key_id, method, connection_id, groups, provider_data, user_agent, address, created_at,
-    last_seen_at, expires_at, ended_at, end_reason`;
+  const { columns, insert, find, listWhere } = sessions(sql);
   return {
-    async insert(tokenHash: Buffer, session: BrowserSession): Promise<BrowserSession> {
-      const [row] = await sql<BrowserSession[]>`
-        insert into browser_sessions (tenant_id, id, token_hash, member_id, api_key_id, method, connection_id, groups,
-          provider_data, user_agent, address, created_at, last_seen_at, expires_at)
-        values (${session.tenantId}, ${session.id}, ${tokenHash}, ${session.memberId}, ${session.apiKeyId},
-          ${session.method}, ${session.connectionId}, ${session.groups as string[]}, ${sql.json(session.providerData)},
-          ${session.userAgent}, ${session.address}, ${session.createdAt}, ${session.lastSeenAt}, ${session.expiresAt})
-        returning ${columns}`;
-      return row!;
-    },
+    insert: (tokenHash: Buffer, session: BrowserSession) => insert({ ...session, tokenHash }),
+    find,
 
     /** Without a tenant, because the cookie determines the tenant. */
     findByToken: (tokenHash: Buffer) =>
       sql<BrowserSession[]>`
         select ${columns} from browser_sessions where token_hash = ${tokenHash}`.first(),
 
-    find: (tenantId: TenantId, id: string) =>
-      sql<BrowserSession[]>`
-        select ${columns} from browser_sessions where tenant_id = ${tenantId} and id = ${id}`.first(),
-
-    async list(tenantId: TenantId, owner: SessionOwner, now: Date, page: Page): Promise<PageRows<BrowserSession>> {
-      const where = sql`tenant_id = ${tenantId} and member_id = ${owner.memberId} and api_key_id = ${owner.apiKeyId}
-        and ended_at is null and expires_at > ${now}`;
-      return readKeyset<BrowserSession>(sql, { columns, table: "browser_sessions", where }, page);
-    },
+    list: (tenantId: TenantId, { memberId, apiKeyId }: SessionOwner, now: Date, page: Page) =>
+      listWhere(tenantId, {}, page, {
+        where: sql`member_id = ${memberId} and api_key_id = ${apiKeyId} and ended_at is null and expires_at > ${now}`,
+      }),
 
     end: (tenantId: TenantId, id: string, reason: EndReason, now: Date) =>
       sql<BrowserSession[]>`
