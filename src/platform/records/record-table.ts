@@ -119,7 +119,10 @@ export function recordTable<R extends object, I extends object = object, N exten
       insertUnlessTaken: (record: N): Promise<R | undefined> =>
         sql<R[]>`insert into ${table} ${sql(toRow(record))} on conflict do nothing returning ${columns}`.first(),
 
-      /** Undefined fields stay unchanged; `expectedVersion`, if given, must be the current version. */
+      /**
+       * Undefined fields stay unchanged; `expectedVersion`, if given, must be the current version. Every mutable field of the
+       * change is set, so a caller names the fields and never passes on a request.
+       */
       update(
         tenantId: TenantId,
         id: string,
