@@ -18,7 +18,7 @@ import { manifestHandlers } from "./manifest-handler.ts";
 import { createManifestRecords } from "./manifest-records.ts";
 import { createManifestService, type ManifestParts } from "./manifest-service.ts";
 
-export type { Catalogue, PackSource } from "./catalogue/catalogue.ts";
+export type { Catalogue } from "./catalogue/catalogue.ts";
 export type { ReadConfigStates } from "./catalogue/catalogue-handler.ts";
 export type { ManifestSource } from "./catalogue/catalogue-snapshot.ts";
 export type { ConfigStates, Runtime } from "./catalogue/runtime-status.ts";
@@ -111,8 +111,6 @@ export function createManifests({
   return {
     handlers: { catalogue: catalogueHandlers(catalogue, configStates), manifests: manifestHandlers(service) },
     catalogue,
-    /** Adds and removes the manifests of packs, in the caller's transaction. */
-    packs: service,
     /** The manifests as records of packs. */
     packRecords: createManifestRecords({ ...parts, service }),
   };

@@ -61,7 +61,7 @@ export function createManifestRecords({ service, changes, findUse }: Dependencie
       if ((await versionsOf(context, key)).length > 0) {
         throw fail("ALREADY_EXISTS", { public: `The tenant has a manifest with the key ${key}.` });
       }
-      await service.addManifests(context, { packId: pack }, [content]);
+      await service.addOfPack(context, pack, content);
       return key;
     },
 
@@ -70,7 +70,7 @@ export function createManifestRecords({ service, changes, findUse }: Dependencie
       if (content.key !== recordId) {
         throw fail("FAILED_PRECONDITION", { public: `The key of a manifest must stay ${recordId}.` });
       }
-      await service.addManifests(context, { packId: pack }, [content]);
+      await service.addOfPack(context, pack, content);
     },
 
     async remove(context, recordId) {

@@ -8,7 +8,7 @@ import { ulid } from "../../../platform/ids/ulid.ts";
 import { toViolationFailure } from "../../../platform/protojson/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { Catalogue, PackSource } from "./catalogue/catalogue.ts";
+import type { Catalogue } from "./catalogue/catalogue.ts";
 import { compileInSlices } from "./compile-in-slices.ts";
 import { type CompiledManifest, compileManifest } from "./domain/language/compile-manifest.ts";
 import { newestFirst } from "./domain/manifest-version.ts";
@@ -49,7 +49,7 @@ export function createManifestService({ events, changes, texts, shares, catalogu
 
   /** Adds a version in a transaction that has locked the tenant; returns the existing one if it has the same content. */
   async function add(
-    { sql, tenantId, nowMs }: { readonly sql: Sql; readonly tenantId: TenantId; readonly nowMs: number },
+    { sql, tenantId, nowMs }: Context,
     provider: Provider,
     packId: string,
   ): Promise<{ readonly manifest: Manifest; readonly isNew: boolean }> {
@@ -83,6 +83,16 @@ export function createManifestService({ events, changes, texts, shares, catalogu
     return { manifest, isNew: true };
   }
 
+  /** The provider of a compiled document; throws what is wrong with it. */
+  function requireProvider(
+    document: unknown,
+    field: string,
+    compiled: CompiledManifest = compileManifest(document),
+  ): Provider {
+    if (compiled.provider !== undefined) return compiled.provider;
+    throw toViolationFailure(compiled.violations.map((each) => toFieldViolation(each, field)));
+  }
+
   return {
     /** Reads the text of a document. */
     readText: texts.readText,
@@ -97,15 +107,7 @@ export function createManifestService({ events, changes, texts, shares, catalogu
       return { provider: undefined, violations: await texts.locate(text, compiled.violations) };
     },
 
-    /** The provider of a compiled document; throws what is wrong with it. */
-    requireProvider(
-      document: unknown,
-      field: string,
-      compiled: CompiledManifest = compileManifest(document),
-    ): Provider {
-      if (compiled.provider !== undefined) return compiled.provider;
-      throw toViolationFailure(compiled.violations.map((each) => toFieldViolation(each, field)));
-    },
+    requireProvider,
 
     async createManifest(context: Context, provider: Provider): Promise<Manifest & { readonly active: boolean }> {
       await invalidate(context);
@@ -148,31 +150,9 @@ export function createManifestService({ events, changes, texts, shares, catalogu
       await events.record(context, "connector.manifest.deleted", id, { key, version, digest });
     },
 
-    /** Adds the manifests of a pack in the caller's transaction, which has recorded the tenant's change. */
-    async addManifests(
-      context: { readonly sql: Sql; readonly tenantId: TenantId; readonly nowMs: number },
-      { packId }: PackSource,
-      documents: readonly JsonObject[],
-    ): Promise<void> {
-      for (const [at, document] of documents.entries()) {
-        const { provider, violations } = compileManifest(document);
-        if (provider === undefined) {
-          throw toViolationFailure(violations.map((each) => toFieldViolation(each, `manifests[${at}]`)));
-        }
-        await add(context, provider, packId);
-      }
-    },
-
-    /** Removes the manifests of a pack in the caller's transaction, which has recorded the tenant's change. */
-    async removeManifests(sql: Sql, tenantId: TenantId, { packId }: PackSource): Promise<void> {
-      const keys = await manifestStore(sql).deleteOfPack(tenantId, packId);
-      const left = new Set((await manifestStore(sql).listHeads(tenantId)).map(({ key }) => key));
-      for (const key of new Set(keys)) {
-        const use = left.has(key) ? undefined : await findUse(sql, tenantId, key);
-        if (use !== undefined)
-          throw fail("IN_USE", { public: `The pack provides ${key}, which ${use} use. Remove them first.` });
-      }
-    },
+    /** Adds a manifest of a pack in a transaction that has locked the tenant. */
+    addOfPack: (context: Context, packId: string, document: JsonObject) =>
+      add(context, requireProvider(document, "document"), packId),
   };
 
   async function isActive({ sql, tenantId }: Context, { id }: ManifestHead): Promise<boolean> {

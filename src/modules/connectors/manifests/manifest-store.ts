@@ -64,11 +64,5 @@ export function manifestStore(sql: Sql) {
     async delete(tenantId: TenantId, id: string): Promise<void> {
       await sql`delete from connector_manifests where tenant_id = ${tenantId} and id = ${id}`;
     },
-
-    async deleteOfPack(tenantId: TenantId, packId: string): Promise<readonly string[]> {
-      const rows = await sql<{ key: string }[]>`
-        delete from connector_manifests where tenant_id = ${tenantId} and pack_id = ${packId} returning key`;
-      return rows.map(({ key }) => key);
-    },
   };
 }

@@ -9,7 +9,15 @@ import {
   ValidateManifestRequestSchema,
 } from "../../../../gen/service/api/connector_catalog_pb.ts";
 import { announcedChanges } from "../../../../test/harness/changes.ts";
-import { failsWith, freshTenant, perform, recordedEvents, testDatabase } from "../../../../test/harness/context.ts";
+import {
+  contextFor,
+  failsWith,
+  freshTenant,
+  perform,
+  recordedEvents,
+  testDatabase,
+} from "../../../../test/harness/context.ts";
+import type { Context } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { createSignals, createTenantChanges } from "../../../platform/db/index.ts";
 import type { Json, JsonObject } from "../../../platform/document/index.ts";
@@ -43,7 +51,7 @@ function createNode() {
 }
 
 const node = createNode();
-const { handlers, catalogue, packs } = node.manifests;
+const { handlers, catalogue, packRecords } = node.manifests;
 
 async function createManifest(tenantId: TenantId, changes: Readonly<Record<string, Json | undefined>> = {}) {
   const request = { document: manifestWith(changes) as never };
@@ -228,22 +236,19 @@ test("the JSON Schema of the language is published", async () => {
   assert.equal(JSON.parse(Buffer.from(schema!.data).toString()).title, "Connector manifest");
 });
 
-test("the manifests of a pack are added and removed as one, and are the pack's own", async () => {
+test("the manifests of a pack are the pack's own", async () => {
   const tenantId = freshTenant();
-  const add = (packId: string, documents: readonly JsonObject[]) =>
-    db.transaction(async (sql) => {
-      await packs.addManifests({ sql, tenantId, nowMs: Date.now() }, { packId }, documents);
-      await node.changes.record(sql, tenantId);
-    });
-  const remove = (packId: string) => db.transaction((sql) => packs.removeManifests(sql, tenantId, { packId }));
-  const other = manifestWith({ key: "other" });
+  const inTransaction = <T>(work: (context: Context) => Promise<T>) =>
+    db.transaction((sql) => work({ ...contextFor(db, { tenantId }), sql }));
+  const add = (packId: string, document: JsonObject) =>
+    inTransaction((context) => packRecords.create(context, document, packId));
   await assert.rejects(
-    add("p1", [smallManifest, manifestWith({ key: "other", hosts: [] })]),
-    failsWith("INVALID_ARGUMENT", /^manifests\[1\]\.hosts/),
+    add("p1", manifestWith({ key: "other", hosts: [] })),
+    failsWith("INVALID_ARGUMENT", /^document\.hosts/),
   );
   assert.equal((await listManifests(tenantId)).totalSize, 0);
-  await add("p1", [smallManifest, other]);
-  node.changes.published(tenantId);
+  await add("p1", smallManifest);
+  await add("p1", manifestWith({ key: "other" }));
   const { manifests } = await listManifests(tenantId);
   assert.deepEqual(manifests.map(({ key, source, packId }) => [key, source, packId]).sort(), [
     ["acme", "pack", "p1"],
@@ -253,13 +258,16 @@ test("the manifests of a pack are added and removed as one, and are the pack's o
     createManifest(tenantId, { version: "2.0.0" }),
     failsWith("ALREADY_EXISTS", /key of another pack/),
   );
-  await assert.rejects(add("p2", [manifestWith({ version: "2.0.0" })]), failsWith("ALREADY_EXISTS"));
+  const upgraded = manifestWith({ version: "2.0.0" });
+  await assert.rejects(add("p2", upgraded), failsWith("ALREADY_EXISTS"));
+  const upgrade = inTransaction((context) => packRecords.update(context, "acme", upgraded, "p2"));
+  await assert.rejects(upgrade, failsWith("ALREADY_EXISTS", /key of another pack/));
   await assert.rejects(deleteManifest(tenantId, manifests[0]!.id), failsWith("IN_USE", /uninstall the pack/));
   inUse.add(`${tenantId} other`);
-  await assert.rejects(remove("p1"), failsWith("IN_USE", /provides other/));
-  assert.equal((await listManifests(tenantId)).totalSize, 2);
-  inUse.delete(`${tenantId} other`);
-  await remove("p1");
+  assert.deepEqual(await inTransaction((context) => packRecords.uses(context, "other")), [
+    { what: "connections", name: "of the provider other" },
+  ]);
+  for (const key of ["acme", "other"]) await inTransaction((context) => packRecords.remove(context, key));
   assert.equal((await listManifests(tenantId)).totalSize, 0);
 });
 

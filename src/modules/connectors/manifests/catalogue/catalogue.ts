@@ -8,11 +8,6 @@ import type { BuiltinProviders } from "./builtin-catalogue.ts";
 import { CatalogueSnapshot, type ProviderEntry } from "./catalogue-snapshot.ts";
 import { CompiledManifests } from "./compiled-manifests.ts";
 
-/** A pack that brings manifests. */
-export interface PackSource {
-  readonly packId: string;
-}
-
 /** The providers of a tenant: built-in ones, its own manifests and those of installed packs. Reads come from memory. */
 export type Catalogue = ReturnType<typeof createCatalogue>;
 
