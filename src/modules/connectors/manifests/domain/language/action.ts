@@ -166,7 +166,7 @@ function retryMember(isSafe: boolean) {
       for (const [at, each] of list?.entries() ?? []) {
         const place = `${reader.pathOf("on")}[${at}]`;
         if (!retryClasses.includes(each as (typeof retryClasses)[number])) {
-          violations.add(place, "choice", suggest(String(each), retryClasses, "classes that can be repeated"));
+          violations.add(place, "choice", suggest(each, retryClasses, "classes that can be repeated"));
         } else if (!isSafe && each !== "rate_limited") {
           const message = `cannot be repeated: the action's idempotency is "none", so that only "rate_limited" can`;
           violations.add(place, "retry", message);

@@ -95,6 +95,22 @@ test("any change of a valid manifest compiles or is refused, and never throws", 
   );
 });
 
+test("an object that cannot become a text is refused in every place of a text", () => {
+  const put = { toString: 1 };
+  for (const { document } of loadBuiltinProviders().slice(0, 5)) {
+    for (const way of waysToTexts(document)) {
+      const { provider, violations } = compileManifest(replaced(document, way, put));
+      assert.equal(provider === undefined, violations.length > 0, `${way}`);
+    }
+  }
+});
+
+function waysToTexts(document: Json): (readonly number[])[] {
+  if (typeof document === "string") return [[]];
+  if (typeof document !== "object" || document === null) return [];
+  return Object.values(document).flatMap((each, at) => waysToTexts(each).map((way) => [at, ...way]));
+}
+
 /** Replaces the value that is reached by choosing the given members one after another. */
 function replaced(document: Json, [choice, ...rest]: readonly number[], put: Json): Json {
   if (choice === undefined || typeof document !== "object" || document === null) return put;

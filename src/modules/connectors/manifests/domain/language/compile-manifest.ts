@@ -21,7 +21,7 @@ import { documentLimits, formats, limits } from "./limits.ts";
 import { manifest, readHosts } from "./manifest.ts";
 import { parseMessages } from "./messages/messages.ts";
 import { SchemaResolver } from "./parse-schema.ts";
-import { suggest } from "./parse-template.ts";
+import { suggest, toText } from "./parse-template.ts";
 import { parseErrors } from "./response.ts";
 import { parseTrigger } from "./trigger.ts";
 
@@ -68,7 +68,7 @@ function* readManifest(
   const context: CompileContext = {
     ...names,
     violations,
-    key: String(reader.get("key")),
+    key: toText(reader.get("key")),
     hosts,
     scopes: availableScopes(reader.get("auth")),
     actionNames: new Set(Object.keys(actions)),
@@ -121,7 +121,7 @@ function orderModes(reader: ObjectReader, auth: readonly AuthSpec[]): readonly A
   const first = reader.get("default_auth");
   if (first === undefined) return modes;
   if (!modes.includes(first as AuthMode)) {
-    reader.refuse("default_auth", "choice", suggest(String(first), modes, "modes of this manifest"));
+    reader.refuse("default_auth", "choice", suggest(first, modes, "modes of this manifest"));
     return modes;
   }
   return [first as AuthMode, ...modes.filter((mode) => mode !== first)];

@@ -83,7 +83,7 @@ export function oneOf<const T extends string>(name: string, names: readonly T[],
     ...{ name, schema: { enum: names }, isRequired: true },
     read(reader) {
       const value = reader.get(name) as T;
-      if (!names.includes(value)) reader.refuse(name, "choice", suggest(String(value), names, what));
+      if (!names.includes(value)) reader.refuse(name, "choice", suggest(value, names, what));
       return value;
     },
   };

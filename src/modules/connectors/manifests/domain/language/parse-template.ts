@@ -228,8 +228,14 @@ function parseTextValue(
 const suggestionsMax = 50;
 const shownMax = 20;
 
+/** The text of a value that should be one. String() would throw for an object with a member `toString`. */
+export function toText(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "undefined");
+}
+
 /** Says that a name is not known, with the nearest known one or some of them. */
-export function suggest(name: string, known: readonly string[], what: string): string {
+export function suggest(given: unknown, known: readonly string[], what: string): string {
+  const name = toText(given);
   const near = name.length > 100 ? undefined : nearestName(name, known.slice(0, suggestionsMax));
   if (near !== undefined) return `${shortName(name)} is not known; did you mean ${near}?`;
   const shown = known.slice(0, shownMax).join(", ");

@@ -16,7 +16,7 @@ import type { Placeholder, TextTemplate, ValueTemplate } from "../template.ts";
 import type { CompileContext } from "./compile-context.ts";
 import { forbiddenHeaders, formats, limits } from "./limits.ts";
 import { define, raw, template, url, valueTemplate } from "./members.ts";
-import { isAlwaysPresent, parseText, parseValue } from "./parse-template.ts";
+import { isAlwaysPresent, parseText, parseValue, toText } from "./parse-template.ts";
 
 export const httpMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type HttpMethod = (typeof httpMethods)[number];
@@ -120,7 +120,7 @@ const query: Member<ValueTemplate, CompileContext> = {
     if (query !== undefined && (typeof query !== "string" || query === "" || query.length > limits.graphqlLength)) {
       reader.refuse("query", "text", `must be a text of 1 to ${limits.graphqlLength} characters`);
     }
-    const literal: ValueTemplate = { kind: "constant", value: String(query) };
+    const literal: ValueTemplate = { kind: "constant", value: toText(query) };
     // Braces belong to GraphQL, so that only a query that is one placeholder is a template.
     if (typeof query !== "string" || !/^\{input\.[A-Za-z0-9_.-]+\}$/.test(query)) return literal;
     return parseValue(query, reader.pathOf("query"), context.scope, context.violations) ?? literal;

@@ -29,6 +29,7 @@ import {
   withoutDefault,
 } from "./members.ts";
 import { deliveryVariables } from "./parse-condition.ts";
+import { toText } from "./parse-template.ts";
 import { request } from "./request.ts";
 import { type ErrorRule, errorRules, output, pagination, parseErrors, readEach } from "./response.ts";
 import { verify } from "./verify.ts";
@@ -53,7 +54,7 @@ const jsonReply: Member<readonly (readonly [name: string, pointer: string])[]> =
       reader.refuse("json", "type", 'must be an object, for example {"challenge": "/challenge"}');
       return [];
     }
-    return Object.entries(value).map(([name, pointer]) => [name, String(pointer)] as const);
+    return Object.entries(value).map(([name, pointer]) => [name, toText(pointer)] as const);
   },
 };
 

@@ -185,7 +185,7 @@ export const verify: Member<VerifySpec, CompileContext> = {
     if (kindNames.includes(kind)) return kinds[kind].read(value, path, context) ?? kinds.none.readEmpty(context);
     const known = ["kind", ...new Set(kindNames.flatMap((each) => kinds[each].known))];
     const opened = ObjectReader.open(value, path, context.violations, { known, example, what });
-    opened?.refuse("kind", "choice", suggest(String(kind), kindNames, "kinds"));
+    opened?.refuse("kind", "choice", suggest(kind, kindNames, "kinds"));
     return kinds.none.readEmpty(context);
   },
 };

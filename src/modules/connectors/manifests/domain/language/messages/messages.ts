@@ -144,7 +144,7 @@ const classes: Member<ReadonlySet<AnswerClass> | undefined> = {
     const list = rule.list("class", { min: 1, max: answerClasses.length }, '["not_found"]');
     for (const [at, each] of (list ?? []).entries()) {
       if (answerClasses.includes(each as AnswerClass) && each !== "ok") continue;
-      violations.add(`${rule.pathOf("class")}[${at}]`, "choice", suggest(String(each), answerClasses, "classes"));
+      violations.add(`${rule.pathOf("class")}[${at}]`, "choice", suggest(each, answerClasses, "classes"));
     }
     return list && new Set(list as readonly AnswerClass[]);
   },
