@@ -38,6 +38,9 @@ test("a message stays as it is, at the top and in a record", () => {
   assert.equal(toEndpointResponse({ endpoint }).endpoint, endpoint);
   const response = create(GetWebhookEndpointResponseSchema, { endpoint });
   assert.equal(toEndpointResponse(response), response);
+  const foreign = create(GetLayoutResponseSchema);
+  const converted = toEndpointResponse({ ...foreign, endpoint });
+  assert.deepEqual(converted, response, "a message of another type is a record");
 });
 
 test("a caller's document stays a document, even if it looks like a message or is null", () => {

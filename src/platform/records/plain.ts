@@ -65,7 +65,7 @@ function newConverter(desc: DescMessage): Convert {
   // Compiled when first used, because a message may contain messages of its own type.
   let fields: readonly (readonly [name: string, convert: Convert | undefined])[] | undefined;
   return (plain) => {
-    if (isMessage(plain)) return plain;
+    if ((plain as Partial<Message>).$typeName === desc.typeName) return plain;
     fields ??= desc.members.map((member) => [
       member.localName,
       member.kind === "field" ? fieldConverter(member) : choiceConverter(member.fields),
@@ -78,10 +78,6 @@ function newConverter(desc: DescMessage): Convert {
     }
     return message;
   };
-}
-
-function isMessage(value: unknown): boolean {
-  return typeof (value as Partial<Message> | null)?.$typeName === "string";
 }
 
 function fieldConverter(field: DescField): Convert | undefined {

@@ -43,7 +43,7 @@ export function recordTable<R extends object, I extends object = object, N exten
   declaration: Declaration,
 ) {
   const { key = "id", computed } = declaration;
-  const existsText = declaration.exists === undefined ? "" : `and ${declaration.exists}`;
+  const existsText = declaration.exists === undefined ? "" : `and (${declaration.exists})`;
   const fixed = columnsOf(declaration.fixed);
   const mutable = columnsOf(declaration.mutable);
   const internal = columnsOf(declaration.internal);
@@ -60,7 +60,7 @@ export function recordTable<R extends object, I extends object = object, N exten
     const exists = sql.unsafe(existsText);
     const isRecord = (tenantId: TenantId, id: string) =>
       sql`tenant_id = ${tenantId} and ${sql.unsafe(key)} = ${id} ${exists}`;
-    const andIf = (condition: Fragment | undefined) => (condition === undefined ? sql`` : sql`and ${condition}`);
+    const andIf = (condition: Fragment | undefined) => (condition === undefined ? sql`` : sql`and (${condition})`);
 
     function select<T extends object>(selected: Fragment, lock: Fragment) {
       return (tenantId: TenantId, id: string): Promise<T | undefined> =>
