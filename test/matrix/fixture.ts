@@ -78,7 +78,7 @@ export async function atRest(sql: TestSql): Promise<void> {
         or exists (select from connector_trigger_deliveries)
         or exists (select from routing_schedule_runs where state in ('starting', 'waiting'))
         or exists (select from queue_items item join recipients using (tenant_id, pool_id)
-          where item.state = 'ready' and item.attempt > 0 and item.recipient_id = '' and item.assign_tries is null)
+          where item.state = 'ready' and item.leased_at is not null and item.recipient_id = '' and item.assign_tries is null)
         or exists (select from notification_broadcasts where status in ('accepted', 'expanding', 'cancelling'))
         or exists (select from jobs
           where kind in ('queues.bulk_operation', 'conformance.execute_run', 'topics.import_members')) as busy`,
