@@ -28,6 +28,17 @@ export interface ConformanceCase extends CaseDescription {
 /** A suite of cases that can run. */
 export type ConformanceSuite = SuiteDescription<ConformanceCase>;
 
+type Needs = Pick<CaseDescription, "capabilities" | "dryRun">;
+
+/** A case as it is written: it has the defaults of its suite unless it says otherwise. */
+export type CaseSource = Omit<ConformanceCase, "id" | keyof Needs> & Partial<Needs>;
+
+/** A suite as it is written, with its cases by their ids. */
+export interface SuiteSource extends Omit<SuiteDescription, "cases"> {
+  readonly defaults: Needs;
+  readonly cases: Readonly<Record<string, CaseSource>>;
+}
+
 const untilMsMax = 10_000;
 const pollMs = 25;
 

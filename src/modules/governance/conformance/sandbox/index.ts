@@ -4,7 +4,14 @@
  * client: sends requests over the instance's own external plane. caller: who a request is sent as. context: what a case
  * works with.
  */
-export { type CaseContext, type ConformanceCase, type ConformanceSuite, createCaseContext } from "./case-context.ts";
+export {
+  type CaseContext,
+  type CaseSource,
+  type ConformanceCase,
+  type ConformanceSuite,
+  createCaseContext,
+  type SuiteSource,
+} from "./case-context.ts";
 export {
   type CallerName,
   createSandboxClient,

@@ -1,24 +1,22 @@
-import type { ConformanceSuite } from "../sandbox/index.ts";
+import type { SuiteSource } from "../sandbox/index.ts";
 import { directoryCases } from "./directory.ts";
 import { packCases } from "./packs.ts";
 import { createKey } from "./steps/key-steps.ts";
 import { createPool } from "./steps/pool-steps.ts";
 
-const pools = { capabilities: ["pools"], dryRun: false };
 const asNeighbour = { as: "neighbour" } as const;
 const limitPath = "/api/config/values/ratelimit.tenant_rps";
 
 /** Cases about who may do what, and about changes that meet. */
-export const accessSuite: ConformanceSuite = {
+export const accessSuite: SuiteSource = {
   id: "access",
   name: "Access and records",
   description: "What callers can reach, how often, what is trusted, and what happens to changes that meet.",
   version: 3,
-  cases: [
-    {
-      id: "access.tenant-isolation",
+  defaults: { capabilities: ["pools"], dryRun: false },
+  cases: {
+    "access.tenant-isolation": {
       guarantee: "The records of a tenant do not exist for an admin of another tenant.",
-      ...pools,
       async run(context) {
         const pool_id = await createPool(context, {});
         const path = `/api/pools/${pool_id}`;
@@ -31,18 +29,13 @@ export const accessSuite: ConformanceSuite = {
         };
         for (const [attempt, { status }] of Object.entries(attempts))
           context.expect(`status of ${attempt}`, status, 404);
-        context.expect(
-          "pools that the other tenant lists",
-          (await context.data("GET", "/api/pools", undefined, asNeighbour)).length,
-          0,
-        );
+        const pools = await context.data("GET", "/api/pools", undefined, asNeighbour);
+        context.expect("pools that the other tenant lists", pools.length, 0);
         context.expect("the pool is unchanged", (await context.data("GET", path)).record_version, 1);
       },
     },
-    {
-      id: "access.record-version",
+    "access.record-version": {
       guarantee: "A change of a record that somebody else has changed meanwhile is refused.",
-      ...pools,
       async run(context) {
         const path = `/api/pools/${await createPool(context, {})}`;
         const change = (description: string, headers = {}, fields = {}) =>
@@ -57,35 +50,24 @@ export const accessSuite: ConformanceSuite = {
         context.expect("version of the record", record_version, 2);
       },
     },
-    {
-      id: "access.scopes-enforced",
+    "access.scopes-enforced": {
       guarantee: "A key does what its scopes allow, and nothing else.",
-      ...pools,
       async run(context) {
         const create = (as: "viewer" | "stranger" | "nobody") =>
           context.send("POST", "/api/pools", { as, body: { name: context.name(as) } });
         context.expect("a change with a key that reads", (await create("viewer")).code, "PERMISSION_DENIED");
         context.expect("a change without scopes", (await create("stranger")).code, "PERMISSION_DENIED");
         context.expect("a change without a key", (await create("nobody")).code, "UNAUTHENTICATED");
-        context.expect(
-          "a read with a key that reads",
-          (await context.send("GET", "/api/pools", { as: "viewer" })).status,
-          200,
-        );
+        const { status } = await context.send("GET", "/api/pools", { as: "viewer" });
+        context.expect("a read with a key that reads", status, 200);
         const listed = await context.data("GET", "/api/pools?limit=200");
-        const names = listed.map(({ name }: { name: string }) => name);
-        context.expect(
-          "pools that were created",
-          names.filter((name: string) => name.startsWith(context.name())).length,
-          0,
-        );
+        const created = listed.filter(({ name }: { name: string }) => name.startsWith(context.name()));
+        context.expect("pools that were created", created.length, 0);
       },
     },
-    {
-      id: "access.revoked-key",
+    "access.revoked-key": {
       guarantee: "A revoked key is refused at once.",
       capabilities: ["api_keys"],
-      dryRun: false,
       async run(context) {
         const { id, caller } = await createKey(context, "viewer");
         context.expect("status before", (await context.send("GET", "/api/v2/environments", caller)).status, 200);
@@ -94,11 +76,9 @@ export const accessSuite: ConformanceSuite = {
         context.expect("a call with the revoked key", code, "UNAUTHENTICATED");
       },
     },
-    {
-      id: "access.secret-once",
+    "access.secret-once": {
       guarantee: "The text of a key is returned once, even if its creation is repeated.",
       capabilities: ["api_keys"],
-      dryRun: false,
       async run(context) {
         const body = { name: context.name(), roles: ["viewer"] };
         const headers = { "idempotency-key": context.name() };
@@ -112,11 +92,9 @@ export const accessSuite: ConformanceSuite = {
         context.expect("the list returns it", listed.text.includes(secret), false);
       },
     },
-    {
-      id: "access.stored-secret-hidden",
+    "access.stored-secret-hidden": {
       guarantee: "No caller gets the value of a stored secret, and viewers do not even see that it exists.",
       capabilities: ["secrets"],
-      dryRun: false,
       async run(context) {
         const value = `planted-${context.name()}`;
         const created = await context.send("POST", "/api/v2/secrets", { body: { name: context.name(), value } });
@@ -126,25 +104,17 @@ export const accessSuite: ConformanceSuite = {
           await context.send("GET", path),
           await context.send("GET", "/api/v2/secrets?limit=100"),
         ];
-        context.expect(
-          "every response succeeds",
-          shown.every(({ status }) => status === 200),
-          true,
-        );
-        context.expect(
-          "a response reveals it",
-          shown.some(({ text }) => text.includes(value)),
-          false,
-        );
+        const isRead = shown.every(({ status }) => status === 200);
+        context.expect("every response succeeds", isRead, true);
+        const isRevealed = shown.some(({ text }) => text.includes(value));
+        context.expect("a response reveals it", isRevealed, false);
         const denied = await context.send("GET", path, { as: "viewer" });
         context.expect("a read by a viewer", denied.code, "PERMISSION_DENIED");
       },
     },
-    {
-      id: "access.no-escalation",
+    "access.no-escalation": {
       guarantee: "A key cannot create a key that reaches further than itself.",
       capabilities: ["api_keys"],
-      dryRun: false,
       async run(context) {
         const { caller } = await createKey(context, "admin", { environment_mode: "non_production_only" });
         const create = (environment_mode: string) =>
@@ -156,11 +126,9 @@ export const accessSuite: ConformanceSuite = {
         context.expect("status of a key for the same ones", (await create("non_production_only")).status, 200);
       },
     },
-    {
-      id: "access.subscriber-token",
+    "access.subscriber-token": {
       guarantee: "The token of a subscriber opens the inbox of this subscriber, and nothing else.",
       capabilities: ["subscribers"],
-      dryRun: false,
       async run(context) {
         const base = "/api/v2/notification/subscribers";
         const add = async (name: string): Promise<string> =>
@@ -174,11 +142,9 @@ export const accessSuite: ConformanceSuite = {
         context.expect("the list of subscribers opens", (await read(base)).status < 300, false);
       },
     },
-    {
-      id: "access.health-report",
+    "access.health-report": {
       guarantee: "The health of an environment is judged by every signal, and another tenant cannot read it.",
       capabilities: ["health", "environments"],
-      dryRun: false,
       async run(context) {
         const environment = await context.data("POST", "/api/v2/environments", { key: "health", mode: "MODE_SANDBOX" });
         const read = (options: object = {}) =>
@@ -189,11 +155,9 @@ export const accessSuite: ConformanceSuite = {
         context.expect("a read of another tenant", (await read(asNeighbour)).code, "NOT_FOUND");
       },
     },
-    {
-      id: "access.promotion-gated",
+    "access.promotion-gated": {
       guarantee: "A change is not promoted before a person has approved it.",
       capabilities: ["promotions", "pools"],
-      dryRun: false,
       async run(context) {
         const ref = await createPool(context, {});
         const staged = await context.data("POST", `/api/pools/${ref}/versions`, { strategy: "round_robin" });
@@ -207,11 +171,9 @@ export const accessSuite: ConformanceSuite = {
         context.expect("strategy of the pool", strategy, "weighted_random");
       },
     },
-    {
-      id: "access.rate-limit",
+    "access.rate-limit": {
       guarantee: "A tenant that calls too often is told when to call again, and other tenants do not notice.",
       capabilities: ["dynamic_config"],
-      dryRun: false,
       offBy: (config) => (config["cache.backend"] === "none" ? "cache.backend" : undefined),
       async run(context) {
         const call = () => context.send("GET", "/api/v2/environments", { ...asNeighbour, isLimitExpected: true });
@@ -219,15 +181,12 @@ export const accessSuite: ConformanceSuite = {
         const limited = await context.until(call, ({ code }) => code === "RATE_LIMITED");
         context.expect("a call beyond the limit", limited.code, "RATE_LIMITED");
         context.expect("it says when to call again", Number(limited.header("retry-after")) > 0, true);
-        context.expect(
-          "status of a call of another tenant",
-          (await context.send("GET", "/api/v2/environments")).status,
-          200,
-        );
+        const { status } = await context.send("GET", "/api/v2/environments");
+        context.expect("status of a call of another tenant", status, 200);
         await context.data("DELETE", limitPath, undefined, asNeighbour);
       },
     },
     ...directoryCases,
     ...packCases,
-  ],
+  },
 };

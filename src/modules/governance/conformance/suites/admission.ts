@@ -1,4 +1,4 @@
-import type { CaseContext, ConformanceSuite } from "../sandbox/index.ts";
+import type { CaseContext, SuiteSource } from "../sandbox/index.ts";
 import { completeItem, createPool, leaseAll, leaseOne, routeItem, routeItems } from "./steps/pool-steps.ts";
 import { createTwice } from "./steps/repeat-steps.ts";
 
@@ -7,7 +7,6 @@ const singleton = { key: "item.key" };
 const debounce = { key: "item.key", period_s: hourS, max_delay_s: 2 * hourS };
 /** Admits one item and a burst of one. */
 const throttle = { key: "item.key", limit: 1, period_s: hourS, burst: 1, on_limit: "reject" };
-const capabilities = ["queues"];
 
 async function preview(context: CaseContext, poolId: string): Promise<string> {
   const item = { type: "task", key: "k" };
@@ -15,16 +14,15 @@ async function preview(context: CaseContext, poolId: string): Promise<string> {
 }
 
 /** Cases about which items queues accept, and what holds an item. */
-export const admissionSuite: ConformanceSuite = {
+export const admissionSuite: SuiteSource = {
   id: "admission",
   name: "Admission",
   description: "Which items queues accept, hold, merge and reject.",
   version: 2,
-  cases: [
-    {
-      id: "admission.preview-equals-enqueue",
+  defaults: { capabilities: ["queues"], dryRun: false },
+  cases: {
+    "admission.preview-equals-enqueue": {
       guarantee: "A preview says what routing then does.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         for (const [kind, constraint] of Object.entries({ singleton, debounce, throttle })) {
           const poolId = await createPool(context, { admission: { [kind]: constraint } }, kind);
@@ -37,20 +35,16 @@ export const admissionSuite: ConformanceSuite = {
         }
       },
     },
-    {
-      id: "admission.preview-consumes-nothing",
+    "admission.preview-consumes-nothing": {
       guarantee: "Previews take no place and no token.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const poolId = await createPool(context, { admission: { singleton, throttle } });
         for (let n = 0; n < 5; n++) await preview(context, poolId);
         context.expect("outcome after five previews", (await routeItem(context, poolId)).outcome, "queued");
       },
     },
-    {
-      id: "admission.singleton-skip",
+    "admission.singleton-skip": {
       guarantee: "While an item of a key is in progress, further items of the key are skipped.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const poolId = await createPool(context, { admission: { singleton } });
         const outcomes = await Promise.all([1, 2, 3, 4].map(() => routeItem(context, poolId)));
@@ -62,10 +56,8 @@ export const admissionSuite: ConformanceSuite = {
         context.expect("outcome after the end of the first", (await routeItem(context, poolId)).outcome, "queued");
       },
     },
-    {
-      id: "admission.debounce-survivor",
+    "admission.debounce-survivor": {
       guarantee: "Of items that arrive in quick succession the last one proceeds, and the others name it.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const quick = { key: "item.key", period_s: 1, max_delay_s: 60 };
         const poolId = await createPool(context, { admission: { debounce: quick } });
@@ -82,10 +74,8 @@ export const admissionSuite: ConformanceSuite = {
         }
       },
     },
-    {
-      id: "admission.throttle-gcra",
+    "admission.throttle-gcra": {
       guarantee: "A throttle admits its limit and its burst, and not one item more.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const poolId = await createPool(context, { admission: { throttle } });
         const outcomes = await Promise.all([1, 2, 3, 4, 5].map(() => routeItem(context, poolId)));
@@ -94,10 +84,8 @@ export const admissionSuite: ConformanceSuite = {
         context.expect("items that are rejected", count("rejected"), 3);
       },
     },
-    {
-      id: "admission.concurrency-never-exceeded",
+    "admission.concurrency-never-exceeded": {
       guarantee: "No more items of a group are leased at once than its limit.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const limit = 2;
         const poolId = await createPool(context, { admission: { concurrency: { key: "item.key", limit } } });
@@ -109,10 +97,8 @@ export const admissionSuite: ConformanceSuite = {
         context.expect("items leased after one has ended", next.length, 1);
       },
     },
-    {
-      id: "admission.repeated-route",
+    "admission.repeated-route": {
       guarantee: "An item that is routed again with its idempotency key is the same item, and takes no second token.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const pool_id = await createPool(context, { admission: { throttle } });
         const item = { pool_id, type: "task", key: "k" };
@@ -121,5 +107,5 @@ export const admissionSuite: ConformanceSuite = {
         context.expect("outcome beyond the burst", (await routeItem(context, pool_id)).outcome, "rejected");
       },
     },
-  ],
+  },
 };

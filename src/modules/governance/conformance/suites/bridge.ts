@@ -1,6 +1,5 @@
-import type { ConformanceSuite, Json } from "../sandbox/index.ts";
+import type { Json, SuiteSource } from "../sandbox/index.ts";
 
-const capabilities = ["environments"];
 const environments = "/api/v2/environments";
 const listProcedure = "/service.api.EnvironmentService/ListEnvironments";
 const getProcedure = "/service.api.EnvironmentService/GetEnvironment";
@@ -28,16 +27,15 @@ function isSame(a: Json, b: Json): boolean {
 }
 
 /** Cases about the protocols: the same operations over REST and Connect. */
-export const bridgeSuite: ConformanceSuite = {
+export const bridgeSuite: SuiteSource = {
   id: "bridge",
   name: "Protocol bridge",
   description: "REST and Connect are the same operations, with the same results, errors and access.",
   version: 1,
-  cases: [
-    {
-      id: "bridge.rest-connect-equal",
+  defaults: { capabilities: ["environments"], dryRun: true },
+  cases: {
+    "bridge.rest-connect-equal": {
       guarantee: "REST and Connect return the same records.",
-      ...{ capabilities, dryRun: true },
       async run(context) {
         const rest = await context.data("GET", environments, undefined, asViewer);
         const connect = await context.data("POST", listProcedure, {}, asViewer);
@@ -47,10 +45,8 @@ export const bridgeSuite: ConformanceSuite = {
         context.expect("the records are equal", isSame(rest, records), true);
       },
     },
-    {
-      id: "bridge.error-codes-equal",
+    "bridge.error-codes-equal": {
       guarantee: "REST and Connect return the same error codes.",
-      ...{ capabilities, dryRun: true },
       async run(context) {
         const rest = await context.send("GET", `${environments}/${unknownId}`, asViewer);
         context.expect("a record that does not exist, over REST", rest.code, "NOT_FOUND");
@@ -62,11 +58,9 @@ export const bridgeSuite: ConformanceSuite = {
         context.expect("an invalid field, over Connect", badConnect.code, "INVALID_ARGUMENT");
       },
     },
-    {
-      id: "bridge.auth-before-decode",
+    "bridge.auth-before-decode": {
       guarantee: "A caller without credentials learns nothing about the request's body.",
       capabilities: ["workflows"],
-      dryRun: true,
       async run(context) {
         for (const [protocol, path] of Object.entries({ REST: validation, Connect: validationProcedure })) {
           const unknown = await context.send("POST", path, { as: "nobody", body: brokenBody });
@@ -78,10 +72,8 @@ export const bridgeSuite: ConformanceSuite = {
         }
       },
     },
-    {
-      id: "bridge.tenant-header-403",
+    "bridge.tenant-header-403": {
       guarantee: "A caller cannot choose another tenant than its own.",
-      ...{ capabilities, dryRun: true },
       async run(context) {
         const headers = { "x-tenant-id": unknownId };
         const rest = await context.send("GET", environments, { ...asViewer, headers });
@@ -91,10 +83,8 @@ export const bridgeSuite: ConformanceSuite = {
         context.expect("another tenant, over Connect", connect.code, "TENANT_MISMATCH");
       },
     },
-    {
-      id: "bridge.version-echo",
+    "bridge.version-echo": {
       guarantee: "Responses name the API version that they have, and versions that do not exist are refused.",
-      ...{ capabilities, dryRun: true },
       async run(context) {
         const version = "2024-01-01";
         const echoed = await context.send("GET", environments, { ...asViewer, headers: { "api-version": version } });
@@ -103,11 +93,9 @@ export const bridgeSuite: ConformanceSuite = {
         context.expect("a version that does not exist", old.code, "INVALID_ARGUMENT");
       },
     },
-    {
-      id: "bridge.unknown-field",
+    "bridge.unknown-field": {
       guarantee: "A misspelt field is refused by name, so that it is not silently lost.",
       capabilities: ["environments", "workflows"],
-      dryRun: true,
       async run(context) {
         const query = await context.send("GET", `${environments}?no_such_field=1`, asViewer);
         context.expect("in a query", query.code, "INVALID_ARGUMENT");
@@ -117,5 +105,5 @@ export const bridgeSuite: ConformanceSuite = {
         context.expect("the error of the body names it", body.text.includes("no_such_field"), true);
       },
     },
-  ],
+  },
 };

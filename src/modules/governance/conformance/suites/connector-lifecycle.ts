@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ConformanceSuite } from "../sandbox/index.ts";
+import type { SuiteSource } from "../sandbox/index.ts";
 import {
   changeConfig,
   connectionOf,
@@ -14,19 +14,16 @@ import {
 } from "./steps/connector-steps.ts";
 import { createTwice } from "./steps/repeat-steps.ts";
 
-const capabilities = ["connectors", "connections"];
-
 /** Cases about the life of connectors: provider configs, connections, sessions and actions. No request leaves the instance. */
-export const connectorLifecycleSuite: ConformanceSuite = {
+export const connectorLifecycleSuite: SuiteSource = {
   id: "connector-lifecycle",
   name: "Connector lifecycle",
   description: "Which connectors can be used when, and what they never reveal or reach.",
   version: 3,
-  cases: [
-    {
-      id: "connector.draft-not-callable",
+  defaults: { capabilities: ["connectors", "connections"], dryRun: false },
+  cases: {
+    "connector.draft-not-callable": {
       guarantee: "End users cannot connect through a provider config that is a draft.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const provider = await createProvider(context);
         const config = await createConfig(context, provider);
@@ -37,33 +34,21 @@ export const connectorLifecycleSuite: ConformanceSuite = {
         context.expect("a session after the activation", (await requestSession(context, wanted)).status, 200);
       },
     },
-    {
-      id: "connector.activate-disable-archive",
+    "connector.activate-disable-archive": {
       guarantee: "A provider config is activated, disabled and archived in this order, and an archived one stays so.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const config = await createConfig(context, await createProvider(context));
-        const statusAfter = async (verb: string) =>
-          (await changeConfig(context, config, verb)).body?.data?.status ?? "";
+        const change = (verb: string) => changeConfig(context, config, verb);
+        const statusAfter = async (verb: string) => (await change(verb)).body?.data?.status ?? "";
         context.expect("status after activate", await statusAfter("activate"), "active");
-        context.expect(
-          "archive while it is active",
-          (await changeConfig(context, config, "archive")).code,
-          "FAILED_PRECONDITION",
-        );
+        context.expect("archive while it is active", (await change("archive")).code, "FAILED_PRECONDITION");
         context.expect("status after disable", await statusAfter("disable"), "disabled");
         context.expect("status after archive", await statusAfter("archive"), "archived");
-        context.expect(
-          "activate after archive",
-          (await changeConfig(context, config, "activate")).code,
-          "FAILED_PRECONDITION",
-        );
+        context.expect("activate after archive", (await change("activate")).code, "FAILED_PRECONDITION");
       },
     },
-    {
-      id: "connector.catalog-only-refused",
+    "connector.catalog-only-refused": {
       guarantee: "An action that is only described in the catalogue is not executed.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const provider = await createProvider(context);
         const connection = await createConnection(context, provider, "conformance");
@@ -73,10 +58,8 @@ export const connectorLifecycleSuite: ConformanceSuite = {
         context.expect("execution", code, "ACTION_NOT_EXECUTABLE");
       },
     },
-    {
-      id: "connector.secret-never-echoed",
+    "connector.secret-never-echoed": {
       guarantee: "The credentials of a connection appear in no response and no event.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const provider = await createProvider(context);
         const secret = `planted-${randomUUID()}`;
@@ -89,10 +72,8 @@ export const connectorLifecycleSuite: ConformanceSuite = {
         context.expect("a dry execution reveals it", dry.text.includes(secret), false);
       },
     },
-    {
-      id: "connector.session-single-use",
+    "connector.session-single-use": {
       guarantee: "The link of a connect session opens once, in one browser.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const provider = await createProvider(context);
         const { body } = await requestSession(context, { allowed_provider_keys: [provider] });
@@ -100,10 +81,8 @@ export const connectorLifecycleSuite: ConformanceSuite = {
         context.expect("browsers that got in", opened.filter(Boolean).length, 1);
       },
     },
-    {
-      id: "connector.egress-guarded",
+    "connector.egress-guarded": {
       guarantee: "An action cannot reach the metadata service of the machine.",
-      ...{ capabilities, dryRun: false },
       offBy: (config) => (config["egress.mode"] === "disabled" ? "egress.mode" : undefined),
       async run(context) {
         const provider = await createProvider(context);
@@ -114,20 +93,16 @@ export const connectorLifecycleSuite: ConformanceSuite = {
         context.expect("why there was no answer", record.code ?? "", "denied");
       },
     },
-    {
-      id: "connector.repeated-create",
+    "connector.repeated-create": {
       guarantee: "A connection that is created again with its idempotency key is the same connection.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const connection = connectionOf(context, await createProvider(context), "conformance");
         const other = { name: context.name("other") };
         await createTwice(context, "/api/v2/connector/connections", connection, other, (data) => data?.id);
       },
     },
-    {
-      id: "connector.revoked-unusable",
+    "connector.revoked-unusable": {
       guarantee: "A revoked connection cannot be used any more.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const provider = await createProvider(context);
         const connection = await createConnection(context, provider, "conformance");
@@ -138,11 +113,9 @@ export const connectorLifecycleSuite: ConformanceSuite = {
         context.expect("execution", (await executeDry()).code, "CONNECTION_UNUSABLE");
       },
     },
-    {
-      id: "connector.signed-delivery",
+    "connector.signed-delivery": {
       guarantee: "A webhook of a provider counts if its signature is right, and once, however often it is sent.",
       capabilities: ["connectors", "connections", "connector_triggers"],
-      dryRun: false,
       async run(context) {
         const provider = await createProvider(context);
         const connection = await createConnection(context, provider, "conformance");
@@ -154,5 +127,5 @@ export const connectorLifecycleSuite: ConformanceSuite = {
         context.expect("events", events.length, 1);
       },
     },
-  ],
+  },
 };

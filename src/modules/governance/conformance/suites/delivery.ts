@@ -1,12 +1,12 @@
-import type { ConformanceSuite, Json } from "../sandbox/index.ts";
+import type { Json, SuiteSource } from "../sandbox/index.ts";
 import { messageCases } from "./messages.ts";
 import { readEventIds } from "./steps/event-steps.ts";
 import {
   createNotification,
   createSubscriber,
   isCompleted,
+  notificationCapabilities,
   notificationPath,
-  notifications,
   readOutbox,
   readRun,
   sendMail,
@@ -18,16 +18,15 @@ import { createTwice } from "./steps/repeat-steps.ts";
 const endpoints = "/api/v2/webhooks/endpoints";
 
 /** Cases about what the instance delivers: events, webhooks and notifications. No request leaves the instance. */
-export const deliverySuite: ConformanceSuite = {
+export const deliverySuite: SuiteSource = {
   id: "delivery",
   name: "Delivery",
   description: "How events, webhooks and notifications reach their recipients, once, and nobody else.",
   version: 3,
-  cases: [
-    {
-      id: "delivery.notification-once",
+  defaults: { capabilities: notificationCapabilities, dryRun: false },
+  cases: {
+    "delivery.notification-once": {
       guarantee: "A trigger that is repeated with its idempotency key sends one message.",
-      ...notifications,
       async run(context) {
         const notification = await createNotification(context);
         const other = { payload: { text: "other" } };
@@ -35,10 +34,8 @@ export const deliverySuite: ConformanceSuite = {
         context.expect("messages in the outbox", (await readOutbox(context)).length, 1);
       },
     },
-    {
-      id: "delivery.broadcast-once",
+    "delivery.broadcast-once": {
       guarantee: "A broadcast that is repeated with its idempotency key reaches every subscriber of its topic once.",
-      ...notifications,
       async run(context) {
         const { workflow_key } = await createNotification(context);
         const topic = context.name();
@@ -53,28 +50,21 @@ export const deliverySuite: ConformanceSuite = {
         }
         const other = { payload: { text: "other" } };
         await createTwice(context, triggerPath, { workflow_key, topic }, other, (data) => data?.transaction_id);
-        const messages = await context.until(
-          () => readOutbox(context),
-          ({ length }) => length > 1,
-        );
+        const messages = await readOutbox(context, 2);
         const recipients = messages.map(({ recipient }) => recipient);
         context.expect("messages", recipients.length, 2);
         context.expect("recipients", new Set(recipients).size, 2);
       },
     },
-    {
-      id: "delivery.preferences-respected",
+    "delivery.preferences-respected": {
       guarantee: "A channel that the subscriber has turned off is not used, and the preview says so.",
-      ...notifications,
       async run(context) {
         const { path, notification } = await createSubscriber(context, await createNotification(context));
         const { workflow_key } = notification;
         const preferences = `${path}/preferences`;
         await context.data("POST", preferences, { workflow_key, channels: { email: { enabled: false } } });
-        const { channels } = await context.data("POST", `${preferences}:preview`, {
-          workflow_key,
-          channels: ["email"],
-        });
+        const asked = { workflow_key, channels: ["email"] };
+        const { channels } = await context.data("POST", `${preferences}:preview`, asked);
         const preview = channels.find(({ channel }: Json) => channel === "email");
         context.expect("the preview allows it", preview?.allowed ?? false, false);
         const { outcomes } = await context.data("POST", triggerPath, notification);
@@ -82,10 +72,8 @@ export const deliverySuite: ConformanceSuite = {
         context.expect("messages in the outbox", (await readOutbox(context)).length, 0);
       },
     },
-    {
-      id: "delivery.values-escaped",
+    "delivery.values-escaped": {
       guarantee: "Values in the HTML of a mail cannot become markup.",
-      ...notifications,
       async run(context) {
         const notification = await createNotification(context);
         await context.data("POST", triggerPath, { ...notification, payload: { text: "<b>bold</b>" } });
@@ -93,8 +81,7 @@ export const deliverySuite: ConformanceSuite = {
         context.expect("the mail", message?.html ?? "", "<p>&lt;b&gt;bold&lt;/b&gt;</p>");
       },
     },
-    {
-      id: "delivery.digest",
+    "delivery.digest": {
       guarantee: "A digest sends one message for all triggers of its window.",
       ...stepped,
       async run(context) {
@@ -105,17 +92,13 @@ export const deliverySuite: ConformanceSuite = {
         const triggers = ["first", "second"].map((text) => ({ ...notification, payload: { text } }));
         const { results } = await context.data("POST", `${triggerPath}:batch`, { triggers });
         for (const { run_id } of results) await readRun(context, run_id, isCompleted);
-        const messages = await context.until(
-          () => readOutbox(context),
-          ({ length }) => length > 0,
-        );
+        const messages = await readOutbox(context, 1);
         context.expect("messages", messages.length, 1);
         const texts = messages[0]?.html.trim().split(" ").sort();
         context.expect("texts in the message", texts?.join(" ") ?? "", "first second");
       },
     },
-    {
-      id: "delivery.delay-cancelled",
+    "delivery.delay-cancelled": {
       guarantee: "A message that a delay holds is not sent after its trigger is cancelled.",
       ...stepped,
       async run(context) {
@@ -125,16 +108,12 @@ export const deliverySuite: ConformanceSuite = {
         const held = await readRun(context, run_id, ({ step_key }) => step_key === "wait");
         context.expect("status before", held.status, "waiting");
         const cancel = `/api/v2/notifications/triggers/${transaction_id}:cancel`;
-        context.expect(
-          "cancelled runs",
-          (await context.send("POST", cancel, { body: {} })).body?.data?.cancelled_runs ?? 0,
-          1,
-        );
+        const { body } = await context.send("POST", cancel, { body: {} });
+        context.expect("cancelled runs", body?.data?.cancelled_runs ?? 0, 1);
         context.expect("messages in the outbox", (await readOutbox(context)).length, 0);
       },
     },
-    {
-      id: "delivery.read-in-inbox",
+    "delivery.read-in-inbox": {
       guarantee: "A mail for unread inbox messages is not sent when the message is read in time.",
       ...stepped,
       async run(context) {
@@ -148,42 +127,29 @@ export const deliverySuite: ConformanceSuite = {
         const { path, notification } = await createSubscriber(context, created);
         const { run_id } = await context.data("POST", triggerPath, notification);
         const inbox = `${path}/inbox`;
-        const messages = await context.until(
-          () => context.data("GET", inbox),
-          ({ length }) => length > 0,
-        );
-        await context.data("POST", `${inbox}/${messages[0]?.id}:mark`, { read: true });
+        const read = () => context.data("GET", inbox);
+        const [message] = await context.until(read, ({ length }) => length > 0);
+        await context.data("POST", `${inbox}/${message?.id}:mark`, { read: true });
         const { status, outcomes } = await readRun(context, run_id, isCompleted);
         context.expect("status of the run", status, "completed");
         context.expect("outcome of the mail", outcomes.at(-1)?.outcome ?? "", "skipped");
       },
     },
-    {
-      id: "delivery.event-log",
+    "delivery.event-log": {
       guarantee: "Events are on the log once, in the order of their publication.",
       capabilities: ["events"],
-      dryRun: false,
       async run(context) {
         const subject = context.name();
-        const publish = (n: number) =>
-          context.data("POST", "/api/events", { type: "checks.published", subject, data: { n } });
-        await createTwice(
-          context,
-          "/api/events",
-          { type: "checks.published", subject, data: { n: 0 } },
-          { data: { n: 9 } },
-          (data) => data?.id,
-        );
-        for (const n of [1, 2]) await publish(n);
+        const event = (n: number) => ({ type: "checks.published", subject, data: { n } });
+        await createTwice(context, "/api/events", event(0), event(9), (data) => data?.id);
+        for (const n of [1, 2]) await context.data("POST", "/api/events", event(n));
         const listed = await context.data("GET", `/api/events?types=checks.published&subject=${subject}`);
         context.expect("events, newest first", listed.map(({ data }: Json) => data.n).join(), "2,1,0");
       },
     },
-    {
-      id: "delivery.event-stream",
+    "delivery.event-stream": {
       guarantee: "A follower of the event log that reconnects gets every later event once, in order.",
       capabilities: ["events"],
-      dryRun: false,
       async run(context) {
         const type = "checks.followed";
         const publish = async (): Promise<string> => (await context.data("POST", "/api/events", { type })).id;
@@ -197,25 +163,20 @@ export const deliverySuite: ConformanceSuite = {
         context.expect("events after the first", readEventIds((await followed).text).join() === later.join(), true);
       },
     },
-    {
-      id: "delivery.webhook-guarded",
+    "delivery.webhook-guarded": {
       guarantee: "A webhook cannot point to the metadata service of the machine.",
       capabilities: ["webhooks"],
-      dryRun: false,
       offBy: (config) => (config["egress.mode"] === "disabled" ? "egress.mode" : undefined),
       async run(context) {
-        const { code } = await context.send("POST", endpoints, {
-          body: { url: "https://169.254.169.254/conformance" },
-        });
+        const body = { url: "https://169.254.169.254/conformance" };
+        const { code } = await context.send("POST", endpoints, { body });
         context.expect("creation", code, "INVALID_ARGUMENT");
       },
     },
-    {
-      id: "delivery.webhook-secret",
+    "delivery.webhook-secret": {
       guarantee:
         "The secret that signs webhooks is returned once, and after a rotation the one before is valid for a while.",
       capabilities: ["webhooks"],
-      dryRun: false,
       async run(context) {
         // Nothing is sent: no event has this type.
         const [host = "conformance.invalid"] = context.config["egress.allowed_domains"];
@@ -232,5 +193,5 @@ export const deliverySuite: ConformanceSuite = {
       },
     },
     ...messageCases,
-  ],
+  },
 };

@@ -1,6 +1,6 @@
-import type { CaseContext, ConformanceCase, Json } from "../sandbox/index.ts";
+import type { CaseContext, CaseSource, Json } from "../sandbox/index.ts";
 
-const scim = { capabilities: ["scim", "members"], dryRun: false };
+const scim = { capabilities: ["scim", "members"] };
 
 /** Has the directory create a person, gives the person a role, and returns how to change and read the person. */
 async function provisionPerson(context: CaseContext) {
@@ -30,9 +30,8 @@ async function provisionPerson(context: CaseContext) {
 const deactivate = { op: "replace", path: "active", value: false };
 
 /** Cases about people whom a directory provisions with SCIM. */
-export const directoryCases: readonly ConformanceCase[] = [
-  {
-    id: "access.directory-deactivation",
+export const directoryCases: Readonly<Record<string, CaseSource>> = {
+  "access.directory-deactivation": {
     guarantee: "A person whom the directory deactivates has no role any more.",
     ...scim,
     async run(context) {
@@ -42,8 +41,7 @@ export const directoryCases: readonly ConformanceCase[] = [
       context.expect("roles after", await roles(), "");
     },
   },
-  {
-    id: "access.directory-reactivation",
+  "access.directory-reactivation": {
     guarantee: "An inactive person becomes active again only if the directory says so.",
     ...scim,
     async run(context) {
@@ -55,4 +53,4 @@ export const directoryCases: readonly ConformanceCase[] = [
       context.expect("active after one that does", await isActive(), true);
     },
   },
-];
+};

@@ -1,6 +1,5 @@
-import type { CaseContext, ConformanceSuite, Json } from "../sandbox/index.ts";
+import type { CaseContext, Json, SuiteSource } from "../sandbox/index.ts";
 
-const sandbox = { capabilities: ["experiments"], dryRun: false };
 const base = "/api/experiments";
 const units = ["a", "b", "c", "d", "e", "f", "g", "h"];
 const variantsOf = (old: number) => [
@@ -11,13 +10,8 @@ const variantsOf = (old: number) => [
 /** Starts an experiment with two variants, and returns its path. */
 async function startExperiment(context: CaseContext): Promise<string> {
   const { id } = await context.data("POST", base, {
-    ...{
-      key: context.name().replaceAll("_", "-"),
-      score_window_s: 3600,
-      planned_units: 1000,
-      variants: variantsOf(50),
-    },
-    metrics: [{ key: "bought", type: "proportion" }],
+    ...{ key: context.name().replaceAll("_", "-"), score_window_s: 3600, planned_units: 1000 },
+    ...{ variants: variantsOf(50), metrics: [{ key: "bought", type: "proportion" }] },
   });
   await context.data("POST", `${base}/${id}/start`, {});
   return `${base}/${id}`;
@@ -27,16 +21,15 @@ const assign = (context: CaseContext, path: string, unit: string): Promise<Json>
   context.data("POST", `${path}/assign`, { unit });
 
 /** Cases about experiments. */
-export const experimentsSuite: ConformanceSuite = {
+export const experimentsSuite: SuiteSource = {
   id: "experiments",
   name: "Experiments",
   description: "How units are assigned to variants, and what counts as their outcome.",
   version: 1,
-  cases: [
-    {
-      id: "experiment.sticky-assignment",
+  defaults: { capabilities: ["experiments"], dryRun: false },
+  cases: {
+    "experiment.sticky-assignment": {
       guarantee: "A unit keeps its variant, also after the weights have changed.",
-      ...sandbox,
       async run(context) {
         const path = await startExperiment(context);
         const assignAll = async () =>
@@ -46,10 +39,8 @@ export const experimentsSuite: ConformanceSuite = {
         context.expect("every unit keeps its variant", (await assignAll()) === first, true);
       },
     },
-    {
-      id: "experiment.receipt-verifiable",
+    "experiment.receipt-verifiable": {
       guarantee: "Anybody can verify the receipt of an assignment, and a forged one is found.",
-      ...sandbox,
       async run(context) {
         const { receipt } = await assign(context, await startExperiment(context), "a");
         const verify = async (token: string) =>
@@ -61,10 +52,8 @@ export const experimentsSuite: ConformanceSuite = {
         context.expect("a forged receipt is valid", await verify(forged), false);
       },
     },
-    {
-      id: "experiment.score-once",
+    "experiment.score-once": {
       guarantee: "A score counts once, and only for a unit that was exposed.",
-      ...sandbox,
       async run(context) {
         const path = await startExperiment(context);
         await assign(context, path, "a");
@@ -77,10 +66,8 @@ export const experimentsSuite: ConformanceSuite = {
         context.expect("a score of a unit that was never exposed", unknown.status < 300, false);
       },
     },
-    {
-      id: "experiment.decision-applies",
+    "experiment.decision-applies": {
       guarantee: "After the decision everybody gets the decided variant.",
-      ...sandbox,
       async run(context) {
         const path = await startExperiment(context);
         await context.data("POST", `${path}/complete`, { variant: "new", reason: "conformance" });
@@ -89,5 +76,5 @@ export const experimentsSuite: ConformanceSuite = {
         context.expect("its reason", reason, "decided");
       },
     },
-  ],
+  },
 };

@@ -2,7 +2,7 @@
  * The suites, one file each. Ids of cases are stable: a case that changes its meaning gets a new id, and a suite whose cases
  * change gets a new version.
  */
-import type { ConformanceSuite } from "../sandbox/index.ts";
+import type { ConformanceSuite, SuiteSource } from "../sandbox/index.ts";
 import { accessSuite } from "./access.ts";
 import { admissionSuite } from "./admission.ts";
 import { bridgeSuite } from "./bridge.ts";
@@ -13,7 +13,7 @@ import { mcpSuite } from "./mcp.ts";
 import { runtimeSuite } from "./runtime.ts";
 import { workerProtocolSuite } from "./worker-protocol.ts";
 
-export const conformanceSuites: readonly ConformanceSuite[] = [
+const sources: readonly SuiteSource[] = [
   runtimeSuite,
   bridgeSuite,
   workerProtocolSuite,
@@ -24,3 +24,8 @@ export const conformanceSuites: readonly ConformanceSuite[] = [
   deliverySuite,
   experimentsSuite,
 ];
+
+export const conformanceSuites: readonly ConformanceSuite[] = sources.map(({ defaults, cases, ...suite }) => ({
+  ...suite,
+  cases: Object.entries(cases).map(([id, each]) => ({ id, ...defaults, ...each })),
+}));

@@ -1,6 +1,5 @@
-import type { CallerName, CaseContext, ConformanceSuite, Json } from "../sandbox/index.ts";
+import type { CallerName, CaseContext, Json, SuiteSource } from "../sandbox/index.ts";
 
-const capabilities = ["mcp"];
 const revision = "2025-11-25";
 
 /** Sends a message as a client of the protocol does. */
@@ -22,59 +21,44 @@ async function listTools(context: CaseContext, as: CallerName): Promise<Json[]> 
 }
 
 /** Cases about the Model Context Protocol. */
-export const mcpSuite: ConformanceSuite = {
+export const mcpSuite: SuiteSource = {
   id: "mcp",
   name: "Model Context Protocol",
   description: "How language models find and call tools, and what keeps them within the caller's access.",
   version: 1,
-  cases: [
-    {
-      id: "mcp.initialize",
+  defaults: { capabilities: ["mcp"], dryRun: true },
+  cases: {
+    "mcp.initialize": {
       guarantee: "A client and the service agree on a revision of the protocol.",
-      ...{ capabilities, dryRun: true },
       async run(context) {
-        const params = {
-          protocolVersion: revision,
-          capabilities: {},
-          clientInfo: { name: "conformance", version: "1" },
-        };
+        const clientInfo = { name: "conformance", version: "1" };
+        const params = { protocolVersion: revision, capabilities: {}, clientInfo };
         const { status, body } = await sendMessage(context, "initialize", params);
         context.expect("status", status, 200);
         context.expect("revision", body?.result?.protocolVersion ?? "", revision);
         context.expect("it has tools", body?.result?.capabilities?.tools !== undefined, true);
       },
     },
-    {
-      id: "mcp.tools-list-authz",
+    "mcp.tools-list-authz": {
       guarantee: "The list of tools contains what the caller may use, and calls beyond it are refused.",
-      ...{ capabilities, dryRun: true },
       offBy: (config) => (config["authz.provider"] === "builtin" ? undefined : "authz.provider"),
       async run(context) {
         const tools = await listTools(context, "viewer");
         context.expect("a viewer has tools", tools.length > 0, true);
-        context.expect(
-          "all of them only read",
-          tools.every(({ annotations }) => annotations?.readOnlyHint === true),
-          true,
-        );
+        const isReading = tools.every(({ annotations }) => annotations?.readOnlyHint === true);
+        context.expect("all of them only read", isReading, true);
         context.expect("tools of a caller without scopes", (await listTools(context, "stranger")).length, 0);
-        const denied = await sendMessage(
-          context,
-          "tools/call",
-          { name: "list_pools", arguments: {} },
-          { as: "stranger" },
-        );
+        const call = { name: "list_pools", arguments: {} };
+        const denied = await sendMessage(context, "tools/call", call, { as: "stranger" });
         const refusal = denied.body?.result?.isError ? denied.body.result.content[0].text : "{}";
         context.expect("a call without the scope", JSON.parse(refusal).errorCode, "PERMISSION_DENIED");
         const unknown = await sendMessage(context, "tools/list", {}, { as: "nobody" });
         context.expect("a list without credentials", unknown.code, "UNAUTHENTICATED");
       },
     },
-    {
-      id: "mcp.call-equals-rest",
+    "mcp.call-equals-rest": {
       guarantee: "A tool returns what the REST operation returns.",
       capabilities: ["mcp", "pools"],
-      dryRun: true,
       async run(context) {
         const { body } = await sendMessage(context, "tools/call", { name: "list_pools", arguments: { limit: 5 } });
         const rest = await context.send("GET", "/api/pools?limit=5", { as: "viewer" });
@@ -84,10 +68,8 @@ export const mcpSuite: ConformanceSuite = {
         context.expect("the results are equal", JSON.stringify(ofTool) === JSON.stringify(ofRest), true);
       },
     },
-    {
-      id: "mcp.foreign-host-refused",
+    "mcp.foreign-host-refused": {
       guarantee: "A web page of another site cannot reach the endpoint through a browser.",
-      ...{ capabilities, dryRun: true },
       offBy: (config) => (config["api.allowed_hosts"].includes("*") ? "api.allowed_hosts" : undefined),
       async run(context) {
         const host = await sendMessage(context, "tools/list", {}, { headers: { host: "attacker.invalid" } });
@@ -97,10 +79,8 @@ export const mcpSuite: ConformanceSuite = {
         context.expect("a foreign origin", page.code, "PERMISSION_DENIED");
       },
     },
-    {
-      id: "mcp.bad-version-400",
+    "mcp.bad-version-400": {
       guarantee: "A revision of the protocol that is not supported is refused.",
-      ...{ capabilities, dryRun: true },
       async run(context) {
         const headers = { "mcp-protocol-version": "2025-03-26" };
         const { status, body } = await sendMessage(context, "tools/list", {}, { headers });
@@ -108,10 +88,8 @@ export const mcpSuite: ConformanceSuite = {
         context.expect("error code of JSON-RPC", body?.error?.code ?? 0, -32_022);
       },
     },
-    {
-      id: "mcp.no-stream-payload-tools",
+    "mcp.no-stream-payload-tools": {
       guarantee: "No tool reads or writes payloads of workflow streams.",
-      ...{ capabilities, dryRun: true },
       async run(context) {
         const tools = await listTools(context, "viewer");
         context.expect("there are tools", tools.length > 0, true);
@@ -122,5 +100,5 @@ export const mcpSuite: ConformanceSuite = {
         }
       },
     },
-  ],
+  },
 };

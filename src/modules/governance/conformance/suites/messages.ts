@@ -1,9 +1,9 @@
-import type { ConformanceCase, Json } from "../sandbox/index.ts";
+import type { CaseSource, Json } from "../sandbox/index.ts";
 import { readEventIds } from "./steps/event-steps.ts";
 import {
   createNotification,
   createSubscriber,
-  notifications,
+  notificationCapabilities,
   readOutbox,
   readRun,
   sendMail,
@@ -12,12 +12,10 @@ import {
 } from "./steps/notification-steps.ts";
 
 /** Cases about the form of messages, when they are sent, and how a page follows them. */
-export const messageCases: readonly ConformanceCase[] = [
-  {
-    id: "delivery.layout",
+export const messageCases: Readonly<Record<string, CaseSource>> = {
+  "delivery.layout": {
     guarantee: "A layout wraps the message of a trigger that names it.",
-    ...notifications,
-    capabilities: [...notifications.capabilities, "layouts"],
+    capabilities: [...notificationCapabilities, "layouts"],
     async run(context) {
       const notification = await createNotification(context);
       const layout = { channel: "email", name: context.name(), body: "<main>{{content}}</main>" };
@@ -27,8 +25,7 @@ export const messageCases: readonly ConformanceCase[] = [
       context.expect("the mail", message?.html ?? "", "<main><p>first</p></main>");
     },
   },
-  {
-    id: "delivery.throttle",
+  "delivery.throttle": {
     guarantee: "A throttle lets as many triggers through as its limit, and says that it stopped the others.",
     ...stepped,
     async run(context) {
@@ -43,10 +40,8 @@ export const messageCases: readonly ConformanceCase[] = [
       context.expect("reasons of the ends", reasons.join(), ",throttled");
     },
   },
-  {
-    id: "delivery.quiet-hours",
+  "delivery.quiet-hours": {
     guarantee: "Quiet hours follow the clocks of the subscriber's time zone.",
-    ...notifications,
     async run(context) {
       const { subscriber, ...rest } = await createNotification(context);
       const berliner = { ...rest, subscriber: { ...subscriber, timezone: "Europe/Berlin" } };
@@ -63,23 +58,18 @@ export const messageCases: readonly ConformanceCase[] = [
       context.expect("an hour later", await reasonAt("2027-03-29T08:30:00Z"), "allowed_default");
     },
   },
-  {
-    id: "delivery.inbox-stream",
+  "delivery.inbox-stream": {
     guarantee: "A follower of an inbox that reconnects gets every later message.",
-    ...notifications,
     async run(context) {
       const in_app = { title: "Conformance", body: "{{payload.text}}" };
       const created = await createNotification(context, [], { in_app });
       const { path, notification } = await createSubscriber(context, created);
       const send = (text: string) =>
         context.data("POST", triggerPath, { ...notification, channels: ["in_app"], payload: { text } });
-      const follow = async (count: number, headers: Record<string, string>): Promise<string> =>
-        (
-          await context.send("GET", `${path}/inbox:watch`, {
-            headers,
-            isEnough: (text) => readEventIds(text).length >= count,
-          })
-        ).text;
+      const follow = async (count: number, headers: Record<string, string>): Promise<string> => {
+        const isEnough = (text: string) => readEventIds(text).length >= count;
+        return (await context.send("GET", `${path}/inbox:watch`, { headers, isEnough })).text;
+      };
       await send("first");
       // A stream with an id that is unknown starts with a snapshot.
       const [id = ""] = readEventIds(await follow(1, { "last-event-id": "unknown" }));
@@ -90,4 +80,4 @@ export const messageCases: readonly ConformanceCase[] = [
       context.expect("messages after the first", seen.join(), "second,third");
     },
   },
-];
+};

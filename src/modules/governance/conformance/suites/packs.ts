@@ -4,13 +4,13 @@ import {
   readPrivateKey,
   signStatement,
 } from "../../../../platform/crypto/index.ts";
-import type { CaseContext, ConformanceCase, Json } from "../sandbox/index.ts";
+import type { CaseContext, CaseSource, Json } from "../sandbox/index.ts";
 import { createPool } from "./steps/pool-steps.ts";
 
-const marketplace = { capabilities: ["marketplace", "workflows"], dryRun: false };
+const marketplace = { capabilities: ["marketplace", "workflows"] };
 const packs = "/api/v2/marketplace/packs";
 const installations = "/api/v2/marketplace/installations";
-const evidence = { capabilities: ["rollout_evidence", "environments"], dryRun: false };
+const evidence = { capabilities: ["rollout_evidence", "environments"] };
 const evidenceBase = "/api/rollout-evidence";
 
 /** Registers a publisher, and returns what signs its packs of workflows with these steps. */
@@ -56,9 +56,8 @@ async function createEvidence(context: CaseContext) {
 }
 
 /** Cases about packs of the marketplace and packs of evidence. */
-export const packCases: readonly ConformanceCase[] = [
-  {
-    id: "access.pack-signed",
+export const packCases: Readonly<Record<string, CaseSource>> = {
+  "access.pack-signed": {
     guarantee: "A pack that was changed after its publisher signed it is refused.",
     ...marketplace,
     async run(context) {
@@ -70,10 +69,9 @@ export const packCases: readonly ConformanceCase[] = [
       context.expect("status of the signed pack", (await publish(signed)).status, 200);
     },
   },
-  {
-    id: "access.pack-atomic",
+  "access.pack-atomic": {
     guarantee: "The installation of a pack creates all of its records, or none.",
-    ...{ ...marketplace, capabilities: [...marketplace.capabilities, "pools"] },
+    capabilities: [...marketplace.capabilities, "pools"],
     async run(context) {
       const sign = await createPublisher(context);
       const pool = context.name("pool");
@@ -87,8 +85,7 @@ export const packCases: readonly ConformanceCase[] = [
         context.expect(`status of the ${name} record`, (await readDefinition(context, name)).status, 200);
     },
   },
-  {
-    id: "access.pack-rollback",
+  "access.pack-rollback": {
     guarantee: "The rollback of an upgrade restores the records of a pack as they were.",
     ...marketplace,
     async run(context) {
@@ -105,8 +102,7 @@ export const packCases: readonly ConformanceCase[] = [
       context.expect("the rollback restores it", (await readRecord()) === before, true);
     },
   },
-  {
-    id: "access.evidence-verifiable",
+  "access.evidence-verifiable": {
     guarantee: "Anybody can verify a receipt of evidence, and a changed one is found.",
     ...evidence,
     async run(context) {
@@ -120,8 +116,7 @@ export const packCases: readonly ConformanceCase[] = [
       context.expect("a changed receipt is valid", await verify({ ...envelope, payload }), false);
     },
   },
-  {
-    id: "access.evidence-gate",
+  "access.evidence-gate": {
     guarantee:
       "The gate of an evidence pack is open after a check that passed, and closed after a later one that failed.",
     ...evidence,
@@ -134,4 +129,4 @@ export const packCases: readonly ConformanceCase[] = [
       context.expect("after a later one that failed", await gate(), "closed");
     },
   },
-];
+};

@@ -1,7 +1,5 @@
-import type { CaseContext, ConformanceCase, Json } from "../sandbox/index.ts";
+import type { CaseContext, CaseSource, Json } from "../sandbox/index.ts";
 import { completeItem, createPool, leaseAll, leaseOne, readItem, routeItem } from "./steps/pool-steps.ts";
-
-const queues = { capabilities: ["queues"], dryRun: false };
 
 /** Routes an item and returns its id. */
 async function route(context: CaseContext, poolId: string, fields: object = {}): Promise<string> {
@@ -21,11 +19,9 @@ async function readStates(context: CaseContext, poolId: string, itemIds: readonl
 }
 
 /** Cases about what callers and recipients do with items. */
-export const queueControlCases: readonly ConformanceCase[] = [
-  {
-    id: "worker.dependency-order",
+export const queueControlCases: Readonly<Record<string, CaseSource>> = {
+  "worker.dependency-order": {
     guarantee: "An item that waits for another one is leased when that one is completed, and not before.",
-    ...queues,
     async run(context) {
       const poolId = await createPool(context, {});
       const first = await route(context, poolId);
@@ -37,10 +33,8 @@ export const queueControlCases: readonly ConformanceCase[] = [
       context.expect("the second follows", (await leaseOne(context, poolId)).queue_item_id === second, true);
     },
   },
-  {
-    id: "worker.result-kept",
+  "worker.result-kept": {
     guarantee: "The result of an item is returned to the caller that waits for it.",
-    ...queues,
     async run(context) {
       const poolId = await createPool(context, {});
       await routeItem(context, poolId);
@@ -53,27 +47,20 @@ export const queueControlCases: readonly ConformanceCase[] = [
       context.expect("result", result?.pages ?? 0, 5);
     },
   },
-  {
-    id: "worker.pause-holds-items",
+  "worker.pause-holds-items": {
     guarantee: "A paused queue accepts items and leases none.",
-    ...queues,
     async run(context) {
       const poolId = await createPool(context, {});
       await context.send("POST", `/api/queues/${poolId}/pause`, { body: { reason: "conformance" } });
       context.expect("outcome of an item", (await routeItem(context, poolId)).outcome, "queued");
       context.expect("items that are leased", (await leaseAll(context, poolId, 0)).length, 0);
       await context.send("POST", `/api/queues/${poolId}/resume`, { body: {} });
-      context.expect(
-        "state after the resumption",
-        (await completeItem(context, await leaseOne(context, poolId))).state,
-        "completed",
-      );
+      const { state } = await completeItem(context, await leaseOne(context, poolId));
+      context.expect("state after the resumption", state, "completed");
     },
   },
-  {
-    id: "worker.strict-order",
+  "worker.strict-order": {
     guarantee: "A queue with strict priorities leases the highest one first.",
-    ...queues,
     async run(context) {
       const poolId = await createPool(context, { queue: { order: "strict_priority" } });
       for (const priority of [0, 1, 9]) await route(context, poolId, { priority });
@@ -81,11 +68,9 @@ export const queueControlCases: readonly ConformanceCase[] = [
       context.expect("priorities in the order of leases", leased.map(({ priority }) => priority ?? 0).join(), "9,1,0");
     },
   },
-  {
-    id: "worker.paused-recipient",
+  "worker.paused-recipient": {
     guarantee: "A paused recipient is never chosen.",
     capabilities: ["routing"],
-    dryRun: false,
     async run(context) {
       const { id: poolId } = await context.data("POST", "/api/pools", { name: context.name(), strategy: "priority" });
       const add = async (name: string, priority: number): Promise<string> =>
@@ -96,11 +81,9 @@ export const queueControlCases: readonly ConformanceCase[] = [
       context.expect("then the second", (await routeItem(context, poolId)).recipient_id === second, true);
     },
   },
-  {
-    id: "worker.explanation",
+  "worker.explanation": {
     guarantee: "An explanation says why a recipient did not get an item, and what the item waits for.",
     capabilities: ["explanations", "routing"],
-    dryRun: false,
     async run(context) {
       const poolId = await createPool(context, {});
       const recipients = `/api/pools/${poolId}/recipients`;
@@ -113,11 +96,9 @@ export const queueControlCases: readonly ConformanceCase[] = [
       context.expect("what the item waits for", waits[0]?.code ?? "", "waiting_for_worker");
     },
   },
-  {
-    id: "worker.offer-declined",
+  "worker.offer-declined": {
     guarantee: "An item that its recipient declines is offered to the next one, and uses up no attempt.",
     capabilities: ["reservations"],
-    dryRun: false,
     async run(context) {
       const { id: poolId } = await context.data("POST", "/api/pools", {
         ...{ name: context.name(), strategy: "priority", config: { reservation: { timeout_s: 300 } } },
@@ -132,31 +113,22 @@ export const queueControlCases: readonly ConformanceCase[] = [
       };
       const { offer_number } = await offerTo(first);
       await context.send("POST", `${item}/decline`, { body: { recipient_id: first, offer_number } });
-      const next = await offerTo(second);
-      const accepted = await context.data("POST", `${item}/accept`, {
-        recipient_id: second,
-        offer_number: next.offer_number,
-      });
+      const next = { recipient_id: second, offer_number: (await offerTo(second)).offer_number };
+      const accepted = await context.data("POST", `${item}/accept`, next);
       context.expect("number of the attempt", accepted.attempt, 1);
       const late = await context.send("POST", `${item}/accept`, { body: { recipient_id: first, offer_number } });
       context.expect("the first can accept it after all", late.status < 300, false);
     },
   },
-  {
-    id: "worker.schedule",
+  "worker.schedule": {
     guarantee: "A schedule follows the clocks of its time zone, and a run of it routes one item.",
     capabilities: ["schedules", "queues"],
-    dryRun: false,
     async run(context) {
       const poolId = await createPool(context, {});
       const timing = { cron: "0 9 * * 1-5", timezone: "Europe/Berlin" };
       const item = { pool_id: poolId, type: "report" };
-      const { times } = await context.data("POST", "/api/schedules:preview", {
-        timing,
-        item,
-        after: "2027-03-26T00:00:00Z",
-        count: 2,
-      });
+      const asked = { timing, item, after: "2027-03-26T00:00:00Z", count: 2 };
+      const { times } = await context.data("POST", "/api/schedules:preview", asked);
       context.expect("a time in winter", times[0] ?? "", "2027-03-26T08:00:00Z");
       context.expect("a time in summer", times[1] ?? "", "2027-03-29T07:00:00Z");
       // A limit that would refuse the item of the schedule, in the background, refuses this one.
@@ -172,10 +144,8 @@ export const queueControlCases: readonly ConformanceCase[] = [
       await context.data("DELETE", `/api/schedules/${id}`);
     },
   },
-  {
-    id: "worker.bulk-preview",
+  "worker.bulk-preview": {
     guarantee: "The preview of a bulk operation counts the items that it would change, and changes none.",
-    ...queues,
     async run(context) {
       const { poolId, itemIds, cancelMails } = await routeMails(context);
       const { count } = await context.data("POST", `/api/queues/${poolId}/bulk-operations:preview`, cancelMails);
@@ -183,10 +153,8 @@ export const queueControlCases: readonly ConformanceCase[] = [
       context.expect("states of the items", await readStates(context, poolId, itemIds), "ready,ready,ready");
     },
   },
-  {
-    id: "worker.bulk-operation",
+  "worker.bulk-operation": {
     guarantee: "A bulk operation changes the items that match its filter, and no others.",
-    ...queues,
     async run(context) {
       const { poolId, itemIds, cancelMails } = await routeMails(context);
       const { id } = await context.data("POST", `/api/queues/${poolId}/bulk-operations`, cancelMails);
@@ -196,4 +164,4 @@ export const queueControlCases: readonly ConformanceCase[] = [
       context.expect("states of the items", await readStates(context, poolId, itemIds), "cancelled,cancelled,ready");
     },
   },
-];
+};

@@ -1,4 +1,4 @@
-import type { ConformanceCase, Json } from "../sandbox/index.ts";
+import type { CaseSource, Json } from "../sandbox/index.ts";
 import { createKey } from "./steps/key-steps.ts";
 import {
   completeTask,
@@ -11,48 +11,33 @@ import {
   startRun,
 } from "./steps/workflow-steps.ts";
 
-const sandbox = { capabilities: ["workflows"], dryRun: false };
 const waitForGo = (id: string) => ({ id, wait_event: { event: "go", timeout: "10m" } });
 
 /** Cases about what callers and people do with runs. */
-export const runControlCases: readonly ConformanceCase[] = [
-  {
-    id: "runtime.signal-once",
+export const runControlCases: Readonly<Record<string, CaseSource>> = {
+  "runtime.signal-once": {
     guarantee: "An event that is sent twice with its id is consumed once, and a run that has ended takes none.",
-    ...sandbox,
     async run(context) {
       const { id } = await startRun(context, await publish(context, [waitForGo("first"), waitForGo("second")]));
-      context.expect(
-        "the first is a duplicate",
-        (await signalRun(context, id, "go", { event_id: "1" })).duplicate,
-        false,
-      );
-      context.expect(
-        "the second is a duplicate",
-        (await signalRun(context, id, "go", { event_id: "1" })).duplicate,
-        true,
-      );
+      const signal = (event_id: string) => signalRun(context, id, "go", { event_id });
+      context.expect("the first is a duplicate", (await signal("1")).duplicate, false);
+      context.expect("the second is a duplicate", (await signal("1")).duplicate, true);
       const { status } = await context.data("GET", `/api/workflow-runs/${id}`);
       context.expect("status after the repeat", status, "waiting");
-      await signalRun(context, id, "go", { event_id: "2" });
+      await signal("2");
       context.expect("status after another event", (await readEndedRun(context, id)).status, "succeeded");
       const late = await context.send("POST", `/api/workflow-runs/${id}/signal`, { body: { event: "go" } });
       context.expect("an event after the end", late.code, "FAILED_PRECONDITION");
     },
   },
-  {
-    id: "runtime.approval-quorum",
+  "runtime.approval-quorum": {
     guarantee: "An approval takes as many people as it says, each of whom counts once and may decide.",
-    ...sandbox,
     async run(context) {
       const by = ["role:admin", "role:workflow_approver"];
       const steps = [{ id: "approve", approval: { by, quorum: 2, timeout: "10m", title: "Conformance" } }];
       const { id } = await startRun(context, await publish(context, steps));
-      const decide = (options: object = {}) =>
-        context.send("POST", `/api/workflow-runs/${id}/approvals/approve/decide`, {
-          ...options,
-          body: { approved: true },
-        });
+      const path = `/api/workflow-runs/${id}/approvals/approve/decide`;
+      const decide = (options: object = {}) => context.send("POST", path, { ...options, body: { approved: true } });
       const { caller } = await createKey(context, "workflow_approver");
       context.expect("a decision without the scope", (await decide({ as: "viewer" })).code, "PERMISSION_DENIED");
       context.expect("status after one decision", (await decide()).body?.data?.status ?? "", "waiting");
@@ -60,10 +45,8 @@ export const runControlCases: readonly ConformanceCase[] = [
       context.expect("status after two decisions", (await decide(caller)).body?.data?.status ?? "", "succeeded");
     },
   },
-  {
-    id: "runtime.pause-holds-work",
+  "runtime.pause-holds-work": {
     guarantee: "A paused run starts no step, and continues where it was.",
-    ...sandbox,
     async run(context) {
       const queue = context.name();
       const steps = [waitForGo("go"), { id: "work", task: { queue, type: "work" } }];
@@ -72,18 +55,13 @@ export const runControlCases: readonly ConformanceCase[] = [
       await signalRun(context, id, "go");
       context.expect("tasks of the paused run", (await findTasks(context, queue, 1)).length, 0);
       await context.send("POST", `/api/workflow-runs/${id}/resume`, { body: {} });
-      context.expect(
-        "report after the resumption",
-        await completeTask(context, await pollTask(context, queue), {}),
-        "completed",
-      );
+      const report = await completeTask(context, await pollTask(context, queue), {});
+      context.expect("report after the resumption", report, "completed");
       context.expect("status of the run", (await readEndedRun(context, id)).status, "succeeded");
     },
   },
-  {
-    id: "runtime.run-key-unique",
+  "runtime.run-key-unique": {
     guarantee: "While a run with a key is in progress, a start with the key is the same run.",
-    ...sandbox,
     async run(context) {
       const definition = await publish(context, [waitForGo("go")]);
       const start = () => context.data("POST", "/api/workflow-runs", { definition, run_key: "k" });
@@ -94,10 +72,8 @@ export const runControlCases: readonly ConformanceCase[] = [
       context.expect("a start after the end is a new run", (await start()).started, true);
     },
   },
-  {
-    id: "runtime.event-trigger",
+  "runtime.event-trigger": {
     guarantee: "An event that matches a trigger starts one run, and others start none.",
-    ...sandbox,
     async run(context) {
       const definition = await publish(context, [waitForGo("go")]);
       const condition = `event.subject == "${definition}" && event.data.n > 1`;
@@ -113,10 +89,8 @@ export const runControlCases: readonly ConformanceCase[] = [
       context.expect("keys of the runs", runs.map(({ run_key }: Json) => run_key).join(), "n-2");
     },
   },
-  {
-    id: "runtime.retry-and-catch",
+  "runtime.retry-and-catch": {
     guarantee: "A failing task is attempted as often as its policy says, and its error is caught then.",
-    ...sandbox,
     async run(context) {
       const queue = context.name();
       const catches = [{ on: ["quota"], steps: [{ id: "fallback", transform: { by: "fallback" } }] }];
@@ -133,10 +107,8 @@ export const runControlCases: readonly ConformanceCase[] = [
       context.expect("its output is that of the fallback", run.output ?? "", "fallback");
     },
   },
-  {
-    id: "runtime.explanation",
+  "runtime.explanation": {
     guarantee: "A run says what it waits for, and a queue that nobody serves is named.",
-    ...sandbox,
     async run(context) {
       const steps = [waitForGo("go"), { id: "work", task: { queue: context.name(), type: "work" } }];
       const { id } = await startRun(context, await publish(context, steps));
@@ -147,19 +119,15 @@ export const runControlCases: readonly ConformanceCase[] = [
       context.expect("reason afterwards", await context.until(explain, (code) => code === "no_worker"), "no_worker");
     },
   },
-  {
-    id: "runtime.compensation",
+  "runtime.compensation": {
     guarantee: "When a run fails, its completed steps are undone.",
-    ...sandbox,
     async run(context) {
       const queue = context.name();
       const task = { queue, type: "work" };
       const book = { id: "book", task, compensate: { task, with: { undo: "=steps.book.seat" } } };
       const fail = { id: "pay", fail: { code: "declined", message: "conformance" } };
-      const { id } = await startRun(
-        context,
-        await publish(context, [book, fail], undefined, { on_failure: "compensate" }),
-      );
+      const definition = await publish(context, [book, fail], undefined, { on_failure: "compensate" });
+      const { id } = await startRun(context, definition);
       await completeTask(context, await pollTask(context, queue), { seat: "12A" });
       const undo = await pollTask(context, queue);
       context.expect("what is undone", undo.input?.undo ?? "", "12A");
@@ -169,10 +137,8 @@ export const runControlCases: readonly ConformanceCase[] = [
       context.expect("its error", run.error?.code === "declined", true);
     },
   },
-  {
-    id: "runtime.dead-letter-replay",
+  "runtime.dead-letter-replay": {
     guarantee: "A failed run is a dead letter, and its replay continues at the step that failed.",
-    ...sandbox,
     async run(context) {
       const queue = context.name();
       const task = { queue, type: "work" };
@@ -195,4 +161,4 @@ export const runControlCases: readonly ConformanceCase[] = [
       context.expect("status of the replay", (await readEndedRun(context, replay_run_id)).status, "succeeded");
     },
   },
-];
+};

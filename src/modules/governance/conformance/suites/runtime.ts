@@ -1,4 +1,4 @@
-import type { ConformanceSuite } from "../sandbox/index.ts";
+import type { SuiteSource } from "../sandbox/index.ts";
 import { runControlCases } from "./run-control.ts";
 import { createTwice } from "./steps/repeat-steps.ts";
 import {
@@ -13,31 +13,27 @@ import {
 } from "./steps/workflow-steps.ts";
 import { streamCases } from "./streams.ts";
 
-const capabilities = ["workflows"];
 const waitForGo = { id: "go", wait_event: { event: "go", timeout: "10m" } };
 const quickRetry = { max_attempts: 2, initial: "100ms" };
 
 /** Cases about the engine that executes workflow runs. */
-export const runtimeSuite: ConformanceSuite = {
+export const runtimeSuite: SuiteSource = {
   id: "runtime",
   name: "Workflow runtime",
   description:
     "How workflow runs survive repeats, lost workers, early events and new versions, and what people do with them.",
   version: 4,
-  cases: [
-    {
-      id: "runtime.idempotent-replay",
+  defaults: { capabilities: ["workflows"], dryRun: false },
+  cases: {
+    "runtime.idempotent-replay": {
       guarantee: "A start that is repeated with its idempotency key is the same run.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const definition = await publish(context, [waitForGo]);
         await createTwice(context, "/api/workflow-runs", { definition }, { run_key: "other" }, (data) => data?.run?.id);
       },
     },
-    {
-      id: "runtime.kill-resume",
+    "runtime.kill-resume": {
       guarantee: "A run continues when the worker of a step disappears.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const queue = context.name();
         const step = { id: "work", task: { queue, type: "work" }, timeout: { attempt: "1m", heartbeat: "3s" } };
@@ -47,20 +43,15 @@ export const runtimeSuite: ConformanceSuite = {
         context.expect("number of the first attempt", abandoned.attempt, 1);
         const taken = await pollTask(context, queue, "second");
         context.expect("number of the second attempt", taken.attempt, 2);
-        context.expect(
-          "report of the second worker",
-          await completeTask(context, taken, { by: "second" }),
-          "completed",
-        );
+        const report = await completeTask(context, taken, { by: "second" });
+        context.expect("report of the second worker", report, "completed");
         const run = await readEndedRun(context, id);
         context.expect("status of the run", run.status, "succeeded");
         context.expect("its output is that of the second worker", run.output ?? "", "second");
       },
     },
-    {
-      id: "runtime.lease-fencing",
+    "runtime.lease-fencing": {
       guarantee: "A worker that lost its task cannot complete the step.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const queue = context.name();
         const step = { id: "work", task: { queue, type: "work" }, timeout: { attempt: "1m" }, retry: quickRetry };
@@ -70,19 +61,14 @@ export const runtimeSuite: ConformanceSuite = {
         await failTask(context, first, { retry_after_s: 0 });
         const second = await pollTask(context, queue, "second");
         context.expect("report of the first worker", await completeTask(context, first, { by: "first" }), "stale");
-        context.expect(
-          "report of the second worker",
-          await completeTask(context, second, { by: "second" }),
-          "completed",
-        );
+        const report = await completeTask(context, second, { by: "second" });
+        context.expect("report of the second worker", report, "completed");
         const run = await readEndedRun(context, id);
         context.expect("the run's output is that of the second worker", run.output ?? "", "second");
       },
     },
-    {
-      id: "runtime.wait-before-event",
+    "runtime.wait-before-event": {
       guarantee: "An event that arrives before a run waits for it is not lost.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const early = { id: "early", wait_event: { event: "early", timeout: "10m" } };
         const definition = await publish(context, [waitForGo, early]);
@@ -94,10 +80,8 @@ export const runtimeSuite: ConformanceSuite = {
         context.expect("status after the other event", (await readEndedRun(context, id)).status, "succeeded");
       },
     },
-    {
-      id: "runtime.timer-fires-once",
+    "runtime.timer-fires-once": {
       guarantee: "A timer fires once, and not before its time.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const definition = await publish(context, [{ id: "nap", wait_timer: { for: "1s" } }]);
         const { id, created_at } = await startRun(context, definition);
@@ -110,10 +94,8 @@ export const runtimeSuite: ConformanceSuite = {
         context.expect("how often its step completed", count("step_completed"), 1);
       },
     },
-    {
-      id: "runtime.version-pinned",
+    "runtime.version-pinned": {
       guarantee: "A run keeps the version of the definition that it was started with.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const definition = await publish(context, [waitForGo], "first version");
         const { id } = await startRun(context, definition);
@@ -126,10 +108,8 @@ export const runtimeSuite: ConformanceSuite = {
         context.expect("output of the earlier run", run.output ?? "", "first version");
       },
     },
-    {
-      id: "runtime.cancel-stops-work",
+    "runtime.cancel-stops-work": {
       guarantee: "A cancelled run ends, and the report of a worker that still works for it changes nothing.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const queue = context.name();
         const step = { id: "work", task: { queue, type: "work" }, timeout: { attempt: "1m" } };
@@ -142,5 +122,5 @@ export const runtimeSuite: ConformanceSuite = {
     },
     ...runControlCases,
     ...streamCases,
-  ],
+  },
 };

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import type { CaseContext, ConformanceCase, Json } from "../sandbox/index.ts";
+import type { CaseContext, CaseSource, Json } from "../sandbox/index.ts";
 import { readEventIds } from "./steps/event-steps.ts";
 import { createTwice } from "./steps/repeat-steps.ts";
 import { publish, startRun } from "./steps/workflow-steps.ts";
 
-const sandbox = { capabilities: ["workflows", "workflow_streams"], dryRun: false };
+const sandbox = { capabilities: ["workflows", "workflow_streams"] };
 
 /** Creates a stream of a run that waits, and returns its path. */
 async function createStream(context: CaseContext, pins: object = {}): Promise<string> {
@@ -22,9 +22,8 @@ async function read(context: CaseContext, path: string, cursor: number): Promise
 }
 
 /** Cases about data streams of runs. */
-export const streamCases: readonly ConformanceCase[] = [
-  {
-    id: "runtime.stream-order",
+export const streamCases: Readonly<Record<string, CaseSource>> = {
+  "runtime.stream-order": {
     guarantee: "A stream has every record once, in order, and a cursor continues exactly after its record.",
     ...sandbox,
     async run(context) {
@@ -41,8 +40,7 @@ export const streamCases: readonly ConformanceCase[] = [
       context.expect("a record after the end", late.code, "STREAM_CLOSED");
     },
   },
-  {
-    id: "runtime.stream-pins",
+  "runtime.stream-pins": {
     guarantee: "What a stream must not contain is removed before it is stored, and unread records have a ceiling.",
     ...sandbox,
     async run(context) {
@@ -56,8 +54,7 @@ export const streamCases: readonly ConformanceCase[] = [
       context.expect("status after the acknowledgement", (await append({ n: 2 })).status, 200);
     },
   },
-  {
-    id: "runtime.stream-resume",
+  "runtime.stream-resume": {
     guarantee: "Server-sent events continue after Last-Event-ID without a gap or a repeat, and announce the end.",
     ...sandbox,
     async run(context) {
@@ -73,8 +70,7 @@ export const streamCases: readonly ConformanceCase[] = [
       context.expect("records after the first", readEventIds(await follow({ "last-event-id": "1" })).join(), "2,3");
     },
   },
-  {
-    id: "runtime.object-digest",
+  "runtime.object-digest": {
     guarantee: "An object has the announced bytes, and its record appears with the commit.",
     ...sandbox,
     async run(context) {
@@ -95,4 +91,4 @@ export const streamCases: readonly ConformanceCase[] = [
       context.expect("the download has the bytes", downloaded.text === bytes, true);
     },
   },
-];
+};

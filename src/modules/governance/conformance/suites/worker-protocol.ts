@@ -1,4 +1,4 @@
-import type { CaseContext, ConformanceSuite, Json } from "../sandbox/index.ts";
+import type { CaseContext, Json, SuiteSource } from "../sandbox/index.ts";
 import { queueControlCases } from "./queue-control.ts";
 import {
   completeItem,
@@ -15,7 +15,6 @@ import { createTwice } from "./steps/repeat-steps.ts";
 const hourMs = 3_600_000;
 /** Retries follow at once. */
 const quickRetry = { initial_ms: 1, max_ms: 1, jitter: 0 };
-const capabilities = ["queues"];
 
 /** Leases an item twice: the first attempt fails, the second is in progress. */
 async function leaseTwice(context: CaseContext): Promise<{ poolId: string; first: Json; second: Json }> {
@@ -31,16 +30,15 @@ const pathOf = ({ pool_id, queue_item_id }: Json, verb: string) =>
   `/api/queues/${pool_id}/items/${queue_item_id}/${verb}`;
 
 /** Cases about the protocol by which workers lease items and report results. */
-export const workerProtocolSuite: ConformanceSuite = {
+export const workerProtocolSuite: SuiteSource = {
   id: "worker-protocol",
   name: "Worker protocol",
   description: "How workers lease items of queues, extend leases and report results.",
   version: 5,
-  cases: [
-    {
-      id: "worker.lease-exclusive",
+  defaults: { capabilities: ["queues"], dryRun: false },
+  cases: {
+    "worker.lease-exclusive": {
       guarantee: "An item is leased to one worker at a time, however many workers ask for it.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const poolId = await createPool(context, {});
         const routed = await routeItems(context, poolId, 8);
@@ -50,10 +48,8 @@ export const workerProtocolSuite: ConformanceSuite = {
         context.expect("number of leased items", new Set(ids).size, routed.length);
       },
     },
-    {
-      id: "worker.heartbeat-extends",
+    "worker.heartbeat-extends": {
       guarantee: "A heartbeat extends the lease of an item.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const poolId = await createPool(context, {});
         await routeItems(context, poolId, 1);
@@ -65,10 +61,8 @@ export const workerProtocolSuite: ConformanceSuite = {
         context.expect("heartbeat with another token", stolen.code, "LEASE_LOST");
       },
     },
-    {
-      id: "worker.stale-token-refused",
+    "worker.stale-token-refused": {
       guarantee: "A worker whose lease has ended cannot report a result any more.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const { poolId, first, second } = await leaseTwice(context);
         const stale = await context.send("POST", pathOf(first, "complete"), { body: tokenOf(first) });
@@ -79,30 +73,23 @@ export const workerProtocolSuite: ConformanceSuite = {
         context.expect("completion with the current token", after, "completed");
       },
     },
-    {
-      id: "worker.complete-once",
+    "worker.complete-once": {
       guarantee: "A completion takes effect once; repeating it returns the same result.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const poolId = await createPool(context, {});
         await routeItems(context, poolId, 1);
         const leased = await leaseOne(context, poolId);
         const results = await Promise.all([1, 2, 3].map(() => completeItem(context, leased)));
-        context.expect(
-          "all reports agree",
-          results.every(({ state }) => state === "completed"),
-          true,
-        );
+        const areEqual = results.every(({ state }) => state === "completed");
+        context.expect("all reports agree", areEqual, true);
         const { throughput_today: counted } = await context.data("GET", `/api/queues/${poolId}/status`);
         context.expect("completions that are counted", counted, 1);
         const failed = await context.send("POST", pathOf(leased, "fail"), { body: tokenOf(leased) });
         context.expect("failure after the completion", failed.code, "LEASE_LOST");
       },
     },
-    {
-      id: "worker.retry-ceiling",
+    "worker.retry-ceiling": {
       guarantee: "A failing item is attempted as often as its pool allows, and not once more.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const poolId = await createPool(context, { retry: { ...quickRetry, max_attempts: 2 } });
         await routeItems(context, poolId, 1);
@@ -114,10 +101,8 @@ export const workerProtocolSuite: ConformanceSuite = {
         context.expect("items left to lease", (await leaseAll(context, poolId, 0)).length, 0);
       },
     },
-    {
-      id: "worker.dead-letter",
+    "worker.dead-letter": {
       guarantee: "An item that cannot succeed becomes a dead letter, and a retry brings it back.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const poolId = await createPool(context, {});
         const [itemId] = await routeItems(context, poolId, 1);
@@ -132,10 +117,8 @@ export const workerProtocolSuite: ConformanceSuite = {
         context.expect("dead letters left", (await listDeadLetters(context, poolId)).length, 0);
       },
     },
-    {
-      id: "worker.not-before",
+    "worker.not-before": {
       guarantee: "An item is not leased before its time, and does not hold back others.",
-      ...{ capabilities, dryRun: false },
       async run(context) {
         const poolId = await createPool(context, {});
         const not_before = new Date(Date.now() + hourMs).toISOString();
@@ -146,19 +129,14 @@ export const workerProtocolSuite: ConformanceSuite = {
         context.expect("it is the one that is due", leased[0]?.queue_item_id === due, true);
       },
     },
-    {
-      id: "worker.repeated-create",
+    "worker.repeated-create": {
       guarantee: "A pool that is created again with its idempotency key is the same pool.",
-      ...{ capabilities: ["pools"], dryRun: false },
-      run: (context) =>
-        createTwice(
-          context,
-          "/api/pools",
-          { name: context.name() },
-          { name: context.name("other") },
-          (data) => data?.id,
-        ),
+      capabilities: ["pools"],
+      async run(context) {
+        const [pool, other] = [{ name: context.name() }, { name: context.name("other") }];
+        await createTwice(context, "/api/pools", pool, other, (data) => data?.id);
+      },
     },
     ...queueControlCases,
-  ],
+  },
 };

@@ -4,11 +4,9 @@ import type { CaseContext, Json } from "../../sandbox/index.ts";
 /** The path of everything about notifications but triggers. */
 export const notificationPath = "/api/v2/notification";
 export const triggerPath = "/api/v2/notifications/trigger";
-/** Requirements of cases about notifications. */
-export const notifications = { capabilities: ["notifications", "subscribers"], dryRun: false };
-/** Requirements of cases about steps: runs through steps wait in the queue. */
+export const notificationCapabilities = ["notifications", "subscribers"];
+/** What turns cases about steps off: runs through steps wait in the queue. */
 export const stepped = {
-  ...notifications,
   offBy: ({ "notification.dispatch.queue": queue }: Config) =>
     queue === "none" ? "notification.dispatch.queue" : undefined,
 };
@@ -23,13 +21,10 @@ export async function createNotification(
   const name = context.name();
   const email = `${name}@conformance.invalid`;
   const content = { subject: "Conformance", body: "<p>{{payload.text}}</p>" };
-  await context.data("PUT", `${notificationPath}/workflows/${name}`, {
-    channels: { email: content, ...channels },
-    steps,
-  });
-  await context.data("POST", `${notificationPath}/integrations`, {
-    ...{ channel: "email", name, provider_key: "development", priority: 1 },
-  });
+  const workflow = { channels: { email: content, ...channels }, steps };
+  await context.data("PUT", `${notificationPath}/workflows/${name}`, workflow);
+  const integration = { channel: "email", name, provider_key: "development", priority: 1 };
+  await context.data("POST", `${notificationPath}/integrations`, integration);
   return { workflow_key: name, subscriber_external_id: name, subscriber: { email }, payload: { text: "first" } };
 }
 
@@ -43,10 +38,13 @@ export async function createSubscriber(
   return { path: `${notificationPath}/subscribers/${id}`, notification };
 }
 
-/** The messages to the subscriber of the case. */
-export async function readOutbox(context: CaseContext): Promise<Json[]> {
-  const messages = await context.data("GET", `${notificationPath}/outbox?limit=100`);
-  return messages.filter(({ recipient }: Json) => recipient.startsWith(`${context.name()}@`));
+/** The messages to the subscriber of the case, when there are as many as expected. */
+export async function readOutbox(context: CaseContext, expected = 0): Promise<Json[]> {
+  const read = async (): Promise<Json[]> => {
+    const messages = await context.data("GET", `${notificationPath}/outbox?limit=100`);
+    return messages.filter(({ recipient }: Json) => recipient.startsWith(`${context.name()}@`));
+  };
+  return context.until(read, ({ length }) => length >= expected);
 }
 
 /** Reads a run through the steps of a notification until it is right. */
