@@ -141,7 +141,6 @@ export async function createAreas(dependencies: Dependencies) {
     send: dependencies.ownRequests.send,
     tests: experiments.guardrailTests,
     artifacts: () => [...routing.artifacts, ...workflows.artifacts, ...connectors.artifacts],
-    findEnvironment: tenancy.findEnvironment,
     findIdentities({ sql, tenantId, principal }) {
       const { subject, memberId, email } = principal;
       const more = [memberId && `member:${memberId}`, email && `email:${email.toLowerCase()}`];

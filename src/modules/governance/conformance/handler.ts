@@ -23,6 +23,8 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
   readonly suites: ReadonlyMap<string, ConformanceSuite>;
 }
 
+const newestFirst = { newestFirst: true };
+
 export function conformanceHandlers(dependencies: Dependencies): Handlers<typeof Rpc> {
   const { service, suites } = dependencies;
   const toRunResponse = createMessageConverter(RunConformanceSuiteResponseSchema);
@@ -74,7 +76,7 @@ export function conformanceHandlers(dependencies: Dependencies): Handlers<typeof
       const environmentId = await environmentIdOf(context, request.environmentId);
       const inProduction = productionOf(principal);
       return context.page("runs", request, [environmentId, suiteId, state, inProduction], (wanted) =>
-        runStore(sql).list(tenantId, { environmentId, suiteId, state, inProduction }, wanted),
+        runStore(sql).listWhere(tenantId, { environmentId, suiteId, state, inProduction }, wanted, newestFirst),
       );
     },
 
@@ -87,11 +89,12 @@ export function conformanceHandlers(dependencies: Dependencies): Handlers<typeof
       const { suiteId, verdict } = request;
       const environmentId = await environmentIdOf(context, request.environmentId);
       const inProduction = productionOf(principal);
+      const filter = { environmentId, suiteId, verdict, inProduction };
       const page = await context.page(
         "reports",
         request,
-        [environmentId, suiteId, verdict, inProduction],
-        (wanted) => reportStore(sql).list(tenantId, { environmentId, suiteId, verdict, inProduction }, wanted),
+        Object.values(filter),
+        (wanted) => reportStore(sql).listWhere(tenantId, filter, wanted, newestFirst),
         ({ lastRunId }) => lastRunId,
       );
       return { ...page, reports: page.reports.map((report) => ({ ...fromReport(report), cases: [] })) };

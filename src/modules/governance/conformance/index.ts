@@ -8,7 +8,6 @@
 import { createHash } from "node:crypto";
 import { toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import type { Config } from "../../../config/index.ts";
 import type { Operation } from "../../../definitions/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
@@ -23,7 +22,7 @@ import { reportStore } from "./report-store.ts";
 import { createRunEnder } from "./run-end.ts";
 import { executeRunJob } from "./run-executor.ts";
 import type { SendRequest } from "./sandbox/index.ts";
-import { createConformanceService, type FindEnvironment } from "./service.ts";
+import { createConformanceService } from "./service.ts";
 import { conformanceSuites } from "./suites/index.ts";
 import { conformanceSweepJob } from "./sweep-job.ts";
 
@@ -32,7 +31,6 @@ export type { ConformanceReport } from "./domain/report.ts";
 export interface ConformanceParts extends PlatformServices {
   readonly events: EventRecorder;
   readonly scratchTenants: ScratchTenants;
-  readonly findEnvironment: FindEnvironment;
   /** The capabilities of this instance. */
   readonly capabilities: readonly CapabilitySource[];
   /** Sends requests to this instance. */
@@ -49,7 +47,8 @@ export function createConformance(parts: ConformanceParts) {
   const service = createConformanceService({
     ...parts,
     ...{ suites, ender, wakeJobs: () => jobs.wake() },
-    ...limitsOf(config),
+    timeoutS: config["conformance.run_timeout_s"],
+    openRunsMax: config["conformance.max_open_runs_per_tenant"],
   });
   const runCases = createCaseRunner({ ...parts, findCapabilityOff: createCapabilityCheck(parts.capabilities) });
   const runningMax = config["conformance.max_running_runs"];
@@ -67,13 +66,6 @@ export function createConformance(parts: ConformanceParts) {
       executeRunJob({ ...parts, suites, runCases, ender, runningMax, build: createBuildReader(parts) }),
       conformanceSweepJob({ ...parts, ender, retentionDays: config["conformance.retention_days"] }),
     ],
-  };
-}
-
-function limitsOf(config: Config) {
-  return {
-    timeoutS: config["conformance.run_timeout_s"],
-    openRunsMax: config["conformance.max_open_runs_per_tenant"],
   };
 }
 

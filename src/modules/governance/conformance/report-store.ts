@@ -1,21 +1,20 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import { recordTable } from "../../../platform/records/index.ts";
 import type { ConformanceReport } from "./domain/report.ts";
 import type { ConformanceRun } from "./domain/run.ts";
 
-export interface ReportFilter {
-  readonly environmentId: string;
-  readonly suiteId: string;
-  readonly verdict: string;
-  readonly inProduction: boolean | undefined;
-}
+const reports = recordTable<ConformanceReport>("conformance_reports", {
+  key: "last_run_id",
+  fixed: `id environment_id environment_key suite_id mode verdict content produced_count last_run_id first_produced_at
+    last_produced_at`,
+});
 
 export function reportStore(sql: Sql) {
-  const columns = sql`
-    id, environment_id, environment_key, suite_id, mode, verdict, content, produced_count, last_run_id,
-    first_produced_at, last_produced_at`;
+  const { columns, listWhere } = reports(sql);
   return {
+    listWhere,
+
     /** Stores a report that a run produced. The same content is one report, however often it is produced. */
     async upsert(
       { tenantId, environmentId, environmentKey, suiteId, mode, id: runId }: ConformanceRun,
@@ -54,17 +53,6 @@ export function reportStore(sql: Sql) {
         where tenant_id = ${tenantId} and environment_id = ${environmentId} and suite_id = ${suiteId} and mode = ${mode}
           and last_run_id < ${lastRunId}
         order by last_run_id desc limit 1`.first();
-    },
-
-    async list(tenantId: TenantId, filter: ReportFilter, page: Page): Promise<PageRows<ConformanceReport>> {
-      const { environmentId, suiteId, verdict, inProduction } = filter;
-      const where = sql`tenant_id = ${tenantId}
-        ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}
-        ${suiteId === "" ? sql`` : sql`and suite_id = ${suiteId}`}
-        ${verdict === "" ? sql`` : sql`and verdict = ${verdict}`}
-        ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
-      const selection = { columns, table: "conformance_reports", where, key: "last_run_id", newestFirst: true };
-      return readKeyset<ConformanceReport>(sql, selection, page);
     },
   };
 }

@@ -1,16 +1,8 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { lockFor, type Sql } from "../../../platform/db/index.ts";
-import type { Page } from "../../../platform/paging/index.ts";
 import { recordTable } from "../../../platform/records/index.ts";
+import type { ConformanceReport } from "./domain/report.ts";
 import { type ConformanceRun, nextState, type RunStep, statesBefore } from "./domain/run.ts";
-import type { Verdict } from "./domain/verdict.ts";
-
-export interface RunFilter {
-  readonly environmentId: string;
-  readonly suiteId: string;
-  readonly state: string;
-  readonly inProduction: boolean | undefined;
-}
 
 /** An execution of a run. An older one than the newest may not write. */
 export type Execution = Pick<ConformanceRun, "tenantId" | "id" | "attempt">;
@@ -23,8 +15,13 @@ const runs = recordTable<ConformanceRun>("conformance_runs", {
 
 export function runStore(sql: Sql) {
   const { columns, insert, set, listWhere } = runs(sql);
+  /** Whether an execution may go on: it is the newest one of a run that has not ended. */
+  const isCurrent = ({ tenantId, id, attempt }: Execution) =>
+    sql`tenant_id = ${tenantId} and id = ${id} and attempt = ${attempt} and state = 'running'`;
+
   return {
     insert,
+    listWhere,
 
     find: (tenantId: TenantId, environmentId: string, id: string) =>
       sql<ConformanceRun[]>`
@@ -60,11 +57,10 @@ export function runStore(sql: Sql) {
     },
 
     /** Stores the scratch tenants of an execution. Returns whether the execution may go on. */
-    async setScratchTenants({ tenantId, id, attempt }: Execution, ids: readonly TenantId[]): Promise<boolean> {
-      const rows = await sql`
-        update conformance_runs set scratch_tenant_ids = ${ids as TenantId[]}
-        where tenant_id = ${tenantId} and id = ${id} and attempt = ${attempt} and state = 'running' returning 1`;
-      return rows.length === 1;
+    async setScratchTenants(execution: Execution, ids: readonly TenantId[]): Promise<boolean> {
+      const { count } = await sql`
+        update conformance_runs set scratch_tenant_ids = ${ids as TenantId[]} where ${isCurrent(execution)}`;
+      return count === 1;
     },
 
     /** Notes that the scratch tenants of an execution were removed. */
@@ -75,55 +71,42 @@ export function runStore(sql: Sql) {
     },
 
     /** Stores the progress of an execution. Returns whether it may go on. */
-    async advance({ tenantId, id, attempt }: Execution, casesDone: number, now: Date): Promise<boolean> {
-      const rows = await sql`
+    async advance(execution: Execution, casesDone: number, now: Date): Promise<boolean> {
+      const { count } = await sql`
         update conformance_runs set cases_done = greatest(cases_done, ${casesDone}), updated_at = ${now},
           record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id} and attempt = ${attempt} and state = 'running' returning 1`;
-      return rows.length === 1;
+        where ${isCurrent(execution)}`;
+      return count === 1;
     },
 
-    /** Whether an execution may go on. */
-    async isCurrent({ tenantId, id, attempt }: Execution): Promise<boolean> {
-      const rows = await sql`
-        select from conformance_runs
-        where tenant_id = ${tenantId} and id = ${id} and attempt = ${attempt} and state = 'running'`;
-      return rows.length === 1;
-    },
+    isCurrent: async (execution: Execution) =>
+      (await sql`select from conformance_runs where ${isCurrent(execution)}`).length === 1,
 
     /** Ends a run; undefined if it has ended already. With `attempt`, only the newest execution ends it. */
     end(
       { tenantId, id, attempt }: Pick<Execution, "tenantId" | "id"> & { readonly attempt?: number },
       step: Exclude<RunStep, "begin">,
-      report: { readonly id: string; readonly verdict: Verdict } | undefined,
+      report: Pick<ConformanceReport, "id" | "verdict"> | undefined,
       now: Date,
     ): Promise<ConformanceRun | undefined> {
       const before = statesBefore(step);
       const state = nextState(before[0]!, step)!;
-      return set(
-        tenantId,
-        id,
-        now,
-        sql`state = ${state}, ended_at = ${now}, report_id = ${report?.id ?? ""}, verdict = ${report?.verdict ?? ""}`,
-        sql`state = any(${before}) and attempt = coalesce(${attempt ?? null}::int, attempt)`,
-      );
+      const ended = sql`
+        state = ${state}, ended_at = ${now}, report_id = ${report?.id ?? ""}, verdict = ${report?.verdict ?? ""}`;
+      const isOpen = sql`state = any(${before}) and attempt = coalesce(${attempt ?? null}::int, attempt)`;
+      return set(tenantId, id, now, ended, isOpen);
     },
 
     /** Runs that have not ended although their deadline has passed, oldest first. */
-    async findOverdue(before: Date, limit: number): Promise<ConformanceRun[]> {
-      return sql<ConformanceRun[]>`
+    findOverdue: (before: Date, limit: number) =>
+      sql<ConformanceRun[]>`
         select ${columns} from conformance_runs where ended_at is null and deadline_at < ${before}
-        order by deadline_at limit ${limit}`;
-    },
+        order by deadline_at limit ${limit}`,
 
     /** Ended runs whose scratch tenants still exist. */
-    async findWithScratchTenants(endedBefore: Date, limit: number): Promise<ConformanceRun[]> {
-      return sql<ConformanceRun[]>`
+    findWithScratchTenants: (endedBefore: Date, limit: number) =>
+      sql<ConformanceRun[]>`
         select ${columns} from conformance_runs where scratch_tenant_ids <> '{}' and ended_at < ${endedBefore}
-        order by ended_at limit ${limit}`;
-    },
-
-    list: (tenantId: TenantId, filter: RunFilter, page: Page) =>
-      listWhere(tenantId, filter, page, { newestFirst: true }),
+        order by ended_at limit ${limit}`,
   };
 }

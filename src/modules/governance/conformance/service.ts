@@ -2,11 +2,11 @@ import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import {
   environmentIdOf,
-  productionKey,
+  type ReferredEnvironment,
+  requireEnvironment,
   requireEnvironmentAccess,
-  type TenantId,
 } from "../../../platform/access/index.ts";
-import { nextWake, notFound, type Signals, type Sql } from "../../../platform/db/index.ts";
+import { nextWake, notFound, type Signals } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { enqueueJobs } from "../../../platform/jobs/index.ts";
 import { newStamps } from "../../../platform/records/index.ts";
@@ -20,16 +20,6 @@ import { type RunEnder, runTopic } from "./run-end.ts";
 import { newRunJob } from "./run-executor.ts";
 import { runStore } from "./run-store.ts";
 import type { ConformanceSuite } from "./sandbox/index.ts";
-
-/** An environment of a tenant, as far as conformance needs it. */
-export interface Environment {
-  readonly id: string;
-  readonly key: string;
-  readonly mode: "live" | "sandbox";
-}
-
-/** Finds an environment of a tenant by its id or its key. */
-export type FindEnvironment = (sql: Sql, tenantId: TenantId, idOrKey: string) => Promise<Environment | undefined>;
 
 /** The input of a run. */
 export interface RunRequest {
@@ -49,7 +39,6 @@ export interface ConformanceServiceParts {
   readonly signals: Signals;
   readonly events: EventRecorder;
   readonly ender: RunEnder;
-  readonly findEnvironment: FindEnvironment;
   readonly wakeJobs: () => void;
   readonly timeoutS: number;
   readonly openRunsMax: number;
@@ -69,14 +58,6 @@ export function createConformanceService(dependencies: ConformanceServiceParts) 
     if (suite !== undefined) return suite;
     const near = nearestName(suiteId, [...suites.keys()]);
     throw fail("NOT_FOUND", { public: `No such suite.${near === undefined ? "" : ` Did you mean ${near}?`}` });
-  }
-
-  /** An environment that the caller may use. */
-  async function requireEnvironment(context: RequestContext, idOrKey: string): Promise<Environment> {
-    const environment = await dependencies.findEnvironment(context.sql, context.tenantId, idOrKey);
-    if (environment === undefined) throw notFound("environment");
-    requireEnvironmentAccess(context, environment.key);
-    return environment;
   }
 
   async function getRun(context: Context, environment: string, id: string): Promise<ConformanceRun> {
@@ -104,15 +85,12 @@ export function createConformanceService(dependencies: ConformanceServiceParts) 
     async requestRun(context: RequestContext, request: RunRequest): Promise<ConformanceRun> {
       const { sql, tenantId, principal, nowMs } = context;
       const suite = getSuite(request.suiteId);
-      const environment = await requireEnvironment(context, request.environmentId || productionKey);
+      const environment = await requireEnvironment(context, request.environmentId);
       requireSafeMode(environment, request.dryRun);
       const timeoutS = request.timeoutS || dependencies.timeoutS;
       if (timeoutS > dependencies.timeoutS) {
-        throw invalid(
-          "timeout_s",
-          "max",
-          `must be at most ${dependencies.timeoutS}, which conformance.run_timeout_s sets`,
-        );
+        const message = `must be at most ${dependencies.timeoutS}, which conformance.run_timeout_s sets`;
+        throw invalid("timeout_s", "max", message);
       }
       const store = runStore(sql);
       if ((await store.countOpen(tenantId)) >= dependencies.openRunsMax) throw tooManyRuns(dependencies.openRunsMax);
@@ -192,7 +170,7 @@ export function createConformanceService(dependencies: ConformanceServiceParts) 
 }
 
 /** Refuses to make changes for a live environment. */
-function requireSafeMode({ key, mode }: Environment, dryRun: boolean): void {
+function requireSafeMode({ key, mode }: ReferredEnvironment, dryRun: boolean): void {
   if (mode === "sandbox" || dryRun) return;
   throw fail("FAILED_PRECONDITION", {
     public: `The environment ${key} is live. Set dry_run, or choose a sandbox environment.`,

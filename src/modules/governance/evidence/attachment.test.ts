@@ -28,6 +28,7 @@ import { notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { createMetrics } from "../../../platform/telemetry/index.ts";
 import { type Candidate, createEvidence, type Subject } from "./index.ts";
+import { packStore } from "./packs/pack-store.ts";
 
 const db = await testDatabase();
 const tenantId: TenantId = freshTenant();
@@ -108,7 +109,7 @@ test("an attached pack is pinned, and its gate is about the promotion", async ()
     [attached!.attachment!.revision, attached!.attachment!.digest],
     [attached!.revision, attached!.digest],
   );
-  assert.equal(await evidence.findAttachedPack(db.sql, tenantId, promotion.id), pack.packId);
+  assert.equal(await packStore(db.sql).findAttached(tenantId, promotion.id), pack.packId);
   const { updateEvidencePack, addEvidenceArtifact } = handlers;
   const refused = failsWith("FAILED_PRECONDITION", /attached to a promotion, which does not allow/);
   await assert.rejects(
@@ -254,8 +255,8 @@ test("a promotion that is created with a pack gets it attached in the same trans
       if (fails) throw new Error("The creation fails.");
     });
   await assert.rejects(create(pack.packId, promotion, true), /The creation fails/);
-  assert.equal(await evidence.findAttachedPack(db.sql, tenantId, promotion.id), undefined);
+  assert.equal(await packStore(db.sql).findAttached(tenantId, promotion.id), undefined);
   await create(pack.packId, promotion);
-  assert.equal(await evidence.findAttachedPack(db.sql, tenantId, promotion.id), pack.packId);
+  assert.equal(await packStore(db.sql).findAttached(tenantId, promotion.id), pack.packId);
   await assert.rejects(create(ulid(Date.now()), candidate()), failsWith("NOT_FOUND", /evidence pack/));
 });

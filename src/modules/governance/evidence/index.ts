@@ -8,8 +8,6 @@
  */
 import type { RolloutEvidenceService as Rpc } from "../../../../gen/service/api/rollout_evidence_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { createEvidenceSweeper } from "./evidence-sweeper.ts";
@@ -20,7 +18,6 @@ import { createManifestExporter } from "./packs/manifest.ts";
 import { createPackChanges } from "./packs/pack-changes.ts";
 import { packHandlers } from "./packs/pack-handler.ts";
 import { createPackService } from "./packs/pack-service.ts";
-import { packStore } from "./packs/pack-store.ts";
 import { receiptHandlers } from "./receipts/receipt-handler.ts";
 import { createReceiptService, type FindRuntimeFinding } from "./receipts/receipt-service.ts";
 import { runHandlers } from "./runs/run-handler.ts";
@@ -28,9 +25,8 @@ import { createRunService } from "./runs/run-service.ts";
 import { keyHandlers } from "./signing/key-handler.ts";
 import { createSigner } from "./signing/signer.ts";
 
-export type { Candidate } from "./domain/candidate.ts";
 export type { Subject } from "./domain/subject.ts";
-export type { Candidates, PromotionGate } from "./gates/gate-service.ts";
+export type { Candidate, Candidates, PromotionGate } from "./gates/gate-service.ts";
 export type { RuntimeFinding } from "./receipts/receipt-service.ts";
 export { reencryptableSigningKeys } from "./signing/key-store.ts";
 
@@ -53,9 +49,9 @@ export function createEvidence(parts: EvidenceParts) {
   const packs = createPackService({ ...own, changes });
   const runs = createRunService({ ...own, changes });
   const receipts = createReceiptService({ ...own, changes, runs, signer });
-  const exporter = createManifestExporter({ ...own, changes, gates, signer });
+  const exportManifest = createManifestExporter({ ...own, changes, gates, signer });
   const handlers: Handlers<typeof Rpc> = {
-    ...packHandlers(packs, changes, exporter),
+    ...packHandlers(packs, changes, exportManifest),
     ...receiptHandlers(receipts, changes),
     ...runHandlers(runs, changes),
     ...gateHandlers(gates, changes),
@@ -68,9 +64,6 @@ export function createEvidence(parts: EvidenceParts) {
     readGate: gates.readGate,
     /** Attaches a pack to a promotion in the transaction that creates the promotion. */
     attachPack: packs.attachToNew,
-    /** The id of the pack that is attached to a promotion; undefined if none is. */
-    findAttachedPack: (sql: Sql, tenantId: TenantId, candidateId: string) =>
-      packStore(sql).findAttached(tenantId, candidateId),
     addObservation: receipts.addObservation,
     /** Whether a pack can have another receipt. */
     hasRoom: receipts.hasRoom,

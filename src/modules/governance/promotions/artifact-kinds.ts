@@ -20,8 +20,9 @@ export function createArtifactKinds(owners: () => readonly PromotableArtifacts[]
     ownerOf,
 
     /** Throws PERMISSION_DENIED if the caller may not change the targets itself. */
-    requireScopes({ principal }: Context, kinds: readonly ArtifactKind[]): void {
-      const missing = kinds.flatMap((kind) => ownerOf(kind).scopes).find((scope) => !covers(principal.scopes, scope));
+    requireScopes({ principal }: Context, artifacts: readonly Pick<CandidateArtifact, "kind">[]): void {
+      const scopes = artifacts.flatMap(({ kind }) => ownerOf(kind).scopes);
+      const missing = scopes.find((scope) => !covers(principal.scopes, scope));
       if (missing === undefined) return;
       throw fail("PERMISSION_DENIED", { public: `The caller needs the scope ${missing} to promote this artifact.` });
     },

@@ -1,10 +1,10 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
-import { bindingOf, type GateReading, movedArtifacts, voidReasons } from "./domain/approval-validity.ts";
+import { bindingOf, type GateReading, voidReasons } from "./domain/approval-validity.ts";
 import type { Candidate } from "./domain/candidate.ts";
 import { callsOfVoidApproval, requireCall } from "./domain/states.ts";
 import { type CandidateService, labelOf, type PromotionParts } from "./service.ts";
-import { baseMoved, type StageService } from "./stage-service.ts";
+import { requireUnmoved, type StageService } from "./stage-service.ts";
 import { candidateStore } from "./store.ts";
 
 /** Approvals, promotions, rollbacks and aborts. */
@@ -58,8 +58,7 @@ export function createDecisionService(parts: PromotionParts, candidates: Candida
       if (voidReasons(locked, observed, reading).length === 0) requireCall(locked.state, "approve");
       await requireApprover(context, locked);
       requirePassedCanary(locked);
-      const moved = movedArtifacts(observed);
-      if (moved.length > 0) throw baseMoved(moved);
+      requireUnmoved(observed);
       requireOpenGate(reading);
       return candidates.apply(context, locked, {
         call: "approve",
@@ -80,13 +79,9 @@ export function createDecisionService(parts: PromotionParts, candidates: Candida
       const { sql, tenantId, principal, nowMs } = context;
       const locked = await candidates.lock(context, id);
       requireCall(locked.state, "promote");
-      kinds.requireScopes(
-        context,
-        locked.artifacts.map(({ kind }) => kind),
-      );
+      kinds.requireScopes(context, locked.artifacts);
       const observed = await kinds.lockTargets(context, locked);
-      const moved = movedArtifacts(observed);
-      if (moved.length > 0) throw baseMoved(moved);
+      requireUnmoved(observed);
       const reading = await gate.readGate(sql, tenantId, locked);
       requireOpenGate(reading);
       const reasons = voidReasons(locked, observed, reading);
@@ -118,10 +113,7 @@ export function createDecisionService(parts: PromotionParts, candidates: Candida
       if (force && reason.trim() === "") throw invalid("reason", "required", "is required for a forced rollback");
       const locked = await candidates.lock(context, id);
       requireCall(locked.state, "rollback");
-      kinds.requireScopes(
-        context,
-        locked.artifacts.map(({ kind }) => kind),
-      );
+      kinds.requireScopes(context, locked.artifacts);
       const observed = await kinds.lockTargets(context, locked);
       const replaced = observed.filter(({ artifact, live }) => live.sha256 !== artifact.sha256);
       if (replaced.length > 0 && !force) {

@@ -2,11 +2,10 @@ import type { CreateCandidateRequest, PromotionService as Rpc } from "../../../.
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
-import type { ReplayReport } from "../../promotable-artifacts.ts";
 import type { DecisionService } from "./decision-service.ts";
-import type { Candidate, CandidateArtifact, Guardrail, NewArtifact, NewCandidate } from "./domain/candidate.ts";
+import type { Candidate, Guardrail, NewArtifact, NewCandidate } from "./domain/candidate.ts";
 import { callsOfVoidApproval, possibleCalls } from "./domain/states.ts";
-import type { CandidateService, InspectedCandidate } from "./service.ts";
+import type { CandidateReplay, CandidateService, InspectedCandidate } from "./service.ts";
 import type { StageService } from "./stage-service.ts";
 import { candidateStore } from "./store.ts";
 
@@ -38,7 +37,7 @@ export function promotionHandlers({ candidates, stages, decisions }: Dependencie
       const environmentId = await environmentIdOf(context, request.environmentId);
       const inProduction = productionOf(principal);
       const page = await context.page("candidates", request, [state, environmentId, inProduction], (wanted) =>
-        candidateStore(sql).list(tenantId, { state, environmentId, inProduction }, wanted),
+        candidateStore(sql).list(tenantId, { state, environmentId, inProduction }, wanted, { newestFirst: true }),
       );
       return { ...page, candidates: page.candidates.map(fromListedCandidate) };
     },
@@ -138,7 +137,7 @@ const fromListedCandidate = (candidate: Candidate) => ({
 });
 
 /** Converts what a candidate would have changed. */
-const fromReplays = (reports: readonly (ReplayReport & { readonly artifact: CandidateArtifact })[], since: Date) => ({
+const fromReplays = (reports: readonly CandidateReplay[], since: Date) => ({
   targets: reports.map(({ artifact: { kind, targetId }, recipients, ...report }) => ({
     ...report,
     ...{ kind, targetId, recipients: recipients.map(({ id, ...shift }) => ({ ...shift, recipientId: id })) },

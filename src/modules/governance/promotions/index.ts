@@ -22,7 +22,6 @@ import { canaryWatchJob } from "./canary-watch-job.ts";
 import { createDecisionService } from "./decision-service.ts";
 import type { Candidate } from "./domain/candidate.ts";
 import { promotionHandlers } from "./handler.ts";
-import { createPromotionMetrics } from "./promotion-metrics.ts";
 import { type CandidateService, createCandidateService, type PromotionParts } from "./service.ts";
 import { createStageService } from "./stage-service.ts";
 import { candidateStore } from "./store.ts";
@@ -30,13 +29,12 @@ import { candidateStore } from "./store.ts";
 export type { GateReading } from "./domain/approval-validity.ts";
 export type { Candidate } from "./domain/candidate.ts";
 export { isOpen as isCandidateOpen } from "./domain/states.ts";
-export type { EvidenceGate } from "./evidence-gate.ts";
-export type { FindEnvironment, FindIdentities } from "./service.ts";
+export type { EvidenceGate, FindIdentities } from "./service.ts";
 export { waiverScope } from "./service.ts";
 
 interface Dependencies
   extends Pick<PlatformServices, "db" | "log" | "platformTenantId">,
-    Omit<PromotionParts, "kinds" | "metrics" | "scoreCanary"> {
+    Omit<PromotionParts, "kinds" | "countStep" | "scoreCanary"> {
   /** Calls an operation in process. */
   readonly call: OperationCaller;
   readonly metrics: Pick<Metrics, "counter">;
@@ -55,7 +53,13 @@ export interface Promotions extends Pick<CandidateService, "find" | "setPack"> {
 export function createPromotions({ metrics, artifacts, ...parts }: Dependencies): Promotions {
   const kinds = createArtifactKinds(artifacts);
   const scoreCanary = createCanaryScorer(kinds, parts.tests);
-  const all = { ...parts, kinds, scoreCanary, metrics: createPromotionMetrics(metrics) };
+  const steps = metrics.counter({
+    name: "promotion_steps_total",
+    help: "Steps of promotion candidates, by call and by the state that it led to.",
+    labels: ["call", "state"],
+  });
+  const countStep = (call: string, state: string) => steps.inc({ call, state });
+  const all = { ...parts, kinds, scoreCanary, countStep };
   const candidates = createCandidateService(all);
   const stages = createStageService(all, candidates);
   const decisions = createDecisionService(all, candidates, stages);

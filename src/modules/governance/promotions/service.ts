@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
-import { covers, productionKey, requireEnvironmentAccess } from "../../../platform/access/index.ts";
+import { covers, requireEnvironment, requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
 import { notFound, type Sql } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
@@ -9,8 +9,8 @@ import type { GuardrailTests } from "../../experiments/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { ReplayReport } from "../../promotable-artifacts.ts";
 import type { ArtifactKinds } from "./artifact-kinds.ts";
-import type { CanaryScorer } from "./canary-scorer.ts";
-import { voidReasons } from "./domain/approval-validity.ts";
+import type { CanaryResult, CanaryScorer } from "./canary-scorer.ts";
+import { type GateReading, voidReasons } from "./domain/approval-validity.ts";
 import {
   type Candidate,
   type CandidateArtifact,
@@ -19,16 +19,17 @@ import {
   openCandidatesMax,
 } from "./domain/candidate.ts";
 import type { CandidateCall, CandidateState } from "./domain/states.ts";
-import type { EvidenceGate } from "./evidence-gate.ts";
-import type { PromotionMetrics } from "./promotion-metrics.ts";
 import { type CandidateChange, candidateStore } from "./store.ts";
 
-/** Finds an environment by its id or its key; an empty one is production. */
-export type FindEnvironment = (
-  sql: Sql,
-  tenantId: Context["tenantId"],
-  idOrKey: string,
-) => Promise<{ readonly id: string; readonly key: string } | undefined>;
+/** Promotions' dependencies on evidence packs. */
+export interface EvidenceGate {
+  /** Whether the evidence of a candidate is sufficient. Called before an approval and in the transaction of a promotion. */
+  readGate(sql: Sql, tenantId: TenantId, candidate: Candidate): Promise<GateReading>;
+  /** Adds a canary's result to the pack of a candidate, if it has one. */
+  recordCanary(context: Context, candidate: Candidate, result: CanaryResult): Promise<void>;
+  /** Attaches a pack to a new candidate, in its transaction. Throws if there is no such pack in its environment. */
+  attachPack(context: Context, candidate: Candidate, packId: string): Promise<void>;
+}
 
 /** The people behind a caller: its subject, its member, and who created its key. */
 export type FindIdentities = (context: Context) => Promise<readonly string[]>;
@@ -39,8 +40,8 @@ export interface PromotionParts {
   readonly events: EventRecorder;
   readonly tests: GuardrailTests;
   readonly scoreCanary: CanaryScorer;
-  readonly metrics: PromotionMetrics;
-  readonly findEnvironment: FindEnvironment;
+  /** Counts a step that was committed. */
+  readonly countStep: (call: string, state: string) => void;
   readonly findIdentities: FindIdentities;
   /** Whether a member who is none of these people has a role that may approve. */
   readonly hasApprover: (context: Context, except: readonly string[]) => Promise<boolean>;
@@ -62,6 +63,11 @@ export interface InspectedCandidate extends Candidate {
   readonly voidReasons: readonly string[];
 }
 
+/** What one artifact of a candidate would have changed. */
+export interface CandidateReplay extends ReplayReport {
+  readonly artifact: CandidateArtifact;
+}
+
 /** The scope that a caller needs to create a candidate without traffic. */
 export const waiverScope = "promotion:waive";
 
@@ -69,7 +75,7 @@ export const waiverScope = "promotion:waive";
 export type CandidateService = ReturnType<typeof createCandidateService>;
 
 export function createCandidateService(dependencies: PromotionParts) {
-  const { kinds, gate, events, metrics } = dependencies;
+  const { kinds, gate, events, countStep } = dependencies;
 
   function requireAccess(context: Context, candidate: Candidate | undefined): Candidate {
     if (candidate === undefined) throw notFound("candidate");
@@ -81,6 +87,11 @@ export function createCandidateService(dependencies: PromotionParts) {
     return requireAccess(context, await candidateStore(context.sql).find(context.tenantId, id));
   }
 
+  /** Locks a candidate until the transaction ends. */
+  async function lock(context: Context, id: string): Promise<Candidate> {
+    return requireAccess(context, await candidateStore(context.sql).lock(context.tenantId, id));
+  }
+
   /** Notes a step in the timeline, as an event and in the metrics. */
   async function note(context: Context, from: string, candidate: Candidate, step: Step): Promise<void> {
     const { sql, tenantId, principal, nowMs } = context;
@@ -90,7 +101,7 @@ export function createCandidateService(dependencies: PromotionParts) {
       ...{ summary: step.summary, at: new Date(nowMs) },
     });
     await events.record(context, step.event, id, { name, state, ...step.data, environment_id: environmentId });
-    context.afterCommit(() => metrics.stepped(step.call, state));
+    context.afterCommit(() => countStep(step.call, state));
   }
 
   /** Resolves the versions that a new candidate names, with the live versions of their targets. */
@@ -140,12 +151,7 @@ export function createCandidateService(dependencies: PromotionParts) {
 
   return {
     find,
-    note,
-
-    /** Locks a candidate until the transaction ends. */
-    async lock(context: Context, id: string): Promise<Candidate> {
-      return requireAccess(context, await candidateStore(context.sql).lock(context.tenantId, id));
-    },
+    lock,
 
     /** Stores the result of a step. */
     async apply(context: Context, candidate: Candidate, step: Step): Promise<Candidate> {
@@ -157,13 +163,8 @@ export function createCandidateService(dependencies: PromotionParts) {
 
     async createCandidate(context: Context, input: NewCandidate): Promise<Candidate> {
       const { sql, tenantId, principal, nowMs } = context;
-      const environment = await dependencies.findEnvironment(sql, tenantId, input.environmentId || productionKey);
-      if (environment === undefined) throw notFound("environment");
-      requireEnvironmentAccess(context, environment.key);
-      kinds.requireScopes(
-        context,
-        input.artifacts.map(({ kind }) => kind),
-      );
+      const environment = await requireEnvironment(context, input.environmentId);
+      kinds.requireScopes(context, input.artifacts);
       if (input.waiverReason !== "" && !covers(principal.scopes, waiverScope)) {
         throw fail("PERMISSION_DENIED", { public: `The caller needs the scope ${waiverScope} to set waiver_reason.` });
       }
@@ -201,14 +202,9 @@ export function createCandidateService(dependencies: PromotionParts) {
     },
 
     /** Decides earlier items again with the artifacts of a candidate. */
-    async replay(
-      context: Context,
-      id: string,
-      since: Date,
-      itemsMax: number,
-    ): Promise<readonly (ReplayReport & { readonly artifact: CandidateArtifact })[]> {
+    async replay(context: Context, id: string, since: Date, itemsMax: number): Promise<readonly CandidateReplay[]> {
       const { artifacts } = await find(context, id);
-      const reports: (ReplayReport & { artifact: CandidateArtifact })[] = [];
+      const reports: CandidateReplay[] = [];
       for (const artifact of artifacts) {
         const { targetId, version } = artifact;
         const report = await kinds.ownerOf(artifact.kind).replay?.(context, { targetId, version, since, itemsMax });
@@ -220,7 +216,7 @@ export function createCandidateService(dependencies: PromotionParts) {
     /** Sets the evidence pack of a candidate in the transaction of the caller. An approval becomes void. */
     async setPack(context: Context, id: string, packId: string): Promise<Candidate> {
       const { sql, tenantId, nowMs } = context;
-      const candidate = requireAccess(context, await candidateStore(sql).lock(tenantId, id));
+      const candidate = await lock(context, id);
       return candidateStore(sql).update(tenantId, candidate.id, { packId }, new Date(nowMs));
     },
   };

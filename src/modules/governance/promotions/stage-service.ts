@@ -1,5 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
+import { movedArtifacts, type ObservedArtifact } from "./domain/approval-validity.ts";
 import type { CanaryRecord, Candidate, CandidateArtifact, Finding } from "./domain/candidate.ts";
 import { overallVerdict, scoreGuardrails, waiveMissingTraffic } from "./domain/candidate-scores.ts";
 import { requireCall } from "./domain/states.ts";
@@ -35,7 +36,7 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
   ): Promise<{ impacts: Finding[]; blocking: Finding[] }> {
     const { kind, targetId, version, sha256, baseSha256 } = artifact;
     const owner = kinds.ownerOf(kind);
-    const about = ({ code, message }: { code: string; message: string }): Finding => ({
+    const about = ({ code, message }: Pick<Finding, "code" | "message">): Finding => ({
       kind,
       targetId,
       code,
@@ -60,10 +61,8 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
       const locked = await candidates.lock(context, id);
       requireCall(locked.state, "preflight");
       const observed = await kinds.observe(context, locked);
-      const artifacts = observed.map(({ artifact, live }) => ({
-        ...artifact,
-        baseVersion: live.version,
-        baseSha256: live.sha256,
+      const artifacts = observed.map(({ artifact, live: { version, sha256 } }) => ({
+        ...{ ...artifact, baseVersion: version, baseSha256: sha256 },
       }));
       await candidateStore(sql).setBases(tenantId, locked.id, artifacts);
       const impacts: Finding[] = [];
@@ -118,10 +117,7 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
       const { nowMs } = context;
       const locked = await candidates.lock(context, id);
       requireCall(locked.state, "start_canary");
-      kinds.requireScopes(
-        context,
-        locked.artifacts.map(({ kind }) => kind),
-      );
+      kinds.requireScopes(context, locked.artifacts);
       const earlier = locked.canary;
       const asked = {
         percent: percent ?? percentDefault,
@@ -137,8 +133,7 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
       }
       const share = Math.round(terms.percent * ppmPerPercent);
       const observed = await kinds.lockTargets(context, locked);
-      const moved = observed.filter(({ artifact, live }) => live.sha256 !== artifact.baseSha256);
-      if (moved.length > 0) throw baseMoved(moved.map(({ artifact }) => artifact));
+      requireUnmoved(observed);
       for (const { kind, targetId, version } of locked.artifacts) {
         await kinds.ownerOf(kind).startCanary(context, {
           ...{ targetId, candidateId: locked.id, artifactKind: kind, version },
@@ -196,10 +191,12 @@ function termsOf({ sharePpm, keysMin, margin }: CanaryRecord) {
   return { percent: sharePpm / ppmPerPercent, keys_min: keysMin, margin };
 }
 
-/** The refusal of a step whose targets are not what they were at the preflight. */
-export function baseMoved(artifacts: readonly CandidateArtifact[]) {
+/** Throws FAILED_PRECONDITION if targets are not what they were at the preflight. */
+export function requireUnmoved(observed: readonly ObservedArtifact[]): void {
+  const artifacts = movedArtifacts(observed);
+  if (artifacts.length === 0) return;
   const names = artifacts.map(({ kind, targetName }) => `${kind} ${targetName}`).join(", ");
-  return fail("FAILED_PRECONDITION", {
+  throw fail("FAILED_PRECONDITION", {
     public: `The base moved: ${names} changed since the preflight. Abort the candidate and create another one.`,
     extra: { reason: "base_moved", targets: artifacts.map(({ targetId }) => targetId) },
   });

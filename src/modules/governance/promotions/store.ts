@@ -4,18 +4,8 @@ import { type Page, type PageRows, readKeyset } from "../../../platform/paging/i
 import { recordTable } from "../../../platform/records/index.ts";
 import type { Candidate, CandidateArtifact, CandidateId, HistoryEntry } from "./domain/candidate.ts";
 
-/** The filter of a list of candidates. */
-export interface CandidateFilter {
-  readonly state: string;
-  readonly environmentId: string;
-  readonly inProduction: boolean | undefined;
-}
-
 /** Which candidate, of any tenant. */
-export interface CandidateRef {
-  readonly tenantId: TenantId;
-  readonly id: CandidateId;
-}
+export type CandidateRef = Pick<Candidate, "tenantId" | "id">;
 
 /** The fields that a statement can change. */
 export type CandidateChange = Partial<
@@ -115,8 +105,8 @@ export function candidateStore(sql: Sql) {
       return row!.count;
     },
 
-    async list(tenantId: TenantId, filter: CandidateFilter, page: Page): Promise<PageRows<Candidate>> {
-      const { rows, ...rest } = await records.listWhere(tenantId, filter, page, { newestFirst: true });
+    async list(...request: Parameters<typeof records.listWhere>): Promise<PageRows<Candidate>> {
+      const { rows, ...rest } = await records.listWhere(...request);
       return { ...rest, rows: await withArtifacts(rows) };
     },
 
@@ -129,11 +119,8 @@ export function candidateStore(sql: Sql) {
 
     async listHistory(tenantId: TenantId, candidateId: string, page: Page): Promise<PageRows<HistoryEntry>> {
       const where = sql`tenant_id = ${tenantId} and candidate_id = ${candidateId}`;
-      const selection = {
-        columns: sql`id, call, from_state, to_state, actor, summary, at`,
-        table: "promotion_history",
-      };
-      return readKeyset<HistoryEntry>(sql, { ...selection, where }, page);
+      const columns = sql`id, call, from_state, to_state, actor, summary, at`;
+      return readKeyset<HistoryEntry>(sql, { columns, table: "promotion_history", where }, page);
     },
   };
 }

@@ -84,50 +84,40 @@ function summaryOf({ verdict, mode, content: { cases } }: ConformanceReport): st
 function explainCase(result: CaseResult, guarantee: string): CaseExplanation {
   const { caseId, status, reasonCode, reasonSubject, checks } = result;
   const failedChecks = checks.filter(({ passed }) => !passed);
-  const { reason, nextStep } = reasonOf(reasonCode, reasonSubject, failedChecks.length, checks.length);
+  const [reason, nextStep] = reasons[reasonCode](reasonSubject, failedChecks.length, checks.length);
   return { caseId, status, guarantee, reason, nextStep, failedChecks };
 }
 
-function reasonOf(code: ReasonCode | "", subject: string, failed: number, total: number) {
-  switch (code) {
-    case "":
-      return { reason: `All ${total} checks passed.`, nextStep: "" };
-    case "check_failed":
-      return {
-        reason: `${failed} of ${total} checks failed.`,
-        nextStep: "Do not promote this build. Compare it with the build of the previous report.",
-      };
-    case "unexpected_error":
-      return {
-        reason: `A call failed with ${subject}, which the case does not expect.`,
-        nextStep: "Run the suite again. If it fails again, do not promote this build, and read the log of the node.",
-      };
-    case "timed_out":
-      return {
-        reason: "The case did not end in time.",
-        nextStep: "Run the suite again when the instance has less load, and check that its background work is healthy.",
-      };
-    case "needs_sandbox":
-      return {
-        reason: "The case makes changes, and the run was a dry run.",
-        nextStep: "Run the suite for a sandbox environment without dry_run.",
-      };
-    case "refused":
-      return {
-        reason: `A limit of the instance refused a call with ${subject}, so the case could not be decided.`,
-        nextStep: "Run the suite again later, or ask the operator to raise the limit for new tenants.",
-      };
-    case "capability_off":
-      return {
-        reason: `The capability ${subject} is off.`,
-        nextStep: `If callers need it, enable ${subject} as GET /api/capabilities says.`,
-      };
-    case "setting_off":
-      return {
-        reason: `The setting ${subject} turns the guarantee off.`,
-        nextStep: `If callers need the guarantee, change ${subject}.`,
-      };
-    default:
-      return unreachable(code);
-  }
-}
+type Explain = (subject: string, failed: number, total: number) => readonly [reason: string, nextStep: string];
+
+const reasons: Readonly<Record<ReasonCode | "", Explain>> = {
+  "": (_subject, _failed, total) => [`All ${total} checks passed.`, ""],
+  check_failed: (_subject, failed, total) => [
+    `${failed} of ${total} checks failed.`,
+    "Do not promote this build. Compare it with the build of the previous report.",
+  ],
+  unexpected_error: (subject) => [
+    `A call failed with ${subject}, which the case does not expect.`,
+    "Run the suite again. If it fails again, do not promote this build, and read the log of the node.",
+  ],
+  timed_out: () => [
+    "The case did not end in time.",
+    "Run the suite again when the instance has less load, and check that its background work is healthy.",
+  ],
+  needs_sandbox: () => [
+    "The case makes changes, and the run was a dry run.",
+    "Run the suite for a sandbox environment without dry_run.",
+  ],
+  refused: (subject) => [
+    `A limit of the instance refused a call with ${subject}, so the case could not be decided.`,
+    "Run the suite again later, or ask the operator to raise the limit for new tenants.",
+  ],
+  capability_off: (subject) => [
+    `The capability ${subject} is off.`,
+    `If callers need it, enable ${subject} as GET /api/capabilities says.`,
+  ],
+  setting_off: (subject) => [
+    `The setting ${subject} turns the guarantee off.`,
+    `If callers need the guarantee, change ${subject}.`,
+  ],
+};

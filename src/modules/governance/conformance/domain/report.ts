@@ -1,6 +1,5 @@
 import type { CaseResult, CaseStatus } from "./case-result.ts";
-import type { RunMode } from "./run.ts";
-import type { Verdict } from "./verdict.ts";
+import type { ConformanceRun, Verdict } from "./run.ts";
 
 /** The build that a report is about. */
 export interface Build {
@@ -10,24 +9,18 @@ export interface Build {
 }
 
 /** The content of a report. It holds nothing that differs between runs of the same build in the same state. */
-export interface ReportContent {
+export interface ReportContent extends Pick<ConformanceRun, "environmentId" | "suiteId" | "mode"> {
   readonly format: 1;
-  readonly environmentId: string;
-  readonly suiteId: string;
   readonly suiteVersion: number;
-  readonly mode: RunMode;
   readonly build: Build;
   /** In the order of their ids. */
   readonly cases: readonly CaseResult[];
 }
 
 /** A stored report. */
-export interface ConformanceReport {
+export interface ConformanceReport
+  extends Pick<ConformanceRun, "environmentId" | "environmentKey" | "suiteId" | "mode"> {
   readonly id: string;
-  readonly environmentId: string;
-  readonly environmentKey: string;
-  readonly suiteId: string;
-  readonly mode: RunMode;
   readonly verdict: Verdict;
   readonly content: ReportContent;
   readonly producedCount: number;

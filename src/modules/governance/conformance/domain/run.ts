@@ -1,9 +1,11 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
-import type { Verdict } from "./verdict.ts";
 
 /** How a run works: in a scratch tenant, or without any change. */
 export type RunMode = "sandbox" | "dry_run";
+
+/** A report's verdict on a suite: `incomplete` if no case failed but some could not be decided. */
+export type Verdict = "passed" | "failed" | "incomplete";
 
 export type RunState = "queued" | "running" | "completed" | "cancelled" | "deadline_exceeded" | "failed";
 

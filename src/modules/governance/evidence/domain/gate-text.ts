@@ -1,58 +1,40 @@
-import { unreachable } from "../../../../errors/index.ts";
-import type { Finding, Gate } from "./gate.ts";
+import type { Finding, Gate, GateReason, Verdict } from "./gate.ts";
+
+const steps: Readonly<Record<GateReason, (artifact: string) => string>> = {
+  missing: () => "Add",
+  failed: (artifact) => `Correct ${artifact}, then add`,
+  blocked: () => "Remove what blocks the check, then add",
+  stale: () => "Check again, then add",
+  expired: () => "Check again, then add",
+  wrong_environment: () => "Check in the environment of the pack, then add",
+  wrong_candidate: () => "Check for this promotion, then add",
+  wrong_producer: () => "Have a producer that the pack accepts add",
+};
 
 /** Returns the next step for a finding; empty if it is satisfied. */
 export function nextStepOf({ verdict, requirement, subject }: Finding): string {
-  const receipt = `a ${requirement.receiptType} receipt for ${subject.kind} ${subject.name}`;
-  switch (verdict) {
-    case "satisfied":
-      return "";
-    case "missing":
-      return `Add ${receipt}.`;
-    case "failed":
-      return `Correct ${subject.kind} ${subject.name}, then add ${receipt}.`;
-    case "blocked":
-      return `Remove what blocks the check, then add ${receipt}.`;
-    case "stale":
-    case "expired":
-      return `Check again, then add ${receipt}.`;
-    case "wrong_environment":
-      return `Check in the environment of the pack, then add ${receipt}.`;
-    case "wrong_candidate":
-      return `Check for this promotion, then add ${receipt}.`;
-    case "wrong_producer":
-      return `Have a producer that the pack accepts add ${receipt}.`;
-    default:
-      return unreachable(verdict);
-  }
+  if (verdict === "satisfied") return "";
+  const artifact = `${subject.kind} ${subject.name}`;
+  return `${steps[verdict](artifact)} a ${requirement.receiptType} receipt for ${artifact}.`;
 }
+
+const explanations: Readonly<Record<Verdict, (receipt: string, producer?: string) => string>> = {
+  satisfied: (receipt) => `is satisfied by ${receipt}`,
+  missing: () => "has no receipt",
+  failed: (receipt) => `failed, according to ${receipt}`,
+  blocked: (receipt) => `could not be checked, according to ${receipt}`,
+  stale: (receipt) => `is stale: the artifact or its base changed after ${receipt}, or the receipt is too old`,
+  expired: (receipt) => `expired with ${receipt}`,
+  wrong_environment: (receipt) => `was checked in another environment, according to ${receipt}`,
+  wrong_candidate: (receipt) => `was checked for another promotion, according to ${receipt}`,
+  wrong_producer: (receipt, producer) =>
+    `was checked by ${producer}, which the pack does not accept, according to ${receipt}`,
+};
 
 /** A finding as a sentence. */
 export function explain({ verdict, requirement, subject, decisive }: Finding): string {
-  const what = `${requirement.id} of ${subject.name}`;
-  const receipt = `receipt ${decisive?.id ?? ""}`;
-  switch (verdict) {
-    case "satisfied":
-      return `${what} is satisfied by ${receipt}.`;
-    case "missing":
-      return `${what} has no receipt.`;
-    case "failed":
-      return `${what} failed, according to ${receipt}.`;
-    case "blocked":
-      return `${what} could not be checked, according to ${receipt}.`;
-    case "stale":
-      return `${what} is stale: the artifact or its base changed after ${receipt}, or the receipt is too old.`;
-    case "expired":
-      return `${what} expired with ${receipt}.`;
-    case "wrong_environment":
-      return `${what} was checked in another environment, according to ${receipt}.`;
-    case "wrong_candidate":
-      return `${what} was checked for another promotion, according to ${receipt}.`;
-    case "wrong_producer":
-      return `${what} was checked by ${decisive!.producer}, which the pack does not accept, according to ${receipt}.`;
-    default:
-      return unreachable(verdict);
-  }
+  const explanation = explanations[verdict](`receipt ${decisive?.id ?? ""}`, decisive?.producer);
+  return `${requirement.id} of ${subject.name} ${explanation}.`;
 }
 
 /** Returns the first step to open a closed gate; empty if it is open. */

@@ -1,4 +1,5 @@
 import { digestOfStatement } from "../../../../platform/crypto/index.ts";
+import type { Pack } from "./pack.ts";
 import type { ReceiptHead } from "./receipt.ts";
 import type { Requirement } from "./requirements.ts";
 import { isSameArtifact, type Subject } from "./subject.ts";
@@ -46,15 +47,11 @@ export interface Gate {
 }
 
 /** Inputs to a gate evaluation. */
-export interface GateInput {
+export interface GateInput extends Pick<Pack, "environmentId" | "requirementsVersion" | "acceptedProducers"> {
   readonly packId: string;
-  readonly environmentId: string;
   /** The promotion; empty if there is none. */
   readonly candidateId: string;
-  readonly requirementsVersion: number;
   readonly requirements: readonly Requirement[];
-  /** The producers whose receipts count; empty for all. */
-  readonly acceptedProducers: readonly string[];
   readonly subjects: readonly Subject[];
   readonly receipts: readonly ReceiptHead[];
   readonly nowMs: number;
@@ -91,13 +88,8 @@ function findingOf(
     considered.find(({ verdict }) => !verdict.startsWith("wrong_")) ??
     considered.find(({ verdict }) => verdict === "wrong_environment") ??
     considered[0];
-  return {
-    requirement,
-    subject,
-    verdict: decisive?.verdict ?? "missing",
-    decisive: decisive?.receipt,
-    considered,
-  };
+  const verdict = decisive?.verdict ?? "missing";
+  return { requirement, subject, verdict, decisive: decisive?.receipt, considered };
 }
 
 /** The verdict on a receipt; the first reason that applies counts. */

@@ -3,42 +3,15 @@ import { fail } from "../../../../errors/index.ts";
 /** A pack's status. Attached: its artifacts and demands are pinned for a promotion. */
 export type PackStatus = "open" | "attached" | "archived";
 
-/** The calls that depend on the status. */
-export type PackCall =
-  | "update"
-  | "add_artifact"
-  | "add_receipt"
-  | "start_run"
-  | "evaluate"
-  | "explain"
-  | "export"
-  | "attach"
-  | "archive";
+/** The calls that each status allows. */
+const callsByStatus = {
+  open: ["update", "add_artifact", "add_receipt", "start_run", "evaluate", "explain", "export", "attach", "archive"],
+  attached: ["add_receipt", "start_run", "evaluate", "explain", "export", "attach", "archive"],
+  archived: ["evaluate", "explain", "export"],
+} as const satisfies Readonly<Record<PackStatus, readonly string[]>>;
 
-/** The next status by status and call. A call that is not listed is refused. */
-const transitions: Readonly<Record<PackStatus, Readonly<Partial<Record<PackCall, PackStatus>>>>> = {
-  open: {
-    update: "open",
-    add_artifact: "open",
-    add_receipt: "open",
-    start_run: "open",
-    evaluate: "open",
-    explain: "open",
-    export: "open",
-    attach: "attached",
-    archive: "archived",
-  },
-  attached: {
-    add_receipt: "attached",
-    start_run: "attached",
-    evaluate: "attached",
-    explain: "attached",
-    export: "attached",
-    attach: "attached",
-    archive: "archived",
-  },
-  archived: { evaluate: "archived", explain: "archived", export: "archived" },
-};
+/** The calls that depend on the status. */
+export type PackCall = (typeof callsByStatus)["open"][number];
 
 const descriptions: Readonly<Record<PackStatus, string>> = {
   open: "open",
@@ -47,14 +20,13 @@ const descriptions: Readonly<Record<PackStatus, string>> = {
 };
 
 export function possiblePackCalls(status: PackStatus): readonly PackCall[] {
-  return Object.keys(transitions[status]) as PackCall[];
+  return callsByStatus[status];
 }
 
-/** The status after a call. Throws FAILED_PRECONDITION, with what is possible, if the status does not allow it. */
-export function nextPackStatus(status: PackStatus, call: PackCall): PackStatus {
-  const next = transitions[status][call];
-  if (next !== undefined) return next;
+/** Throws FAILED_PRECONDITION, with what is possible, if the status does not allow a call. */
+export function requirePackCall(status: PackStatus, call: PackCall): void {
   const possible = possiblePackCalls(status);
+  if (possible.includes(call)) return;
   throw fail("FAILED_PRECONDITION", {
     public: `The pack is ${descriptions[status]}, which does not allow ${call}. Possible: ${possible.join(", ")}.`,
     extra: { current_status: status, possible_calls: possible },

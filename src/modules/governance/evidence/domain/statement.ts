@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../../platform/document/index.ts";
 import type { Gate } from "./gate.ts";
+import type { Artifact, Pack } from "./pack.ts";
 import type { Receipt } from "./receipt.ts";
 
 /** The type of every signed payload. */
@@ -21,10 +22,7 @@ export function receiptStatement(facts: ReceiptFacts): JsonObject {
   const { id, tenantId, packId, type, result, producer, environmentId, candidateId, runId, cases, tool } = facts;
   return {
     _type: statementType,
-    subject: facts.subjects.map(({ kind, name, version, sha256 }) => ({
-      name: `${kind}/${name}@${version}`,
-      digest: { sha256 },
-    })),
+    subject: facts.subjects.map(toSubject),
     predicateType: `urn:switchyard:evidence:receipt:${type}:v1`,
     predicate: {
       receipt_id: id,
@@ -46,18 +44,9 @@ export function receiptStatement(facts: ReceiptFacts): JsonObject {
 }
 
 /** A manifest's facts about a pack. */
-export interface ManifestFacts {
-  readonly tenantId: string;
+export interface ManifestFacts extends Pick<Pack, "tenantId" | "environmentId" | "revision" | "digest"> {
   readonly packId: string;
-  readonly environmentId: string;
-  readonly revision: number;
-  readonly digest: string;
-  readonly artifacts: readonly {
-    readonly kind: string;
-    readonly name: string;
-    readonly version: string;
-    readonly sha256: string;
-  }[];
+  readonly artifacts: readonly Artifact[];
   readonly receiptDigests: readonly string[];
   readonly gate: Gate;
   readonly exportedAt: Date;
@@ -67,10 +56,7 @@ export function manifestStatement(facts: ManifestFacts): JsonObject {
   const { tenantId, packId, environmentId, revision, digest, artifacts, receiptDigests, gate, exportedAt } = facts;
   return {
     _type: statementType,
-    subject: artifacts.map(({ kind, name, version, sha256 }) => ({
-      name: `${kind}/${name}@${version}`,
-      digest: { sha256 },
-    })),
+    subject: artifacts.map(toSubject),
     predicateType: "urn:switchyard:evidence:manifest:v1",
     predicate: {
       ...{ tenant_id: tenantId, pack_id: packId, environment_id: environmentId },
@@ -79,4 +65,8 @@ export function manifestStatement(facts: ManifestFacts): JsonObject {
       exported_at: exportedAt.toISOString(),
     },
   };
+}
+
+function toSubject({ kind, name, version, sha256 }: Pick<Artifact, "kind" | "name" | "version" | "sha256">) {
+  return { name: `${kind}/${name}@${version}`, digest: { sha256 } };
 }

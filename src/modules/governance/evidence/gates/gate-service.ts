@@ -2,7 +2,6 @@ import type { Context } from "../../../../chain/call.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { notFound, type Sql } from "../../../../platform/db/index.ts";
 import { databaseNow } from "../database-time.ts";
-import type { Candidate } from "../domain/candidate.ts";
 import { evaluateGate, type Gate, type GateReason } from "../domain/gate.ts";
 import { nextStepOf } from "../domain/gate-text.ts";
 import { type Artifact, type Pack, subjectsOf } from "../domain/pack.ts";
@@ -12,6 +11,16 @@ import type { Subject } from "../domain/subject.ts";
 import type { EvidenceMetrics } from "../metrics.ts";
 import { packStore } from "../packs/pack-store.ts";
 import { receiptStore } from "../receipts/receipt-store.ts";
+
+/** A promotion, as evidence sees it. */
+export interface Candidate {
+  readonly id: string;
+  readonly environmentId: string;
+  /** Whether it was promoted, rolled back, aborted or failed. */
+  readonly hasEnded: boolean;
+  /** Its artifacts. They never change. `baseSha256` is what each replaces now; empty if that is not known. */
+  readonly subjects: readonly Subject[];
+}
 
 /** Evidence's dependencies on promotions. */
 export interface Candidates {
@@ -101,13 +110,8 @@ export function createGateService({ candidates, metrics }: Dependencies) {
       const nowMs = (await databaseNow(sql)).getTime();
       const gate = evaluateFor({ pack, receipts }, promotionId, subjects, nowMs);
       metrics.gateEvaluated(gate.state);
-      return {
-        state: gate.state,
-        reasons: reasonsOf(gate),
-        digest: gate.digest,
-        packDigest: pack.digest,
-        validUntil: gate.end?.at,
-      };
+      const { state, digest, end } = gate;
+      return { state, reasons: reasonsOf(gate), digest, packDigest: pack.digest, validUntil: end?.at };
     },
   };
 }
@@ -117,12 +121,7 @@ export function reasonsOf({ findings }: Gate): PromotionGate["reasons"] {
   return findings.flatMap((finding) => {
     const { verdict, requirement, subject, decisive } = finding;
     if (verdict === "satisfied") return [];
-    return {
-      reason: verdict,
-      requirementId: requirement.id,
-      subject,
-      receiptId: decisive?.id ?? "",
-      nextStep: nextStepOf(finding),
-    };
+    const receiptId = decisive?.id ?? "";
+    return { reason: verdict, requirementId: requirement.id, subject, receiptId, nextStep: nextStepOf(finding) };
   });
 }

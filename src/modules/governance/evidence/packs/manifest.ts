@@ -19,45 +19,40 @@ interface Dependencies {
   readonly platformTenantId: () => TenantId;
 }
 
-export type ManifestExporter = ReturnType<typeof createManifestExporter>;
+export type ExportManifest = ReturnType<typeof createManifestExporter>;
 
 /**
  * Creates the exporter. A manifest is built field by field from identifiers, digests, results and times. Names and descriptions
  * of packs, storage references, details of receipts and callers are never copied.
  */
 export function createManifestExporter({ changes, gates, signer, platformTenantId }: Dependencies) {
-  return {
-    async exportPack(context: Context, environment: string, packId: string) {
-      const { sql, tenantId, nowMs } = context;
-      const { pack, now } = await changes.lock(context, environment, packId, "export");
-      const artifacts = await packStore(sql).readArtifacts(tenantId, packId);
-      const receipts = await receiptStore(sql).readAll(tenantId, packId, pack.revision);
-      const gate = await gates.evaluatePack(sql, { pack, artifacts, receipts }, now.getTime());
-      const { environmentId, revision, digest, status, requirementsVersion } = pack;
-      const receiptDigests = receipts.map((each) => each.digest);
-      const statement = manifestStatement({
-        ...{ tenantId, packId, environmentId, revision, digest, artifacts, receiptDigests, gate, exportedAt: now },
-      });
-      const signed = await signer.sign(sql, statement, nowMs);
-      const keyIds = [...new Set([signed.keyId, ...receipts.map(({ keyId }) => keyId)])];
-      const keys = await keyStore(sql).find(platformTenantId(), keyIds);
-      await changes.record(context, "evidence.pack.exported", pack, {
-        revision,
-        digest,
-        manifest_digest: signed.digest,
-      });
-      return {
-        ...{ packId, environmentId, status, revision, digest, requirementsVersion },
-        artifacts: artifacts.map(({ kind, name, version, sha256, sizeBytes }) => ({
-          ...{ kind, name, version, sha256, sizeBytes },
-        })),
-        receipts: receipts.map(fromReceipt),
-        gate: fromGate(gate, pack),
-        keys: keys.map(fromKey),
-        exportedAt: now,
-        envelope: envelopeOf(payloadType, signed),
-      };
-    },
+  return async (context: Context, environment: string, packId: string) => {
+    const { sql, tenantId, nowMs } = context;
+    const { pack, now } = await changes.lock(context, environment, packId, "export");
+    const artifacts = await packStore(sql).readArtifacts(tenantId, packId);
+    const receipts = await receiptStore(sql).readAll(tenantId, packId, pack.revision);
+    const gate = await gates.evaluatePack(sql, { pack, artifacts, receipts }, now.getTime());
+    const { environmentId, revision, digest, status, requirementsVersion } = pack;
+    const receiptDigests = receipts.map((each) => each.digest);
+    const statement = manifestStatement({
+      ...{ tenantId, packId, environmentId, revision, digest, artifacts, receiptDigests, gate, exportedAt: now },
+    });
+    const signed = await signer.sign(sql, statement, nowMs);
+    const keyIds = [...new Set([signed.keyId, ...receipts.map(({ keyId }) => keyId)])];
+    const keys = await keyStore(sql).find(platformTenantId(), keyIds);
+    const data = { revision, digest, manifest_digest: signed.digest };
+    await changes.record(context, "evidence.pack.exported", pack, data);
+    return {
+      ...{ packId, environmentId, status, revision, digest, requirementsVersion },
+      artifacts: artifacts.map(({ kind, name, version, sha256, sizeBytes }) => ({
+        ...{ kind, name, version, sha256, sizeBytes },
+      })),
+      receipts: receipts.map(fromReceipt),
+      gate: fromGate(gate, pack),
+      keys: keys.map(fromKey),
+      exportedAt: now,
+      envelope: envelopeOf(payloadType, signed),
+    };
   };
 }
 

@@ -4,7 +4,7 @@ import { notFound, type Sql } from "../../../../platform/db/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { databaseNow } from "../database-time.ts";
 import { type Pack, packDigest } from "../domain/pack.ts";
-import { nextPackStatus, type PackCall } from "../domain/pack-states.ts";
+import { type PackCall, requirePackCall } from "../domain/pack-states.ts";
 import type { GateService, PackContent } from "../gates/gate-service.ts";
 import { receiptStore } from "../receipts/receipt-store.ts";
 import { packStore } from "./pack-store.ts";
@@ -60,7 +60,7 @@ export function createPackChanges({ events, gates }: Dependencies) {
     /** Locks a pack for a call that changes it. Throws if its status does not allow the call. */
     async lock(context: Context, environmentId: string, id: string, call: PackCall): Promise<LockedPack> {
       const pack = requireAccess(context, await packStore(context.sql).lock(context.tenantId, id), environmentId);
-      nextPackStatus(pack.status, call);
+      requirePackCall(pack.status, call);
       return { pack, now: await databaseNow(context.sql) };
     },
 

@@ -11,12 +11,12 @@ import { expectedVersion } from "../../../../platform/records/index.ts";
 import type { Artifact, Pack, PackTexts } from "../domain/pack.ts";
 import { possiblePackCalls } from "../domain/pack-states.ts";
 import type { ReceiptType } from "../domain/subject.ts";
-import type { ManifestExporter } from "./manifest.ts";
+import type { ExportManifest } from "./manifest.ts";
 import type { PackChanges } from "./pack-changes.ts";
 import type { PackService } from "./pack-service.ts";
 import { packStore } from "./pack-store.ts";
 
-export function packHandlers(service: PackService, changes: PackChanges, exporter: ManifestExporter) {
+export function packHandlers(service: PackService, changes: PackChanges, exportManifest: ExportManifest) {
   const whole = async ({ sql }: Context, pack: Pack) => ({
     pack: fromPack(pack, await packStore(sql).readArtifacts(pack.tenantId, pack.id)),
   });
@@ -51,7 +51,7 @@ export function packHandlers(service: PackService, changes: PackChanges, exporte
     },
 
     async exportEvidencePack(context, { environmentId, packId }) {
-      return { manifest: await exporter.exportPack(context, environmentId, packId) };
+      return { manifest: await exportManifest(context, environmentId, packId) };
     },
 
     async archiveEvidencePack(context, { environmentId, packId }) {

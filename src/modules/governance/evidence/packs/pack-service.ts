@@ -4,12 +4,10 @@ import { requireEnvironment } from "../../../../platform/access/index.ts";
 import { notFound, updateRefusal } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../../platform/records/index.ts";
-import type { Candidate } from "../domain/candidate.ts";
 import { type Artifact, artifactsMax, type Pack, type PackTexts, packDigest } from "../domain/pack.ts";
-import { nextPackStatus } from "../domain/pack-states.ts";
 import { requirementsVersion } from "../domain/requirements.ts";
-import { isSameArtifact, type Subject } from "../domain/subject.ts";
-import type { Candidates } from "../gates/gate-service.ts";
+import { isSameArtifact } from "../domain/subject.ts";
+import type { Candidate, Candidates } from "../gates/gate-service.ts";
 import { requireIdentifier } from "../identifiers.ts";
 import type { LockedPack, PackChanges } from "./pack-changes.ts";
 import { packStore } from "./pack-store.ts";
@@ -36,18 +34,16 @@ export function createPackService({ changes, candidates }: Dependencies) {
     if (other !== undefined && other !== pack.id)
       throw refusal(`The promotion already has the evidence pack ${other}.`);
     const artifacts = await packStore(sql).readArtifacts(tenantId, pack.id);
-    const missing = candidate.subjects.filter((subject) => !artifacts.some((each) => isSameContent(subject, each)));
+    const missing = candidate.subjects.filter(
+      (subject) => !artifacts.some((each) => isSameArtifact(subject, each) && subject.sha256 === each.sha256),
+    );
     if (missing.length > 0) {
       const names = missing.map(({ kind, name, version }) => `${kind} ${name} ${version}`);
       throw refusal(`The pack does not contain these artifacts of the promotion: ${names.join(", ")}.`);
     }
     const pinned = { candidateId: candidate.id, revision: pack.revision, digest: pack.digest, attachedAt: now };
     const attachment = held === candidate.id ? pack.attachment : pinned;
-    const attached = await changes.commit(context, locked, {
-      ...pack,
-      status: nextPackStatus(pack.status, "attach"),
-      attachment,
-    });
+    const attached = await changes.commit(context, locked, { ...pack, status: "attached", attachment });
     const data = { candidate_id: candidate.id, revision: pack.revision, digest: pack.digest };
     await changes.record(context, "evidence.pack.attached", attached, data);
     return attached;
@@ -63,18 +59,10 @@ export function createPackService({ changes, candidates }: Dependencies) {
       const { id, key, mode } = await requireEnvironment(context, environmentId);
       const pack: Omit<Pack, "digest"> = {
         ...texts,
-        tenantId: context.tenantId,
-        id: ulid(context.nowMs),
-        environmentId: id,
-        environmentKey: key,
-        environmentMode: mode,
-        status: "open",
-        requirementsVersion,
-        revision: 1,
-        attachment: undefined,
-        archivedAt: null,
-        gateState: "closed",
-        ...newStamps(context.nowMs),
+        ...{ tenantId: context.tenantId, id: ulid(context.nowMs) },
+        ...{ environmentId: id, environmentKey: key, environmentMode: mode },
+        ...{ status: "open", requirementsVersion, revision: 1, attachment: undefined, archivedAt: null },
+        ...{ gateState: "closed", ...newStamps(context.nowMs) },
       };
       const created = await packStore(context.sql).insert({ ...pack, digest: packDigest(pack, [], []) });
       await changes.record(context, "evidence.pack.created", created, { digest: created.digest });
@@ -92,10 +80,8 @@ export function createPackService({ changes, candidates }: Dependencies) {
       const { pack } = locked;
       if ((expectedVersion ?? pack.recordVersion) !== pack.recordVersion) throw updateRefusal(pack, "evidence pack");
       const updated = await changes.commit(context, locked, { ...pack, ...texts, revision: pack.revision + 1 });
-      await changes.record(context, "evidence.pack.updated", updated, {
-        revision: updated.revision,
-        digest: updated.digest,
-      });
+      const { revision, digest } = updated;
+      await changes.record(context, "evidence.pack.updated", updated, { revision, digest });
       return updated;
     },
 
@@ -146,10 +132,6 @@ export function createPackService({ changes, candidates }: Dependencies) {
       return attachLocked(context, await changes.lock(context, found.environmentId, packId, "attach"), candidate);
     },
   };
-}
-
-function isSameContent(subject: Subject, artifact: Artifact): boolean {
-  return isSameArtifact(subject, artifact) && subject.sha256 === artifact.sha256;
 }
 
 function wrongEnvironment() {

@@ -1,15 +1,9 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import type { Page, PageRows } from "../../../../platform/paging/index.ts";
+import type { PageRows } from "../../../../platform/paging/index.ts";
 import { recordTable } from "../../../../platform/records/index.ts";
 import type { Gate } from "../domain/gate.ts";
 import type { Artifact, Pack } from "../domain/pack.ts";
-
-export interface PackFilter {
-  readonly environmentId: string;
-  readonly status: string;
-  readonly inProduction: boolean | undefined;
-}
 
 type PackRow = Omit<Pack, "attachment"> & {
   readonly candidateId: string | null;
@@ -60,8 +54,8 @@ export function packStore(sql: Sql) {
       return row?.id;
     },
 
-    async list(tenantId: TenantId, filter: PackFilter, page: Page): Promise<PageRows<Pack>> {
-      const { rows, ...rest } = await records.listWhere(tenantId, filter, page);
+    async list(...request: Parameters<typeof records.listWhere>): Promise<PageRows<Pack>> {
+      const { rows, ...rest } = await records.listWhere(...request);
       return { rows: rows.map(toPack), ...rest };
     },
 

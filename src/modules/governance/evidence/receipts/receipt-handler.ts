@@ -26,7 +26,7 @@ export function receiptHandlers(service: ReceiptService, changes: PackChanges) {
       const { type } = request;
       const { id: packId } = await changes.find(context, request.environmentId, request.packId);
       const page = await context.page("receipts", request, [packId, type], (wanted) =>
-        receiptStore(sql).list(tenantId, packId, type, wanted),
+        receiptStore(sql).listWhere(tenantId, { packId, type }, wanted),
       );
       return { ...page, receipts: page.receipts.map(fromReceipt) };
     },

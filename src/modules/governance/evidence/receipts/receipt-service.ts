@@ -3,17 +3,9 @@ import { fail, invalid } from "../../../../errors/index.ts";
 import { requireEnvironment, type TenantId } from "../../../../platform/access/index.ts";
 import { digestOfStatement } from "../../../../platform/crypto/index.ts";
 import { notFound, type Sql } from "../../../../platform/db/index.ts";
-import type { JsonObject } from "../../../../platform/document/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { Pack } from "../domain/pack.ts";
-import {
-  type CaseResult,
-  contradictionOf,
-  type Receipt,
-  type ReceiptResult,
-  receiptsMax,
-  receiptTtlDefaultS,
-} from "../domain/receipt.ts";
+import { contradictionOf, type Receipt, receiptsMax, receiptTtlDefaultS } from "../domain/receipt.ts";
 import type { Run } from "../domain/run.ts";
 import { receiptStatement } from "../domain/statement.ts";
 import { appliesTo, isSameArtifact, type ReceiptType, type Subject } from "../domain/subject.ts";
@@ -26,20 +18,14 @@ import type { RunService } from "../runs/run-service.ts";
 import type { Signer } from "../signing/signer.ts";
 import { receiptStore } from "./receipt-store.ts";
 
-export interface NewReceipt {
-  readonly type: ReceiptType;
-  readonly result: ReceiptResult;
+export interface NewReceipt extends Pick<Receipt, "type" | "result" | "runId" | "cases" | "tool" | "details"> {
   /** Empty for a receipt of a run. */
   readonly subjects: readonly Subject[];
   /** The pack's if it is empty. */
   readonly observedEnvironmentId: string;
   /** The promotion that the pack is attached to if it is empty. */
   readonly candidateId: string;
-  readonly runId: string;
   readonly token: string;
-  readonly cases: readonly CaseResult[];
-  readonly tool: { readonly name: string; readonly version: string };
-  readonly details: JsonObject | null;
   /** 0 for the default. */
   readonly ttlS: number;
   /** The conformance report of a runtime receipt; empty for others. */
