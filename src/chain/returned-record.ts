@@ -61,12 +61,7 @@ export function createReturnedRecordCheck(
 }
 
 /** The stored record; undefined if there is none. */
-async function readCurrent(
-  read: Handler,
-  { reader, read: field }: UpdatedRecord,
-  context: Context,
-  message: Message,
-): Promise<Message | undefined> {
+async function readCurrent(read: Handler, { reader, read: field }: UpdatedRecord, context: Context, message: Message) {
   const from = message as unknown as Slots;
   const { input, output } = reader.method;
   const request = create(
@@ -83,12 +78,7 @@ async function readCurrent(
 }
 
 /** A caller that read an older version gets a conflict, not a list of the fields that changed meanwhile. */
-function requireVersion(
-  { version }: UpdatedRecord,
-  message: Message,
-  returned: ReturnedFields,
-  current: Message,
-): void {
+function requireVersion({ version }: UpdatedRecord, message: Message, returned: ReturnedFields, current: Message) {
   if (version === undefined) return;
   const versionIn = (holder: Message) => (holder as unknown as Slots)[version.localName] as bigint | number | undefined;
   const expected = versionIn(returned.fields.includes(version) ? returned.record : message);

@@ -123,13 +123,7 @@ export function recordTable<R extends object, I extends object = object, N exten
        * Undefined fields stay unchanged; `expectedVersion`, if given, must be the current version. Every mutable field of the
        * change is set, so a caller names the fields and never passes on a request.
        */
-      update(
-        tenantId: TenantId,
-        id: string,
-        change: Change<R & I>,
-        expectedVersion: number | undefined,
-        now: Date,
-      ): Promise<R | undefined> {
+      update(tenantId: TenantId, id: string, change: Change<R & I>, expectedVersion: number | undefined, now: Date) {
         const values = change as Readonly<Record<string, never>>;
         const assign = ([field, columnName]: readonly [string, string]) => {
           const column = sql.unsafe(columnName);

@@ -29,13 +29,7 @@ export async function joinNodes(sql: Sql, kind: string, nodeId: string, count: n
  * Renews a node's lease and reads its shards. They are correct although the same statement renews the lease: only their
  * own node can give them back while its row exists, and if the row is gone, nothing is renewed.
  */
-export async function renewLease(
-  sql: Sql,
-  kind: string,
-  nodeId: string,
-  count: number,
-  leaseMs: number,
-): Promise<Renewal> {
+export async function renewLease(sql: Sql, kind: string, nodeId: string, count: number, leaseMs: number) {
   const [row] = await sql<
     { renewed: boolean; nodeIds: string[]; ownedShards: number[]; ownedEpochs: number[]; freeCount: number }[]
   >`
@@ -61,13 +55,7 @@ export async function renewLease(
  * Claims up to `limit` free shards for a node. Nodes claim one after another. Expired nodes are deleted first. The row
  * lock decides between their deletion and a renewal at the same time, so a node that has renewed its lease loses nothing.
  */
-export async function claimShards(
-  db: Database,
-  kind: string,
-  nodeId: string,
-  count: number,
-  limit: number,
-): Promise<ShardEpoch[]> {
+export async function claimShards(db: Database, kind: string, nodeId: string, count: number, limit: number) {
   return db.transaction(async (tx) => {
     await lockFor(tx, "shards", kind);
     await tx`delete from shard_nodes where kind = ${kind} and expires_at <= clock_timestamp()`;

@@ -61,12 +61,8 @@ export interface GroupRow extends GroupRef {
  * Reads groups, by `groupKey`; with `lock` they are locked until the transaction ends. Groups that were never used are
  * omitted. All transactions lock groups in the same order to avoid deadlocks.
  */
-export async function readGroups(
-  sql: Sql,
-  names: readonly GroupName[],
-  lock: boolean,
-): Promise<ReadonlyMap<string, OwnedGroup>> {
-  if (names.length === 0) return new Map();
+export async function readGroups(sql: Sql, names: readonly GroupName[], lock: boolean) {
+  if (names.length === 0) return new Map<string, OwnedGroup>();
   const rows = await sql<GroupRow[]>`
     select g.* from (${namesOf(sql, names)}) wanted cross join lateral (
       select g.tenant_id, g.kind, g.group_id, g.environment_id, g.pool_id, g.item_id, g.since, g.until, g.tat_ms,
@@ -306,11 +302,7 @@ function ownedGroup(row: GroupRow): OwnedGroup {
 }
 
 /** The current states of groups, by `groupKey`. Groups that were never used are omitted. */
-export async function readGroupStates(
-  sql: Sql,
-  tenantId: TenantId,
-  refs: readonly GroupRef[],
-): Promise<ReadonlyMap<string, GroupState>> {
+export async function readGroupStates(sql: Sql, tenantId: TenantId, refs: readonly GroupRef[]) {
   const names = refs.map((ref) => ({ ...ref, tenantId }));
   const owned = await readGroups(sql, names, false);
   return new Map([...owned].map(([key, { state }]) => [key, state]));

@@ -1,5 +1,6 @@
 import type { PlatformServices } from "../../area.ts";
 import type { Pools } from "../pools/index.ts";
+import type { PoolRef } from "./window-store.ts";
 
 export interface PauseEndDependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
   readonly pools: Pick<Pools, "poolsWithEndedPauses" | "resumeRecipients">;
@@ -11,13 +12,10 @@ const poolsPerPage = 100;
  * Resumes the recipients whose pauses have ended, pool by pool, and returns their number. The pauses are rows, so that
  * any node ends them, also after a restart. Whoever removes a row resumes its recipient in the same transaction.
  */
-export async function resumeEndedPauses(
-  { db, clock, log, pools }: PauseEndDependencies,
-  signal: AbortSignal,
-): Promise<number> {
+export async function resumeEndedPauses({ db, clock, log, pools }: PauseEndDependencies, signal: AbortSignal) {
   const nowMs = clock.now();
   let resumed = 0;
-  let page: Awaited<ReturnType<typeof pools.poolsWithEndedPauses>> = [];
+  let page: readonly PoolRef[] = [];
   do {
     page = await pools.poolsWithEndedPauses(db.sql, new Date(nowMs), page.at(-1), poolsPerPage);
     for (const { tenantId, poolId } of page) {

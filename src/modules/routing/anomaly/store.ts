@@ -95,13 +95,7 @@ export function anomalyStore(sql: Sql) {
     },
 
     /** Deprioritizes recipients until a time; a later existing deadline is kept. */
-    async deprioritize(
-      tenantId: TenantId,
-      poolId: string,
-      recipientIds: readonly string[],
-      until: Date,
-      now: Date,
-    ): Promise<void> {
+    async deprioritize(tenantId: TenantId, poolId: string, recipientIds: readonly string[], until: Date, now: Date) {
       await sql`
         insert into recipient_states (tenant_id, pool_id, recipient_id, deprioritized_until, updated_at)
         select ${tenantId}, ${poolId}, id, ${until}, ${now}

@@ -34,11 +34,7 @@ export async function poolOutcomes(sql: Sql, tenantId: TenantId, query: OutcomeQ
 const outcomesMax = 50_000;
 
 /** Counts a pool's waiting items and dead letters. */
-export async function poolGauges(
-  sql: Sql,
-  tenantId: TenantId,
-  targetId: string,
-): Promise<{ readonly queue_depth: number; readonly dead_letters: number }> {
+export async function poolGauges(sql: Sql, tenantId: TenantId, targetId: string) {
   const [row] = await sql<{ queueDepth: number; deadLetters: number }[]>`
     select
       (select coalesce(sum(depth), 0)::int from queue_depths
@@ -52,13 +48,7 @@ export async function poolGauges(
 const decisionsMax = 50_000;
 
 /** The newest items that were decided in a pool since a time. */
-export async function decidedItems(
-  sql: Sql,
-  tenantId: TenantId,
-  poolId: string,
-  since: Date,
-  itemsMax: number,
-): Promise<readonly DecidedItem[]> {
+export async function decidedItems(sql: Sql, tenantId: TenantId, poolId: string, since: Date, itemsMax: number) {
   const from = lowestUlid(since.getTime());
   return sql<DecidedItem[]>`
     select id, type, key, attributes, requirements, priority, seed,

@@ -3,10 +3,10 @@ import { isDeepStrictEqual } from "node:util";
 import { type Context, PrepareAgain } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { lockFor } from "../../../platform/db/index.ts";
-import type { Page, PageRows } from "../../../platform/paging/index.ts";
+import type { Page } from "../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { type PoolReader, type PoolSnapshot, priorityWorthS } from "../pools/index.ts";
-import { type DeadLetter, type DeadLetterState, partition, type SkippedLetter } from "./domain/dead-letter.ts";
+import { type DeadLetterState, partition, type SkippedLetter } from "./domain/dead-letter.ts";
 import type { PreparedReadmission, Readmission } from "./readmission.ts";
 import { deadLetterStore, type LetterPosition, type RemovalFilter, type RequeueSettings, type Stats } from "./store.ts";
 
@@ -147,22 +147,14 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
   }
 
   /** Returns the current pool. Restarts the preparation when its constraints have changed. */
-  async function requireUnchanged(
-    context: Context,
-    { snapshot }: { readonly snapshot: PoolSnapshot },
-  ): Promise<PoolSnapshot> {
+  async function requireUnchanged(context: Context, { snapshot }: { readonly snapshot: PoolSnapshot }) {
     const current = await pools.requireRetryPool(context, snapshot.pool.id);
     if (!isDeepStrictEqual(current.pool.config.admission, snapshot.pool.config.admission)) throw new PrepareAgain();
     return current;
   }
 
   return {
-    async listPage(
-      context: Context,
-      poolId: string,
-      state: DeadLetterState,
-      page: Page,
-    ): Promise<PageRows<DeadLetter>> {
+    async listPage(context: Context, poolId: string, state: DeadLetterState, page: Page) {
       await pools.requireKnownPool(context, poolId);
       return deadLetterStore(context.sql).list(context.tenantId, poolId, state, page);
     },
@@ -179,11 +171,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       return { snapshot, readmission: await readmission().prepare(context.sql, snapshot, queueItemIds) };
     },
 
-    async retry(
-      context: Context,
-      queueItemIds: readonly string[],
-      plan: RetryPlan,
-    ): Promise<{ retried: number; skipped: readonly SkippedLetter[] }> {
+    async retry(context: Context, queueItemIds: readonly string[], plan: RetryPlan) {
       const snapshot = await requireUnchanged(context, plan);
       const poolId = snapshot.pool.id;
       const { sql, tenantId, nowMs } = context;
@@ -255,11 +243,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       return { changed: count, skipped };
     },
 
-    async purge(
-      context: Context,
-      poolId: string,
-      { olderThan, includeQuarantined }: PurgeFilter,
-    ): Promise<{ purged: number; remaining: number }> {
+    async purge(context: Context, poolId: string, { olderThan, includeQuarantined }: PurgeFilter) {
       await pools.requireKnownPool(context, poolId);
       const { sql, tenantId, signal } = context;
       const store = deadLetterStore(sql);

@@ -175,12 +175,7 @@ export function deadLetterStore(sql: Sql) {
      * Moves the letters of retried items to another pool. The caller holds the items' locks. A letter that the other pool
      * already has for the item stays.
      */
-    async changePool(
-      tenantId: TenantId,
-      queueItemIds: readonly string[],
-      fromPoolId: string,
-      toPoolId: string,
-    ): Promise<void> {
+    async changePool(tenantId: TenantId, queueItemIds: readonly string[], fromPoolId: string, toPoolId: string) {
       await sql`
         update dead_letters letter set pool_id = ${toPoolId}
         where tenant_id = ${tenantId} and pool_id = ${fromPoolId} and queue_item_id = any(${queueItemIds as string[]})
@@ -233,12 +228,7 @@ export function deadLetterStore(sql: Sql) {
     },
 
     /** The letters that can be retried, oldest failure first; read without a lock. */
-    async oldestRetryable(
-      tenantId: TenantId,
-      poolId: string,
-      after: LetterPosition | undefined,
-      limit: number,
-    ): Promise<LetterPosition[]> {
+    async oldestRetryable(tenantId: TenantId, poolId: string, after: LetterPosition | undefined, limit: number) {
       const condition =
         after === undefined
           ? sql``

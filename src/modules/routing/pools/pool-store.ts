@@ -1,6 +1,6 @@
 import type { EnvironmentMode, TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import { type Page, readKeyset } from "../../../platform/paging/index.ts";
 import { recordTable } from "../../../platform/records/index.ts";
 import { effectiveConfig, type PoolSettings } from "./domain/config-settings.ts";
 import type { NewPool, PoolChange, PoolId, PoolMembers, PoolStatus, StoredPool } from "./domain/pool.ts";
@@ -103,11 +103,7 @@ export function poolStore(sql: Sql) {
       return row!;
     },
 
-    async list(
-      tenantId: TenantId,
-      { environmentMode, status, environmentId }: PoolFilter,
-      page: Page,
-    ): Promise<PageRows<StoredPool & PoolMembers>> {
+    async list(tenantId: TenantId, { environmentMode, status, environmentId }: PoolFilter, page: Page) {
       const production = sql`(select id from environments where tenant_id = ${tenantId} and key = 'production')`;
       const byEnvironment = {
         any: sql``,
@@ -129,11 +125,7 @@ function toPool<R extends { settings: PoolSettings; strategy: StoredPool["strate
 }
 
 /** Finds which of these names and ids belong to pools of any environment that are not archived. */
-export async function findPools(
-  sql: Sql,
-  tenantId: TenantId,
-  namesOrIds: readonly string[],
-): Promise<ReadonlySet<string>> {
+export async function findPools(sql: Sql, tenantId: TenantId, namesOrIds: readonly string[]) {
   const rows = await sql<{ id: string; name: string }[]>`
     select id, name from pools
     where tenant_id = ${tenantId} and status <> 'archived'
@@ -142,12 +134,7 @@ export async function findPools(
 }
 
 /** Finds a pool of an environment that is not archived, by its name or id; undefined if there is none. */
-export async function findPoolId(
-  sql: Sql,
-  tenantId: TenantId,
-  environmentId: string,
-  nameOrId: string,
-): Promise<string | undefined> {
+export async function findPoolId(sql: Sql, tenantId: TenantId, environmentId: string, nameOrId: string) {
   const [row] = await sql<{ id: string }[]>`
     select id from pools
     where tenant_id = ${tenantId} and environment_id = ${environmentId} and status <> 'archived'

@@ -23,11 +23,7 @@ export async function readQueueStatus({ sql, tenantId, nowMs }: Context, poolId:
 }
 
 export function createQueuePauses({ pools, events, wake, recall }: Dependencies) {
-  async function setPaused(
-    context: Context,
-    poolId: string,
-    change: Pick<PauseChange, "paused" | "reason" | "until">,
-  ): Promise<QueueStatus> {
+  async function setPaused(context: Context, poolId: string, change: Pick<PauseChange, "paused" | "reason" | "until">) {
     await pools.requirePool(context, poolId);
     const { sql, tenantId, nowMs, principal } = context;
     await queueStore(sql).setPaused(tenantId, poolId, { ...change, at: new Date(nowMs), by: principal.subject });

@@ -61,11 +61,7 @@ export function createQueueService(dependencies: Dependencies) {
    * Waits until recently leased items are with a worker or wait again. A node may have leased them ahead, and an operator
    * must find such items as if they were waiting. With an id it concerns only that item.
    */
-  async function settleRecentLeases(
-    { sql, tenantId }: Pick<Context, "sql" | "tenantId">,
-    poolId: string,
-    id?: string,
-  ): Promise<void> {
+  async function settleRecentLeases({ sql, tenantId }: Pick<Context, "sql" | "tenantId">, poolId: string, id?: string) {
     if (!(await queueStore(sql).isRecentlyLeased(tenantId, poolId, recallMaxMs, id))) return;
     await Promise.all([recall(tenantId, poolId), delay(recallMaxMs)]);
   }
@@ -79,11 +75,7 @@ export function createQueueService(dependencies: Dependencies) {
   }
 
   /** Transitions one item in the call's transaction; fails when the item has already ended. */
-  async function transitionOne(
-    context: Context,
-    item: QueueItem,
-    to: Pick<ItemTransition, "from" | "to">,
-  ): Promise<void> {
+  async function transitionOne(context: Context, item: QueueItem, to: Pick<ItemTransition, "from" | "to">) {
     const { sql, nowMs, tenantId } = context;
     const { id, poolId } = item;
     const shard = nowMs % shardCount;
@@ -107,12 +99,7 @@ export function createQueueService(dependencies: Dependencies) {
   }
 
   /** Offers an item to a recipient that an operator chose. An open offer to another one is withdrawn. */
-  async function offerItem(
-    context: Context,
-    item: QueueItem,
-    recipientId: string,
-    { timeoutS }: ReservationConfig,
-  ): Promise<void> {
+  async function offerItem(context: Context, item: QueueItem, recipientId: string, { timeoutS }: ReservationConfig) {
     const { id, poolId, state } = item;
     const { sql, tenantId, principal } = context;
     if (!(await readQueueActive(sql, tenantId, poolId))) {

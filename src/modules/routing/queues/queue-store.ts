@@ -54,12 +54,7 @@ export interface ItemFilter {
 const readyCountMax = 100_000;
 
 /** Reads the statuses of queues in one statement. */
-export async function queueStatuses(
-  sql: Sql,
-  tenantId: TenantId,
-  poolIds: readonly string[],
-  nowMs: number,
-): Promise<ReadonlyMap<string, QueueStatus>> {
+export async function queueStatuses(sql: Sql, tenantId: TenantId, poolIds: readonly string[], nowMs: number) {
   const rows = await sql<(Omit<QueueStatus, "oldestAgeMs"> & { oldestId: string | null })[]>`
     select p.id as pool_id, p.name as pool_name, coalesce(s.paused, false) as paused, s.paused_at,
       coalesce(s.paused_by, '') as paused_by, coalesce(s.reason, '') as pause_reason, s.resume_at as paused_until,

@@ -220,11 +220,7 @@ export function createPreparation(dependencies: PreparationParts) {
   }
 
   /** Prepares one item after the other. A refused item does not affect the others. */
-  async function prepareAll(
-    context: Context,
-    items: readonly (RouteInput | Failure)[],
-    dryRun: boolean,
-  ): Promise<RouteResult[]> {
+  async function prepareAll(context: Context, items: readonly (RouteInput | Failure)[], dryRun: boolean) {
     const results: RouteResult[] = [];
     const budget = createCallBudget(shares, context.tenantId);
     for (const item of items) {

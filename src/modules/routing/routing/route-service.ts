@@ -146,10 +146,7 @@ export function createRouteService(dependencies: Dependencies) {
   }
 
   /** Finds the unfinished items that items wait for. An item whose list is refused becomes a failure. */
-  async function withDependencies(
-    context: Context,
-    items: readonly (RouteInput | Failure)[],
-  ): Promise<readonly (RouteInput | Failure)[]> {
+  async function withDependencies(context: Context, items: readonly (RouteInput | Failure)[]) {
     const lists = items.flatMap((item) => (item instanceof Failure ? [] : (item.after ?? [])));
     if (lists.length === 0) return items;
     const checked = (await checkDependencies(context, lists)).values();

@@ -217,13 +217,7 @@ export function runStore(sql: Sql) {
      * Stores the result of a run and forgets the oldest runs. Returns undefined if the run has a result or another node owns the
      * shard, and otherwise whether the schedule was paused because it failed too often.
      */
-    async finish(
-      schedule: DueSchedule,
-      run: ScheduleRun,
-      result: RunResult,
-      current: Fragment,
-      now: Date,
-    ): Promise<{ readonly paused: boolean } | undefined> {
+    async finish(schedule: DueSchedule, run: ScheduleRun, result: RunResult, current: Fragment, now: Date) {
       const { tenantId, id: scheduleId, shard, timing } = schedule;
       const isOpen = timing.overlap !== "allow" && result.itemId !== "";
       await lockSchedule(tenantId, scheduleId);

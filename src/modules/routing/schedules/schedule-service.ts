@@ -105,12 +105,7 @@ export function createScheduleService({ events, pools, wakeWorkers }: Dependenci
       return schedule;
     },
 
-    async updateSchedule(
-      context: Context,
-      id: string,
-      change: ScheduleChange,
-      expectedVersion: number | undefined,
-    ): Promise<Schedule> {
+    async updateSchedule(context: Context, id: string, change: ScheduleChange, expectedVersion: number | undefined) {
       const { sql, tenantId, nowMs, afterCommit } = context;
       if (isEmptyChange(change)) return unchangedRecord(await getSchedule(context, id), expectedVersion, "schedule");
       const store = scheduleStore(sql);

@@ -89,13 +89,7 @@ export function scheduleStore(sql: Sql) {
       listWhere(tenantId, equal, page, { where: pausedOnly ? sql`paused` : undefined }),
 
     /** Changes a schedule; undefined if it has another version than expected. */
-    update(
-      tenantId: TenantId,
-      id: string,
-      change: StoredChange,
-      expectedVersion: number | undefined,
-      now: Date,
-    ): Promise<Schedule | undefined> {
+    update(tenantId: TenantId, id: string, change: StoredChange, expectedVersion: number | undefined, now: Date) {
       const { environmentId, environmentKey, poolId, name, timing, item, position } = change;
       const { paused, pausedReason, pausedBy } = change;
       const assignments = sql`

@@ -83,11 +83,7 @@ export interface SkippedLetter {
 }
 
 /** Splits named letters into the ones that an operation changes and the ones that it skips, in the given order. */
-export function partition(
-  operation: DeadLetterOperation,
-  named: readonly string[],
-  found: readonly LetterStatus[],
-): { readonly changed: readonly string[]; readonly skipped: readonly SkippedLetter[] } {
+export function partition(operation: DeadLetterOperation, named: readonly string[], found: readonly LetterStatus[]) {
   const byId = new Map(found.map((letter) => [letter.queueItemId, letter]));
   const changed: string[] = [];
   const skipped: SkippedLetter[] = [];

@@ -17,12 +17,7 @@ import { checkConfigExpressions } from "./expressions.ts";
 type CheckedPool = Pick<StoredPool, "id" | "environmentId">;
 
 /** Rejects a config that contradicts itself, has an invalid expression, or redirects to a pool that it must not. */
-export async function checkConfig(
-  context: Context,
-  pool: CheckedPool,
-  settings: PoolSettings,
-  strategy: Strategy,
-): Promise<void> {
+export async function checkConfig(context: Context, pool: CheckedPool, settings: PoolSettings, strategy: Strategy) {
   const config = checkConsistency(settings, strategy);
   checkConfigExpressions(config, settings);
   const { redirectPoolId } = config.fallback;
@@ -43,12 +38,7 @@ export function checkRuleCondition({ condition, action }: Pick<NewRule, "conditi
 }
 
 /** Rejects an action that refers to a missing pool or recipient. */
-export async function checkRuleReferences(
-  context: Context,
-  pool: CheckedPool,
-  action: RuleAction,
-  prefix = "",
-): Promise<void> {
+export async function checkRuleReferences(context: Context, pool: CheckedPool, action: RuleAction, prefix = "") {
   if (action.type === "redirect_pool") await checkRedirect(context, pool, action.poolId, `${prefix}action.pool_id`);
   if (action.type === "route") {
     const found = await recipientStore(context.sql).find(context.tenantId, action.recipientId);
@@ -61,12 +51,7 @@ export async function checkRuleReferences(
  * Rejects a redirect to the same pool, to a pool that is missing, archived or in another environment, and to a pool
  * that leads back to this one.
  */
-async function checkRedirect(
-  { sql, tenantId }: Context,
-  from: CheckedPool,
-  poolId: string,
-  field: string,
-): Promise<void> {
+async function checkRedirect({ sql, tenantId }: Context, from: CheckedPool, poolId: string, field: string) {
   if (poolId === from.id) throw invalid(field, "pool", "must name another pool");
   const found = await poolStore(sql).find(tenantId, poolId);
   if (found === undefined || found.status === "archived" || found.environmentId !== from.environmentId) {

@@ -15,11 +15,7 @@ interface Dependencies {
 export function createAutomaticPauses({ access, events }: Dependencies) {
   return {
     /** Pauses the active ones of the given recipients and returns their ids. */
-    async pauseRecipients(
-      context: EventContext,
-      poolId: string,
-      wanted: readonly AutomaticPause[],
-    ): Promise<readonly RecipientId[]> {
+    async pauseRecipients(context: EventContext, poolId: string, wanted: readonly AutomaticPause[]) {
       const { sql, tenantId, nowMs } = context;
       const pool = await poolStore(sql).raiseRevision(tenantId, poolId);
       if (pool === undefined) return [];

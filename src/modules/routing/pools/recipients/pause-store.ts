@@ -12,7 +12,7 @@ type EndedPause = Pick<RecipientPause, "cause" | "actor"> & { readonly recipient
 /** A pool in which pauses end. */
 export interface PoolWithPauses {
   readonly tenantId: TenantId;
-  readonly poolId: PoolId;
+  readonly poolId: string;
 }
 
 /** SQL queries for pauses. A recipient has a row only while it is paused; the caller holds the lock of its pool. */
@@ -61,12 +61,7 @@ export function pauseStore(sql: Sql) {
 }
 
 /** Lists the pools in which pauses have ended, after a pool, in order. */
-export async function poolsWithEndedPauses(
-  sql: Sql,
-  now: Date,
-  after: PoolWithPauses | undefined,
-  limit: number,
-): Promise<readonly PoolWithPauses[]> {
+export async function poolsWithEndedPauses(sql: Sql, now: Date, after: PoolWithPauses | undefined, limit: number) {
   return sql<PoolWithPauses[]>`
     select distinct tenant_id, pool_id from recipient_pauses
     where resume_at <= ${now} and (tenant_id, pool_id) > (${after?.tenantId ?? ""}, ${after?.poolId ?? ""})

@@ -111,11 +111,7 @@ export function createRecipientService({ access, events, urlRefusal }: Dependenc
       return created!;
     },
 
-    async batchCreateRecipients(
-      context: Context,
-      poolId: string,
-      inputs: readonly NewRecipient[],
-    ): Promise<Recipient[]> {
+    async batchCreateRecipients(context: Context, poolId: string, inputs: readonly NewRecipient[]) {
       for (const [index, input] of inputs.entries()) checkRecipient(input, urlRefusal, `recipients[${index}].`);
       const repeated = findRepeatedName(inputs);
       if (repeated >= 0) throw invalid(`recipients[${repeated}].name`, "unique", "must be unique within the request");
@@ -131,12 +127,7 @@ export function createRecipientService({ access, events, urlRefusal }: Dependenc
       return created;
     },
 
-    async updateRecipient(
-      context: Context,
-      id: string,
-      wanted: RecipientChange,
-      expectedVersion: number | undefined,
-    ): Promise<Recipient> {
+    async updateRecipient(context: Context, id: string, wanted: RecipientChange, expectedVersion: number | undefined) {
       const { delivery = {}, ...fields } = wanted;
       if (isEmptyChange(fields) && isEmptyChange(delivery)) {
         return unchangedRecord(await getRecipient(context, id), expectedVersion, "recipient");

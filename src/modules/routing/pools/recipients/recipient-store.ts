@@ -70,12 +70,7 @@ export function recipientStore(sql: Sql) {
     ) => update(tenantId, id, { ...recipient, poolRevision: pool.revision }, expectedVersion, now),
 
     /** Pauses the active ones of the given recipients and returns their ids. */
-    async pauseActive(
-      tenantId: TenantId,
-      pool: ChangedPool,
-      ids: readonly string[],
-      now: Date,
-    ): Promise<readonly RecipientId[]> {
+    async pauseActive(tenantId: TenantId, pool: ChangedPool, ids: readonly string[], now: Date) {
       const rows = await sql<{ id: RecipientId }[]>`
         update recipients set status = 'paused', pool_revision = ${pool.revision}, updated_at = ${now},
           record_version = record_version + 1
@@ -86,12 +81,7 @@ export function recipientStore(sql: Sql) {
     },
 
     /** Resumes the paused ones of the given recipients and returns their ids. */
-    async resumePaused(
-      tenantId: TenantId,
-      pool: ChangedPool,
-      ids: readonly string[],
-      now: Date,
-    ): Promise<readonly RecipientId[]> {
+    async resumePaused(tenantId: TenantId, pool: ChangedPool, ids: readonly string[], now: Date) {
       const rows = await sql<{ id: RecipientId }[]>`
         update recipients set status = 'active', available_since = ${now}, pool_revision = ${pool.revision},
           updated_at = ${now}, record_version = record_version + 1

@@ -56,12 +56,7 @@ export function createRuleService({ access, events }: Dependencies) {
       return ruleStore(context.sql).ofPool(context.tenantId, pool.id);
     },
 
-    async updateRule(
-      context: Context,
-      id: string,
-      change: RuleChange,
-      expectedVersion: number | undefined,
-    ): Promise<Rule> {
+    async updateRule(context: Context, id: string, change: RuleChange, expectedVersion: number | undefined) {
       const { sql, tenantId, nowMs } = context;
       if (isEmptyChange(change)) return unchangedRecord(await getRule(context, id), expectedVersion, "rule");
       const pool = await access.change(context, (await find(context, id)).poolId);

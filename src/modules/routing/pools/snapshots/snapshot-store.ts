@@ -94,11 +94,7 @@ export function snapshotStore(db: Database) {
   };
 }
 
-async function loadCanaries(
-  tx: Sql,
-  tenantId: TenantId,
-  ids: readonly PoolId[],
-): Promise<ReadonlyMap<string, LoadedCanary>> {
+async function loadCanaries(tx: Sql, tenantId: TenantId, ids: readonly PoolId[]) {
   const running = await canaryStore(tx).findMany(tenantId, "pool", ids);
   const wanted = running.map(({ targetId, version }) => ({ poolId: targetId, version }));
   const contents = await versionStore(tx).contents(tenantId, wanted);

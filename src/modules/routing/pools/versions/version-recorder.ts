@@ -1,7 +1,7 @@
 import type { Context } from "../../../../chain/call.ts";
 import type { PoolId } from "../domain/pool.ts";
 import { digestOfText, encodeContent } from "../domain/pool-content.ts";
-import { type ActiveVersion, versionStore } from "./version-store.ts";
+import { versionStore } from "./version-store.ts";
 
 /** How many captured versions of a pool are kept. */
 const capturedMax = 500;
@@ -10,10 +10,7 @@ const capturedMax = 500;
  * Records what a pool has after a change as its active version. The caller holds the lock of the pool. A content that the pool
  * had before gets its version again.
  */
-export async function recordPoolVersion(
-  { sql, tenantId, principal, nowMs }: Context,
-  poolId: PoolId,
-): Promise<ActiveVersion | undefined> {
+export async function recordPoolVersion({ sql, tenantId, principal, nowMs }: Context, poolId: PoolId) {
   const store = versionStore(sql);
   const [content, active] = await Promise.all([
     store.liveContent(tenantId, poolId),

@@ -8,7 +8,6 @@ import type { PoolSettings } from "../domain/config-settings.ts";
 import type { PoolId, StoredPool } from "../domain/pool.ts";
 import {
   byPosition,
-  type ContentChange,
   type ContentRule,
   decodeContent,
   diffContents,
@@ -96,12 +95,7 @@ export function createPoolVersionService({ access, events }: Dependencies) {
       return staged;
     },
 
-    async diffVersions(
-      context: Context,
-      poolId: string,
-      version: number,
-      against: number,
-    ): Promise<{ readonly against: number; readonly changes: readonly ContentChange[] }> {
+    async diffVersions(context: Context, poolId: string, version: number, against: number) {
       const after = await getVersion(context, poolId, version);
       const active = await versionStore(context.sql).findActive(context.tenantId, after.poolId);
       const base = against === 0 ? (active?.version ?? 0) : against;
@@ -109,12 +103,7 @@ export function createPoolVersionService({ access, events }: Dependencies) {
       return { against: base, changes: diffContents(decodeContent(before.content), decodeContent(after.content)) };
     },
 
-    async activateVersion(
-      context: Context,
-      poolId: string,
-      version: number,
-      expectedSha256: string,
-    ): Promise<StoredPoolVersion> {
+    async activateVersion(context: Context, poolId: string, version: number, expectedSha256: string) {
       const pool = await access.change(context, poolId);
       const wanted = await getVersion(context, pool.id, version);
       const active = await activeVersion(context, pool.id);

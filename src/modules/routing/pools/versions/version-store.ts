@@ -133,11 +133,8 @@ export function versionStore(sql: Sql) {
     },
 
     /** The contents of versions, by pool. */
-    async contents(
-      tenantId: TenantId,
-      versions: readonly { readonly poolId: string; readonly version: number }[],
-    ): Promise<ReadonlyMap<string, string>> {
-      if (versions.length === 0) return new Map();
+    async contents(tenantId: TenantId, versions: readonly { readonly poolId: string; readonly version: number }[]) {
+      if (versions.length === 0) return new Map<string, string>();
       const rows = await sql<{ poolId: string; content: string }[]>`
         select v.pool_id, v.content
         from unnest(${versions.map(({ poolId }) => poolId)}::text[], ${versions.map(({ version }) => version)}::int[])

@@ -20,12 +20,7 @@ export interface ChangedItems {
 }
 
 /** Cancels or requeues items in the caller's transaction. Items that changed since they were read stay as they are. */
-export async function changeItems(
-  tx: Sql,
-  operation: BulkOperation,
-  items: readonly ScannedItem[],
-  nowMs: number,
-): Promise<ChangedItems> {
+export async function changeItems(tx: Sql, operation: BulkOperation, items: readonly ScannedItem[], nowMs: number) {
   return operation.action === "cancel" ? cancelItems(tx, items, nowMs) : requeueItems(tx, operation, items, nowMs);
 }
 

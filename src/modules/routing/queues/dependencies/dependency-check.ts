@@ -38,10 +38,7 @@ export function createDependencyCheck(sql: Sql, pools: Pick<PoolReader, "snapsho
   };
 }
 
-function unfinishedOf(
-  { ids, onFailure }: ItemsAfter,
-  states: ReadonlyMap<string, DependencyState>,
-): readonly string[] | Failure {
+function unfinishedOf({ ids, onFailure }: ItemsAfter, states: ReadonlyMap<string, DependencyState>) {
   const unfinished = new Set<string>();
   for (const [at, id] of ids.entries()) {
     const found = states.get(id);

@@ -78,12 +78,9 @@ async function deleteWhere(tx: Sql, items: readonly ItemKey[], condition: Fragme
 }
 
 /** Ends the wait of locked items without dependencies. Some are held for another reason then. Returns their pools. */
-export async function releaseItems(
-  tx: Sql,
-  items: readonly ItemKey[],
-): Promise<{ tenantId: TenantId; poolId: string }[]> {
+export async function releaseItems(tx: Sql, items: readonly ItemKey[]) {
   if (items.length === 0) return [];
-  return tx`
+  return tx<{ tenantId: TenantId; poolId: string }[]>`
     with free as (
       select q.tenant_id, q.id, to_timestamp((q.resume ->> 'atMs')::float8 / 1000) as due_at,
         q.resume ->> 'reason' as reason

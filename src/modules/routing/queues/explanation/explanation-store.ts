@@ -23,12 +23,7 @@ export interface AdmittedItem extends AssignmentRetry {
 const countMax = 1000;
 
 /** Finds an item of a pool, with its groups. */
-export async function findAdmittedItem(
-  sql: Sql,
-  tenantId: TenantId,
-  poolId: string,
-  id: string,
-): Promise<AdmittedItem | undefined> {
+export async function findAdmittedItem(sql: Sql, tenantId: TenantId, poolId: string, id: string) {
   const [row] = await sql<AdmittedItem[]>`
     select id, pool_id, state, hold_reason, due_at, superseded_by_id, singleton_group, debounce_group, throttle_group,
       concurrency_group, rank, assign_tries, assign_reason, assign_after
@@ -44,12 +39,7 @@ export async function findPoolOfItem(sql: Sql, tenantId: TenantId, id: string): 
 }
 
 /** Counts the items of the pool that precede an item in its throttle or concurrency group, up to `countMax`. */
-export async function countAhead(
-  sql: Sql,
-  tenantId: TenantId,
-  { kind, groupId }: GroupRef,
-  item: AdmittedItem,
-): Promise<number> {
+export async function countAhead(sql: Sql, tenantId: TenantId, { kind, groupId }: GroupRef, item: AdmittedItem) {
   if (kind === "singleton" || kind === "debounce") return 0;
   const inGroup =
     kind === "throttle"

@@ -110,12 +110,7 @@ export function createLeaseBatchGroups({ db, signals, scans, leaseAhead, nowMs }
       workers[0]!.limits === undefined ? scan(workers) : scans.inTurn(workers[0]!, () => scan(workers));
   }
 
-  async function takeFirst(
-    head: QueueHead,
-    request: LeaseRequest,
-    count: number,
-    use: SharedUse,
-  ): Promise<LeasedRow[]> {
+  async function takeFirst(head: QueueHead, request: LeaseRequest, count: number, use: SharedUse) {
     const sentAtMs = nowMs();
     const rows = await scans.takeFirst(head, request, count, use);
     const isCurrent =

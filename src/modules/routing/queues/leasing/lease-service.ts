@@ -71,11 +71,7 @@ export function createLeaseService({ db, signals, nowMs = () => performance.now(
     );
   }
 
-  async function takeOffered(
-    request: LeaseRequest,
-    filterOffers: OfferFilter,
-    beforeCommit: BeforeCommit | undefined,
-  ): Promise<LeaseResult> {
+  async function takeOffered(request: LeaseRequest, filterOffers: OfferFilter, beforeCommit: BeforeCommit | undefined) {
     const items = await readOfferedItems(
       db.sql,
       request.tenantId,
@@ -89,11 +85,7 @@ export function createLeaseService({ db, signals, nowMs = () => performance.now(
     return { rows: await scans.take(request, request.max, { ids }), retryInMs: undefined };
   }
 
-  async function takeInTransaction(
-    request: LeaseRequest,
-    beforeCommit: BeforeCommit,
-    selection: ItemSelection = {},
-  ): Promise<LeaseResult> {
+  async function takeInTransaction(request: LeaseRequest, beforeCommit: BeforeCommit, selection: ItemSelection = {}) {
     if (request.limits !== undefined) {
       const { cursor } = groups.groupOf(request, false);
       return takeInTurn(request, request.limits, cursor, selection, beforeCommit);

@@ -216,13 +216,8 @@ export interface OfferedItem {
 }
 
 /** Reads the first items of a pool by rank that have no recipient. */
-export async function readOfferedItems(
-  sql: Sql,
-  tenantId: TenantId,
-  poolId: string,
-  limit: number,
-): Promise<OfferedItem[]> {
-  return sql`
+export async function readOfferedItems(sql: Sql, tenantId: TenantId, poolId: string, limit: number) {
+  return sql<OfferedItem[]>`
     select q.id, q.priority, q.type, q.key, q.attributes, q.requirements from queue_items q
     where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready' and q.recipient_id = ''
       and q.delivery = 'pull' and q.expires_at > now()
@@ -354,12 +349,8 @@ export interface LeaseRef {
 }
 
 /** Finds the leases that are still held and have not expired by the database's clock. */
-export async function findHeldLeases(
-  sql: Sql,
-  tenantId: TenantId,
-  leases: readonly LeaseRef[],
-): Promise<readonly LeaseRef[]> {
-  return sql`
+export async function findHeldLeases(sql: Sql, tenantId: TenantId, leases: readonly LeaseRef[]) {
+  return sql<LeaseRef[]>`
     select q.id, q.lease_token
     from unnest(${leases.map(({ id }) => id)}::text[], ${leases.map(({ leaseToken }) => leaseToken)}::text[])
       as asked(id, lease_token)

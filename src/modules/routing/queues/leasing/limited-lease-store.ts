@@ -87,11 +87,7 @@ export async function candidatesByGroup(
 export type LimitSettings = { readonly [K in keyof LeaseLimits]?: object };
 
 /** Reads the database's time and a pool's current limits. A node's snapshot of the limits may be slightly stale. */
-export async function limitsNow(
-  tx: Sql,
-  tenantId: TenantId,
-  poolId: string,
-): Promise<{ nowMs: number; settings: LimitSettings | undefined }> {
+export async function limitsNow(tx: Sql, tenantId: TenantId, poolId: string) {
   const [row] = await tx<{ nowMs: number; settings: LimitSettings | null }[]>`
     select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms, (
       select coalesce(p.config -> 'admission', '{}') from pools p

@@ -73,11 +73,7 @@ export function createWorkService({ db, pools, leaseService, completion, filterA
    * Applies the reports and leases items. The first scan runs beside the commit of the reports if no report can make room
    * for an item: in pools without limits, for workers without a capacity. The reports are committed before any wait.
    */
-  async function reportAndLease(
-    request: LeaseRequest,
-    reports: readonly WorkReport[],
-    lease: Lease,
-  ): Promise<{ rows: readonly LeasedRow[]; finished: readonly ReportResult[] }> {
+  async function reportAndLease(request: LeaseRequest, reports: readonly WorkReport[], lease: Lease) {
     if (reports.length === 0 || request.limits !== undefined || isBounded(request)) {
       const finished = await completion.finishItems(reports);
       return { finished, rows: await lease(request) };
@@ -102,11 +98,7 @@ export function createWorkService({ db, pools, leaseService, completion, filterA
   }
 
   /** Leases items; returns none if the pool or its recipients changed during the wait. */
-  async function leaseWhileUnchanged(
-    context: Context,
-    snapshot: PoolSnapshot,
-    request: LeaseRequest,
-  ): Promise<readonly LeasedRow[]> {
+  async function leaseWhileUnchanged(context: Context, snapshot: PoolSnapshot, request: LeaseRequest) {
     const changed = new Error("the pool changed during the wait");
     let hasWaited = false;
     const onWaited = () => {

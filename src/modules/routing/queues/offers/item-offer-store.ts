@@ -111,12 +111,8 @@ function withdrawOffers(sql: Sql, by: string): Fragment {
 const offersPerItemMax = 50;
 
 /** Reads the latest offers of items, oldest first, ended and open ones. Items without offers are left out. */
-export async function readItemOffers(
-  sql: Sql,
-  tenantId: TenantId,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, readonly ItemOffer[]>> {
-  if (ids.length === 0) return new Map();
+export async function readItemOffers(sql: Sql, tenantId: TenantId, ids: readonly string[]) {
+  if (ids.length === 0) return new Map<string, readonly ItemOffer[]>();
   const rows = await sql<(ItemOffer & { itemId: string })[]>`
     select * from (
       select ended.* from unnest(${ids as string[]}::text[]) as wanted(id) cross join lateral (

@@ -3,7 +3,6 @@ import { type Failure, fail } from "../../../../errors/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { PoolReader, PoolSnapshot } from "../../pools/index.ts";
-import type { ItemOffer } from "../domain/queue-item.ts";
 import { requireRecipient, toLeaseRequest } from "../leasing/lease-message.ts";
 import { canReceiveWork, type LeaseRequest, type LeaseService } from "../leasing/lease-service.ts";
 import type { LeasedRow } from "../leasing/lease-store.ts";
@@ -101,10 +100,7 @@ export function createOfferService({ db, pools, events, leaseService, wake, onOf
     },
 
     /** Declines an offer in the call's transaction. A repeated call returns the declined offer. */
-    async declineOffer(
-      context: Context,
-      answer: OfferAnswer & Pick<OfferRefusal, "reasonCode" | "reason">,
-    ): Promise<ItemOffer> {
+    async declineOffer(context: Context, answer: OfferAnswer & Pick<OfferRefusal, "reasonCode" | "reason">) {
       const { sql, tenantId, principal } = context;
       requireRecipient(await pools.requirePool(context, answer.poolId), answer.recipientId);
       const offer = refOf(context, answer);

@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import { type Page, readKeyset } from "../../../../platform/paging/index.ts";
 import { isOpenOffer, isQueueActive, type LeasedRow } from "../leasing/lease-store.ts";
 
 /** Identifies an offer of an item to a recipient. */
@@ -28,13 +28,7 @@ export interface OpenOffer extends Omit<LeasedRow, "leaseToken" | "leaseUntil" |
 }
 
 /** Reads a page of the open offers of a pool; of one recipient unless it is empty. */
-export async function listOpenOffers(
-  sql: Sql,
-  tenantId: TenantId,
-  poolId: string,
-  recipientId: string,
-  page: Page,
-): Promise<PageRows<OpenOffer>> {
+export async function listOpenOffers(sql: Sql, tenantId: TenantId, poolId: string, recipientId: string, page: Page) {
   const where = sql`
     tenant_id = ${tenantId} and pool_id = ${poolId} and state = 'held' and hold_reason = 'offer' and due_at > now()
       ${recipientId === "" ? sql`` : sql`and recipient_id = ${recipientId}`}`;

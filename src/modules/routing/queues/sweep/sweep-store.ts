@@ -52,11 +52,8 @@ export async function findEndedWindows(sql: Sql, limit: number): Promise<DueItem
 }
 
 /** Makes items ready whose debounce window is still ended, locked in the global lock order; returns them. */
-export async function releaseFromWindows(
-  tx: Sql,
-  items: readonly DueItem[],
-): Promise<{ tenantId: TenantId; id: string; poolId: string; debounceGroup: string }[]> {
-  return tx`
+export async function releaseFromWindows(tx: Sql, items: readonly DueItem[]) {
+  return tx<{ tenantId: TenantId; id: string; poolId: string; debounceGroup: string }[]>`
     with due as (
       select q.tenant_id, q.id from queue_items q
       where (q.tenant_id, q.id) in (
@@ -77,11 +74,8 @@ export const nextDeadline: NextDue = (sql) => sql`
     (select now() from queue_dependencies where outcome is not null limit 1))`;
 
 /** Finds waiting items past their expiry, by the database's clock like leasing. */
-export async function findExpiredItems(
-  sql: Sql,
-  limit: number,
-): Promise<{ tenantId: TenantId; id: string; poolId: string }[]> {
-  return sql`
+export async function findExpiredItems(sql: Sql, limit: number) {
+  return sql<{ tenantId: TenantId; id: string; poolId: string }[]>`
     (select tenant_id, id, pool_id from queue_items
      where own_ttl and state in ('pending', 'held', 'ready') and expires_at <= now()
      order by expires_at limit ${limit})

@@ -23,11 +23,7 @@ export const unassigned = { to: "ready", recipientId: "", delivery: "pull" } as 
  * Makes leased items ready in the caller's transaction, without a failed attempt. The recipient is chosen again. Leases that are
  * no longer held are left out of the result.
  */
-export async function releaseLeases(
-  tx: Sql,
-  leases: readonly ReleasedLease[],
-  nowMs: number,
-): Promise<{ released: readonly TransitionedItem[]; freed: readonly { tenantId: string; poolId: string }[] }> {
+export async function releaseLeases(tx: Sql, leases: readonly ReleasedLease[], nowMs: number) {
   if (leases.length === 0) return { released: [], freed: [] };
   const transitions = leases.map(
     ({ tenantId, poolId, id, leaseToken }): ItemTransition => ({

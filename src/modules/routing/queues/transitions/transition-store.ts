@@ -181,12 +181,9 @@ export async function findPoolsWaitingFor(
  * Reads the groups of items, without a lock. Only a dead-letter retry or a redirect to another pool changes an item's
  * groups. No earlier lease or wait survives a retry, and after a redirect the item is not found in its old pool.
  */
-export async function readItemGroups(
-  sql: Sql,
-  items: readonly { readonly tenantId: TenantId; readonly id: string }[],
-): Promise<{ tenantId: TenantId; singletonGroup: string; debounceGroup: string; concurrencyGroup: string }[]> {
+export async function readItemGroups(sql: Sql, items: readonly { readonly tenantId: TenantId; readonly id: string }[]) {
   if (items.length === 0) return [];
-  return sql`
+  return sql<{ tenantId: TenantId; singletonGroup: string; debounceGroup: string; concurrencyGroup: string }[]>`
     select tenant_id, singleton_group, debounce_group, concurrency_group from queue_items
     where (tenant_id, id) in (
       select * from unnest(${items.map(({ tenantId }) => tenantId)}::text[], ${items.map(({ id }) => id)}::text[]))

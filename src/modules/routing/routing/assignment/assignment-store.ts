@@ -41,11 +41,7 @@ export interface RecipientQueue extends WaitingPool {
  * undefined on the last page. The query skips from one recipient to the next, so its cost does not depend on the number of
  * items.
  */
-export async function absentRecipients(
-  sql: Sql,
-  after: RecipientQueue | undefined,
-  limit: number,
-): Promise<{ absent: readonly RecipientQueue[]; last: RecipientQueue | undefined }> {
+export async function absentRecipients(sql: Sql, after: RecipientQueue | undefined, limit: number) {
   const { tenantId = "", poolId = "", recipientId = "" } = after ?? {};
   const rows = await sql<(RecipientQueue & { nth: number; absent: boolean })[]>`
     with recursive waited as (

@@ -32,11 +32,7 @@ export function createAcceptance({ live, clock, shares }: Dependencies) {
   }
 
   /** Returns the ids of the items that the recipient may accept. Items that could not be checked in time are omitted. */
-  return async (
-    snapshot: PoolSnapshot,
-    recipientId: string,
-    items: readonly OfferedItem[],
-  ): Promise<readonly string[]> => {
+  return async (snapshot: PoolSnapshot, recipientId: string, items: readonly OfferedItem[]) => {
     const baseline = await live.view(snapshot);
     const slices = shares.forCall(snapshot.pool.tenantId);
     const endMs = performance.now() + checkMsMax;

@@ -14,12 +14,8 @@ export interface RecipientState {
 }
 
 /** The number of unfinished items assigned or offered to each recipient of a pool. */
-export async function assignedCounts(
-  sql: Sql,
-  tenantId: TenantId,
-  poolId: string,
-): Promise<{ recipientId: string; count: number }[]> {
-  return sql`
+export async function assignedCounts(sql: Sql, tenantId: TenantId, poolId: string) {
+  return sql<{ recipientId: string; count: number }[]>`
     select recipient_id, sum(n)::int as count from (
       select recipient_id, count(*) as n from queue_items
       where tenant_id = ${tenantId} and pool_id = ${poolId} and state = 'ready' and recipient_id <> '' group by 1
