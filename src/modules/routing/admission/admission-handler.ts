@@ -7,9 +7,10 @@ import { environmentIdOf } from "../../../platform/access/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
 import { type AdmissionParts, createAdmissionService } from "./admission-service.ts";
 import { admissionStore, type GroupRecord, groupPosition } from "./admission-store.ts";
-import { type ConstraintKind, type ConstraintVerdict, type GroupStatus, groupStatus } from "./domain/admission.ts";
+import type { ConstraintVerdict } from "./domain/admission.ts";
 import type { KeyedItem } from "./domain/admission-keys.ts";
 import type { Preview } from "./domain/admission-preview.ts";
+import { type ConstraintKind, type GroupStatus, groupStatus } from "./domain/group.ts";
 
 /** AdmissionService without ExplainAdmission, which the queue implements. */
 export type AdmissionHandlers = Omit<Handlers<typeof Rpc>, "explainAdmission">;

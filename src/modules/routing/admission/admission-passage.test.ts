@@ -3,17 +3,9 @@ import { test } from "node:test";
 import { freshTenant, testDatabase } from "../../../../test/harness/context.ts";
 import { fc } from "../../../../test/harness/random.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
-import {
-  type AdmissionConfig,
-  admit,
-  type Candidate,
-  constraintKinds,
-  createEmptyGroup,
-  type GroupRef,
-  type GroupState,
-  groupKey,
-  type Verdict,
-} from "./domain/admission.ts";
+import type { AdmissionConfig } from "../pools/index.ts";
+import { admit, type Candidate, type Verdict } from "./domain/admission.ts";
+import { constraintKinds, createEmptyGroup, type GroupRef, type GroupState, groupKey } from "./domain/group.ts";
 import { admitOptimistically } from "./domain/optimistic-admission.ts";
 import { claimPlaces, isGroupFull, type OwnedGroup, readGroups, saveGroups } from "./group-store.ts";
 import { debounces, singletons } from "./testing/arbitrary-constraints.ts";

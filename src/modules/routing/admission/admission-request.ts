@@ -1,7 +1,7 @@
-import type { Pool } from "../pools/index.ts";
-import { type AdmissionConfig, type ConstraintKind, createEmptyGroup, type GroupRef } from "./domain/admission.ts";
-import type { AdmissionKeys, KeyedItem } from "./domain/admission-keys.ts";
+import type { AdmissionConfig } from "../pools/index.ts";
+import type { AdmissionKeys, KeyedItem, KeyedPool } from "./domain/admission-keys.ts";
 import { selectAdmissionRefs, selectLeaseRefs } from "./domain/constraint-stage.ts";
+import { type ConstraintKind, createEmptyGroup, type GroupRef } from "./domain/group.ts";
 import type { OwnedGroup } from "./group-store.ts";
 
 /** The group of an item for each kind of constraint; empty where the item has none. */
@@ -19,14 +19,9 @@ export interface AdmissionRequest {
   readonly environmentId: string;
 }
 
-/** The pool whose constraints apply. */
-type ConstrainedPool = Pick<Pool, "tenantId" | "id" | "name" | "environmentId"> & {
-  readonly config: Pick<Pool["config"], "admission">;
-};
-
 /** Creates a function that returns an item's admission request; undefined when no constraint applies. */
 export function createAdmissionRequests(keys: AdmissionKeys) {
-  return (pool: ConstrainedPool, item: KeyedItem): AdmissionRequest | undefined => {
+  return (pool: KeyedPool, item: KeyedItem): AdmissionRequest | undefined => {
     const all = keys.refsOf(pool, item);
     if (all.length === 0) return undefined;
     const { tenantId, id: poolId, environmentId, config } = pool;
@@ -43,14 +38,13 @@ export function createAdmissionRequests(keys: AdmissionKeys) {
         poolId,
         ...ref,
         stored: false,
-        state: { ...createEmptyGroup(ref), slots: slotsOf(config, ref) },
+        state: {
+          ...createEmptyGroup(ref),
+          slots: ref.kind === "concurrency" ? (config.admission.concurrency?.limit ?? 0) : 0,
+        },
       })),
     };
   };
-}
-
-function slotsOf({ admission }: ConstrainedPool["config"], { kind }: GroupRef): number {
-  return kind === "concurrency" ? (admission.concurrency?.limit ?? 0) : 0;
 }
 
 function groupsOf(refs: readonly GroupRef[]): ItemGroups {

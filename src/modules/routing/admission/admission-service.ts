@@ -7,9 +7,9 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { PoolReader } from "../pools/index.ts";
 import { admissionStore, type GroupRecord } from "./admission-store.ts";
 import { readCollected } from "./collected-store.ts";
-import { type GroupRef, groupKey } from "./domain/admission.ts";
 import type { AdmissionKeys, KeyedItem } from "./domain/admission-keys.ts";
 import { type Preview, preview } from "./domain/admission-preview.ts";
+import { type GroupRef, groupKey } from "./domain/group.ts";
 import { readGroupStates } from "./group-store.ts";
 
 export interface AdmissionParts {
@@ -67,7 +67,11 @@ export function createAdmissionService({ pools, events, keys, wake }: AdmissionP
       // Lock before reading, so that a concurrent admission completes first.
       await store.lock(tenantId, ref);
       const { itemId } = await getGroup(context, poolId, ref);
-      if (ref.kind === "concurrency") throw notClearable();
+      if (ref.kind === "concurrency") {
+        throw fail("FAILED_PRECONDITION", {
+          public: "A concurrency group cannot be cleared: its slots are released when its items end.",
+        });
+      }
       const now = new Date(nowMs);
       await store.clear(tenantId, ref, { by: principal.subject, reason, at: now });
       if (ref.kind === "debounce" && itemId !== "") await store.endWindow(tenantId, ref, itemId, now);
@@ -78,10 +82,4 @@ export function createAdmissionService({ pools, events, keys, wake }: AdmissionP
       return getGroup(context, poolId, ref);
     },
   };
-}
-
-function notClearable() {
-  return fail("FAILED_PRECONDITION", {
-    public: "A concurrency group cannot be cleared: its slots are released when its items end.",
-  });
 }

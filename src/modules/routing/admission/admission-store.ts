@@ -8,7 +8,7 @@ import {
   totalMax,
   totalOf,
 } from "../../../platform/paging/index.ts";
-import type { ConstraintKind, GroupRef, GroupStatus } from "./domain/admission.ts";
+import type { ConstraintKind, GroupRef, GroupStatus } from "./domain/group.ts";
 import type { GroupRow } from "./group-store.ts";
 
 /** A group as operators see it. */
@@ -53,16 +53,12 @@ export function admissionStore(sql: Sql) {
       when 'debounce' then (g.item_id <> '')::int
       else 0
     end::int as waiting`;
-  const one = ([row]: GroupRecord[]) => row;
 
   return {
-    async find(tenantId: TenantId, { kind, groupId }: GroupRef): Promise<GroupRecord | undefined> {
-      return one(
-        await sql<GroupRecord[]>`
-          select ${columns} from admission_groups g
-          where g.tenant_id = ${tenantId} and g.kind = ${kind} and g.group_id = ${groupId}`,
-      );
-    },
+    find: (tenantId: TenantId, { kind, groupId }: GroupRef) =>
+      sql<GroupRecord[]>`
+        select ${columns} from admission_groups g
+        where g.tenant_id = ${tenantId} and g.kind = ${kind} and g.group_id = ${groupId}`.first(),
 
     /** Locks the group row until the transaction ends. */
     async lock(tenantId: TenantId, { kind, groupId }: GroupRef): Promise<void> {

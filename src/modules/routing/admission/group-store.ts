@@ -84,9 +84,7 @@ export async function readGroups(sql: Sql, names: readonly GroupName[], lock: bo
 /** The groups of the items that hold the named groups. They change together with the named ones. */
 export async function groupsOfHolders(sql: Sql, names: readonly GroupName[]): Promise<GroupName[]> {
   if (names.length === 0) return [];
-  const rows = await sql<
-    { tenantId: TenantId; singletonGroup: string; debounceGroup: string; concurrencyGroup: string }[]
-  >`
+  const rows = await sql<GroupMember[]>`
     select holder.* from (${namesOf(sql, names)}) wanted cross join lateral (
       select g.tenant_id, g.item_id from admission_groups g
       where g.tenant_id = wanted.tenant_id and g.kind = wanted.kind and g.group_id = wanted.group_id
@@ -118,13 +116,16 @@ export async function lockHolders(tx: Sql, names: readonly GroupName[]): Promise
     ) i`;
 }
 
-/** The groups of an item that are released when it ends. */
-export function groupNamesOf(item: {
+/** An item with the groups that are released when it ends. */
+export interface GroupMember {
   readonly tenantId: TenantId;
   readonly singletonGroup: string;
   readonly debounceGroup: string;
   readonly concurrencyGroup: string;
-}): GroupName[] {
+}
+
+/** The groups of an item that are released when it ends. */
+export function groupNamesOf(item: GroupMember): GroupName[] {
   const names: GroupName[] = [];
   const { tenantId } = item;
   if (item.singletonGroup !== "") names.push({ tenantId, kind: "singleton", groupId: item.singletonGroup });
@@ -139,25 +140,19 @@ export async function saveGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: 
   const fresh = groups.filter(({ stored }) => !stored);
   const known = groups.filter(({ stored }) => stored);
   const [inserted, updated] = await Promise.all([
-    fresh.length === 0 ? undefined : insertGroups(tx, fresh, nowMs),
+    fresh.length === 0 ? undefined : insertMissingGroupsSql(tx, fresh, nowMs),
     known.length === 0 ? undefined : updateGroups(tx, known, nowMs),
   ]);
-  return (inserted ?? 0) + (updated ?? 0);
-}
-
-async function insertGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: number): Promise<number> {
-  const result = await tx`${insertMissingGroupsSql(tx, groups, nowMs)}`;
-  return result.count;
+  return (inserted?.count ?? 0) + (updated?.count ?? 0);
 }
 
 /** An upsert finds each row by its key; for an update the planner may choose a sequential scan. */
-async function updateGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: number): Promise<number> {
-  const result = await tx`
+function updateGroups(tx: Sql, groups: readonly OwnedGroup[], nowMs: number) {
+  return tx`
     insert into admission_groups (${groupColumns(tx)}) ${rowsOf(tx, groups, nowMs)}
     on conflict (tenant_id, kind, group_id) do update set item_id = excluded.item_id, since = excluded.since,
       until = excluded.until, tat_ms = excluded.tat_ms, slots = excluded.slots, in_use = excluded.in_use,
       updated_at = excluded.updated_at, cleared_at = null, cleared_by = '', cleared_reason = ''`;
-  return result.count;
 }
 
 /**

@@ -17,7 +17,6 @@ export { type AdmissionHandlers, admissionHandlers, fromConstraint } from "./adm
 export { type AdmissionRequest, createAdmissionRequests, type ItemGroups } from "./admission-request.ts";
 export { readCollected, toCollection } from "./collected-store.ts";
 export {
-  type AdmissionConfig,
   admit,
   admitted,
   type Candidate,
@@ -25,13 +24,12 @@ export {
   canDisplace,
   createSkippedVerdict,
   createsNoItem,
-  groupsToAdmit,
   type Verdict,
-  type WindowExtension,
 } from "./domain/admission.ts";
 export { createAdmissionBackoff } from "./domain/admission-backoff.ts";
 export { type AdmissionKeys, createAdmissionKeys, type KeyedItem } from "./domain/admission-keys.ts";
 export { type LeaseLimits, selectAdmissionRefs, selectLeaseRefs, toLeaseLimits } from "./domain/constraint-stage.ts";
+export type { WindowExtension } from "./domain/constraints.ts";
 export {
   type CollectedPayloads,
   type ConstraintKind,
@@ -56,6 +54,7 @@ export {
   AdmissionConflict,
   claimPlaces,
   claimPlacesSql,
+  type GroupMember,
   type GroupName,
   groupNamesOf,
   groupsOfHolders,

@@ -4,9 +4,9 @@ import { failsWith } from "../../../../../test/harness/context.ts";
 import { fc } from "../../../../../test/harness/random.ts";
 import { Failure } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { PoolId } from "../../pools/index.ts";
-import { type AdmissionConfig, constraintKinds } from "./admission.ts";
+import type { AdmissionConfig, PoolId } from "../../pools/index.ts";
 import { createAdmissionKeys, type KeyedItem, type KeyedPool } from "./admission-keys.ts";
+import { constraintKinds } from "./group.ts";
 
 const keys = createAdmissionKeys(Buffer.alloc(32, 7));
 

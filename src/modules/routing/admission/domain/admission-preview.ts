@@ -1,5 +1,6 @@
-import { admit, type Candidate, createSkippedVerdict, type GroupState, type Verdict } from "./admission.ts";
+import { admit, type Candidate, createSkippedVerdict, type Verdict } from "./admission.ts";
 import { selectLeaseRefs, toLeaseLimits } from "./constraint-stage.ts";
+import type { GroupState } from "./group.ts";
 import { evaluateLease } from "./lease-limits.ts";
 
 /** The predicted verdict of an item; held if it would be admitted but could not be leased now. */

@@ -1,20 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../../test/harness/random.ts";
+import type { AdmissionConfig } from "../../pools/index.ts";
 import { debounces, singletons } from "../testing/arbitrary-constraints.ts";
-import {
-  type Admission,
-  type AdmissionConfig,
-  admit,
-  type Candidate,
-  constraintKinds,
-  createEmptyGroup,
-  type GroupState,
-  groupKey,
-  groupStatus,
-} from "./admission.ts";
+import { type Admission, admit, type Candidate } from "./admission.ts";
 import { selectLeaseRefs } from "./constraint-stage.ts";
 import { remainingIn } from "./constraints.ts";
+import { constraintKinds, createEmptyGroup, type GroupState, groupKey, groupStatus } from "./group.ts";
 import { evaluateLease, groupsAfterLease, limitRefs, selectForLease } from "./lease-limits.ts";
 import { consumeTokens } from "./throttle.ts";
 

@@ -1,16 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../../test/harness/random.ts";
-import {
-  type AdmissionConfig,
-  admit,
-  constraintKinds,
-  createEmptyGroup,
-  type GroupRef,
-  type GroupState,
-  groupKey,
-  groupsToAdmit,
-} from "./admission.ts";
+import type { AdmissionConfig } from "../../pools/index.ts";
+import { admit } from "./admission.ts";
+import { selectAdmissionRefs } from "./constraint-stage.ts";
+import { constraintKinds, createEmptyGroup, type GroupRef, type GroupState, groupKey } from "./group.ts";
 
 const nowMs = 1_800_000_000_000;
 const all: AdmissionConfig = {
@@ -40,11 +34,11 @@ function statesOf(refs: readonly GroupRef[]): ReadonlyMap<string, GroupState> {
   return new Map(refs.map((ref) => [groupKey(ref), used(ref)]));
 }
 
-test("admission reads and changes only the groups returned by groupsToAdmit", () => {
+test("admission reads and changes only the groups that are evaluated on admission", () => {
   fc.assert(
     fc.property(kindsOf, (kinds) => {
       const candidate = candidateOf(kinds);
-      const groups = groupsToAdmit(candidate);
+      const groups = selectAdmissionRefs(candidate.refs, candidate.config);
       const known = admit(candidate, statesOf(groups));
       assert.deepEqual(known, admit(candidate, statesOf(candidate.refs)));
       for (const state of known.next) assert.ok(groups.some(({ kind }) => kind === state.kind));

@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { AdmissionConfig } from "../../pools/index.ts";
+import { admit, type Candidate } from "./admission.ts";
 import {
-  type AdmissionConfig,
-  admit,
-  type Candidate,
   type ConstraintKind,
   constraintKinds,
   createEmptyGroup,
   type GroupState,
   groupKey,
   groupStatus,
-} from "./admission.ts";
+} from "./group.ts";
 
 const now = 1_800_000_000_000;
 const all: Required<AdmissionConfig> = {

@@ -10,19 +10,6 @@ import {
 } from "./constraints.ts";
 import { type ConstraintKind, type GroupRef, type GroupState, groupOf } from "./group.ts";
 
-export type { AdmissionConfig } from "../../pools/index.ts";
-export type { Ruling, WindowExtension } from "./constraints.ts";
-export {
-  type ConstraintKind,
-  constraintKinds,
-  createEmptyGroup,
-  type GroupRef,
-  type GroupState,
-  type GroupStatus,
-  groupKey,
-  groupStatus,
-} from "./group.ts";
-
 /** An item to be admitted. */
 export interface Candidate {
   readonly itemId: string;
@@ -128,11 +115,6 @@ export const admitted: Verdict = admit({ itemId: "", refs: [], config: {}, nowMs
 /** Creates the verdict of a constraint that is not evaluated. */
 export function createSkippedVerdict(ref: GroupRef): ConstraintVerdict {
   return { ...ref, ruling: "not_asked", notBeforeMs: undefined, remaining: undefined };
-}
-
-/** Returns the groups that the admission of an item reads and may change. */
-export function groupsToAdmit({ refs, config }: Pick<Candidate, "refs" | "config">): readonly GroupRef[] {
-  return selectAdmissionRefs(refs, config);
 }
 
 /** Returns whether a constraint may replace one item by another. */

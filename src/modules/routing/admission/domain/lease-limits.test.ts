@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type AdmissionConfig, createEmptyGroup, type GroupState, groupKey } from "./admission.ts";
+import type { AdmissionConfig } from "../../pools/index.ts";
+import { createEmptyGroup, type GroupState, groupKey } from "./group.ts";
 import { evaluateLease, groupsAfterLease, selectForLease } from "./lease-limits.ts";
 
 const now = 1_800_000_000_000;

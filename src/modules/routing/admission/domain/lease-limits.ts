@@ -1,4 +1,4 @@
-import type { ConstraintVerdict } from "./admission.ts";
+import { type ConstraintVerdict, createSkippedVerdict } from "./admission.ts";
 import type { LeaseLimits } from "./constraint-stage.ts";
 import { evaluateConstraint, remainingIn } from "./constraints.ts";
 import { type GroupRef, type GroupState, groupKey, groupOf } from "./group.ts";
@@ -34,7 +34,7 @@ export function evaluateLease(
     const result = evaluateConstraint(ref.kind, limits, group, { itemId: "", nowMs, isQueued: true });
     if (result === undefined) continue;
     if (heldBy !== undefined) {
-      verdicts.push({ ...ref, ruling: "not_asked", notBeforeMs: undefined, remaining: undefined });
+      verdicts.push(createSkippedVerdict(ref));
       continue;
     }
     const { ruling, notBeforeMs } = result;

@@ -1,4 +1,6 @@
-import { type AdmissionConfig, admit, type Candidate, type GroupState, groupKey, type Verdict } from "./admission.ts";
+import type { AdmissionConfig } from "../../pools/index.ts";
+import { admit, type Candidate, type Verdict } from "./admission.ts";
+import { type GroupState, groupKey } from "./group.ts";
 
 /** The result of admitting items under the assumption that their groups have room. */
 export interface OptimisticAdmission {

@@ -1,5 +1,4 @@
 import {
-  type AdmissionConfig,
   type ConstraintVerdict,
   createSkippedVerdict,
   evaluateLease,
@@ -9,6 +8,7 @@ import {
   selectLeaseRefs,
   toLeaseLimits,
 } from "../../admission/index.ts";
+import type { AdmissionConfig } from "../../pools/index.ts";
 import { type HoldReason, type ItemState, waitingStates } from "../domain/queue-item.ts";
 
 /** The state of an admitted item. */

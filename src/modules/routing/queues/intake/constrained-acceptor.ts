@@ -13,7 +13,6 @@ import {
   type GroupState,
   groupKey,
   groupsOfHolders,
-  groupsToAdmit,
   isAdmissionConflict,
   isGroupFull,
   type OwnedGroup,
@@ -21,6 +20,7 @@ import {
   readGroups,
   retryOnConflict,
   saveGroups,
+  selectAdmissionRefs,
   type Verdict,
 } from "../../admission/index.ts";
 import { linkDependencies, type WaitingItem } from "../dependencies/dependency-links.ts";
@@ -242,7 +242,7 @@ function groupNamesIn(requests: readonly AcceptRequest[]): GroupNames {
   for (const { tenantId, items } of requests) {
     for (const { admission } of items) {
       if (admission === undefined) continue;
-      for (const { kind, groupId } of groupsToAdmit(admission)) {
+      for (const { kind, groupId } of selectAdmissionRefs(admission.refs, admission.config)) {
         const name = { tenantId, kind, groupId };
         named.push(name);
         if (canDisplace(kind, admission.config)) displacing.push(name);

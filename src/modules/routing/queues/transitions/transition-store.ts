@@ -1,6 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { type Fragment, hasKey, type Sql } from "../../../../platform/db/index.ts";
+import type { GroupMember } from "../../admission/index.ts";
 import { type ItemFailure, type ItemState, isEndState } from "../domain/queue-item.ts";
 import { archiveItems } from "../history/history-store.ts";
 
@@ -183,7 +184,7 @@ export async function findPoolsWaitingFor(
  */
 export async function readItemGroups(sql: Sql, items: readonly { readonly tenantId: TenantId; readonly id: string }[]) {
   if (items.length === 0) return [];
-  return sql<{ tenantId: TenantId; singletonGroup: string; debounceGroup: string; concurrencyGroup: string }[]>`
+  return sql<GroupMember[]>`
     select tenant_id, singleton_group, debounce_group, concurrency_group from queue_items
     where (tenant_id, id) in (
       select * from unnest(${items.map(({ tenantId }) => tenantId)}::text[], ${items.map(({ id }) => id)}::text[]))
