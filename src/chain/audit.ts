@@ -2,6 +2,7 @@ import { type DescField, type DescMessage, type Message, ScalarType } from "@buf
 import type { Operation } from "../definitions/index.ts";
 import { Failure } from "../errors/index.ts";
 import type { AuditEntry, AuditOutcome } from "../platform/audit/index.ts";
+import { snakeCase } from "../platform/text/index.ts";
 import type { Call, CallResponse } from "./call.ts";
 import { isStream } from "./stream.ts";
 
@@ -48,7 +49,7 @@ function namedRecords(desc: DescMessage, message: Message, type: string, depth =
     if (field.message === undefined || (field.fieldKind !== "message" && field.fieldKind !== "list")) return [];
     const { message: held } = field;
     const found = [values[field.localName] ?? []].flat() as Message[];
-    return found.flatMap((each) => namedRecords(held, each, snakeCased(held.name), depth + 1));
+    return found.flatMap((each) => namedRecords(held, each, snakeCase(held.name), depth + 1));
   });
 }
 
@@ -75,10 +76,6 @@ function idFieldOf({ field, fields: [first] }: DescMessage): DescField | undefin
   return first?.scalar === ScalarType.STRING && first.name.endsWith("_id") && first.name !== "tenant_id"
     ? first
     : undefined;
-}
-
-function snakeCased(name: string): string {
-  return name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 }
 
 function outcomeOf(error: unknown): AuditOutcome {

@@ -70,19 +70,19 @@ function executorOf(
 ): Executor {
   if (typeof handler === "function" && operation.streaming) {
     return async (call) => {
-      const context = contextOf(call, dependencies);
+      const context = new CallContext(call, dependencies);
       const stream = await handler(context, call.message);
       return guardStream(stream as AsyncIterable<Message>, () => context.recheckAccess());
     };
   }
   const toMessage = createMessageConverter(operation.method.output);
   if (typeof handler === "function" && !operation.governance.mutating) {
-    return async (call) => toMessage(await handler(contextOf(call, dependencies), call.message));
+    return async (call) => toMessage(await handler(new CallContext(call, dependencies), call.message));
   }
   const codec = createStoredResponseCodec(operation);
   if (typeof handler === "function") {
     return (call) => {
-      const context = contextOf(call, dependencies);
+      const context = new CallContext(call, dependencies);
       const keyed = keyedCallOf(call, context.nowMs, codec, dependencies.fingerprintSecret);
       const run = checked(check, call, context, async () => toMessage(await handler(context, call.message)));
       return executeInTransaction({ call, context, keyed, codec, dependencies }, run);
@@ -143,7 +143,7 @@ async function executePrepared(
 ): Promise<Message> {
   if (call.invalid !== undefined) throw call.invalid;
   const toMessage = createMessageConverter(call.operation.method.output);
-  const context = contextOf(call, dependencies);
+  const context = new CallContext(call, dependencies);
   const keyed = keyedCallOf(call, context.nowMs, codec, dependencies.fingerprintSecret);
   // Leaves the queue for a connection when the caller does.
   const { sql } = context;
@@ -172,7 +172,7 @@ async function executeGrouped(
   codec: StoredResponseCodec,
   dependencies: Dependencies,
 ): Promise<Message> {
-  const context = contextOf(call, dependencies);
+  const context = new CallContext(call, dependencies);
   const keyed = keyedCallOf(call, context.nowMs, codec, dependencies.fingerprintSecret);
   const response = await handler.ownCommit(context, call.message, keyed);
   if (response !== "duplicate") {
@@ -187,10 +187,6 @@ async function executeGrouped(
 function replayed(call: Call, response: Message): Message {
   call.responseHeaders["idempotency-replayed"] = "true";
   return response;
-}
-
-function contextOf(call: Call, dependencies: Dependencies): CallContext {
-  return new CallContext(call, dependencies);
 }
 
 // A class, because an object literal with a getter gets a new hidden class on every call. A function written as a property

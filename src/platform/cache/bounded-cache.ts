@@ -11,11 +11,16 @@ interface Entry<V> {
 export class BoundedCache<K, V> {
   readonly #entries = new Map<K, Entry<V>>();
   readonly #weightMax: number;
+  readonly #onEvict: ((key: K, value: V) => void) | undefined;
   #weight = 0;
 
-  /** An entry weighs 1 unless `set` says otherwise, so the maximum is usually a number of entries. */
-  constructor(weightMax: number) {
+  /**
+   * An entry weighs 1 unless `set` says otherwise, so the maximum is usually a number of entries. `onEvict` learns of entries
+   * that had to make room.
+   */
+  constructor(weightMax: number, onEvict?: (key: K, value: V) => void) {
     this.#weightMax = weightMax;
+    this.#onEvict = onEvict;
   }
 
   get size(): number {
@@ -72,8 +77,12 @@ export class BoundedCache<K, V> {
       if (this.#weight <= this.#weightMax) return;
       if (key === newest) continue;
       this.#entries.delete(key);
-      if (entry.wasRead) this.#entries.set(key, { ...entry, wasRead: false });
-      else this.#weight -= entry.weight;
+      if (entry.wasRead) {
+        this.#entries.set(key, { ...entry, wasRead: false });
+        continue;
+      }
+      this.#weight -= entry.weight;
+      this.#onEvict?.(key, entry.value);
     }
   }
 }

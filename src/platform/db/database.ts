@@ -1,3 +1,4 @@
+import { camelCase } from "../text/index.ts";
 import { Listener } from "./sql/listener.ts";
 import { Pool, type PoolOptions } from "./sql/pool.ts";
 import type { Sql } from "./sql/sql.ts";
@@ -105,7 +106,7 @@ function poolOptions(
   return {
     maxConnections,
     // Columns are snake_case in SQL and camelCase here; keys inside jsonb stay unchanged.
-    columnName: toCamelCase,
+    columnName: camelCase,
     silenceMs: statementMs + silenceGraceMs,
     waitMs: statementMs,
     session: {
@@ -117,8 +118,4 @@ function poolOptions(
       ...plans,
     },
   };
-}
-
-function toCamelCase(name: string): string {
-  return name.replaceAll(/(?!^)_(.)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -17,6 +17,7 @@ export { fromNow } from "./rows/from-now.ts";
 export { hasKey } from "./rows/has-key.ts";
 export { lines } from "./rows/lines.ts";
 export { type DailyTable, maintainPartitions } from "./rows/partitions.ts";
+export { recordRows } from "./rows/record-rows.ts";
 export { insertRowImages, type RowImage, readRowImages } from "./rows/row-image.ts";
 export { type NextDue, readMsToNext } from "./signals/due-work.ts";
 export { createSignalCache, type SignalCache } from "./signals/signal-cache.ts";

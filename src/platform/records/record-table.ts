@@ -1,6 +1,7 @@
 import type { TenantId } from "../access/index.ts";
 import type { Fragment, Sql } from "../db/index.ts";
 import { type Page, readKeyset } from "../paging/index.ts";
+import { camelCase } from "../text/index.ts";
 
 /** A table of tenants' records. Columns are separated by spaces; together with `computed` they are the fields of a record. */
 interface Declaration {
@@ -138,9 +139,9 @@ export function recordTable<R extends object, I extends object = object, N exten
       remove: (tenantId: TenantId, id: string): Promise<R | undefined> =>
         sql<R[]>`delete from ${table} where ${isRecord(tenantId, id)} returning ${columns}`.first(),
 
-      async count(tenantId: TenantId): Promise<number> {
+      async count(tenantId: TenantId, condition?: Fragment): Promise<number> {
         const [row] = await sql<{ count: number }[]>`
-          select count(*)::int as count from ${table} where tenant_id = ${tenantId} ${exists}`;
+          select count(*)::int as count from ${table} where tenant_id = ${tenantId} ${exists} ${andIf(condition)}`;
         return row!.count;
       },
 
@@ -154,5 +155,5 @@ export function recordTable<R extends object, I extends object = object, N exten
 /** The fields of columns, each with its column. */
 function columnsOf(columns = ""): (readonly [field: string, column: string])[] {
   const names = columns.split(/\s+/).filter((column) => column !== "");
-  return names.map((column) => [column.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()), column]);
+  return names.map((column) => [camelCase(column), column]);
 }

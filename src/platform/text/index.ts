@@ -3,6 +3,7 @@
 export { durationSource, formatDuration, parseDuration } from "./duration.ts";
 export { parseForm } from "./form.ts";
 export { isHeaderName, isHeaderValue } from "./header-text.ts";
+export { camelCase, snakeCase } from "./letter-case.ts";
 export { nearestName } from "./nearest-name.ts";
 export { encodePart } from "./percent-encoding.ts";
 export { formatQuantity } from "./quantity.ts";

@@ -175,29 +175,13 @@ async function findAnomalies(
 function toAlertEvents(anomaly: Anomaly): EventEntry[] {
   if (!anomaly.actions.includes("alert")) return [];
   const { tenantId, id, poolId, recipientId, method, metric, value, baseline, threshold } = anomaly;
-  const numbers = { value, baseline, threshold };
-  const data = {
-    pool_id: poolId,
-    recipient_id: recipientId,
-    method,
-    metric,
-    ...numbers,
-    actions: toWireActions(anomaly),
-  };
+  const finding = { method, metric, value, baseline, threshold };
+  const data = { pool_id: poolId, recipient_id: recipientId, ...finding, actions: toWireActions(anomaly) };
   return [{ tenantId, type: "anomaly.detected", subject: id, data }];
 }
 
 /** Converts an anomaly to log fields; these never include item content. */
 function toLogLine({ tenantId, id, poolId, recipientId, method, metric, value, baseline, threshold }: Anomaly) {
-  return {
-    anomaly: id,
-    tenant: tenantId,
-    pool: poolId,
-    recipient: recipientId,
-    method,
-    metric,
-    observed: value,
-    baseline,
-    threshold,
-  };
+  const finding = { method, metric, observed: value, baseline, threshold };
+  return { anomaly: id, tenant: tenantId, pool: poolId, recipient: recipientId, ...finding };
 }

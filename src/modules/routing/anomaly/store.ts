@@ -1,5 +1,5 @@
 import type { EnvironmentMode, TenantId } from "../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../platform/db/index.ts";
+import { type Fragment, recordRows, type Sql } from "../../../platform/db/index.ts";
 import { lowestUlid } from "../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { Anomaly, AnomalyMetric } from "./domain/anomaly.ts";
@@ -32,27 +32,7 @@ export function anomalyStore(sql: Sql) {
 
   return {
     async insert(anomalies: readonly Anomaly[]): Promise<void> {
-      const rows = anomalies.map((anomaly) => ({
-        tenant_id: anomaly.tenantId,
-        id: anomaly.id,
-        pool_id: anomaly.poolId,
-        recipient_id: anomaly.recipientId,
-        method: anomaly.method,
-        metric: anomaly.metric,
-        value: anomaly.value,
-        baseline: anomaly.baseline,
-        threshold: anomaly.threshold,
-        actions: anomaly.actions,
-        detected_at: anomaly.detectedAt,
-      }));
-      await sql`
-        insert into anomalies (tenant_id, id, pool_id, recipient_id, method, metric, value, baseline, threshold, actions,
-          detected_at)
-        select tenant_id, id, pool_id, recipient_id, method, metric, value, baseline, threshold,
-          array(select jsonb_array_elements_text(actions)), detected_at
-        from jsonb_to_recordset(${sql.json(rows as never)}) as anomaly(tenant_id text, id text, pool_id text,
-          recipient_id text, method text, metric text, value float8, baseline float8, threshold float8, actions jsonb,
-          detected_at timestamptz)`;
+      await sql`insert into anomalies (${columns}) select ${columns} from ${recordRows(sql, "anomalies", anomalies)}`;
     },
 
     find: (tenantId: TenantId, id: string, mode: EnvironmentMode) =>

@@ -33,31 +33,22 @@ export function deadLetterHandlers(service: DeadLetterService): Handlers<typeof 
     retryDeadLetters: {
       prepare: (context, { poolId, queueItemIds }: RetryDeadLettersRequest) =>
         service.prepareRetry(context, poolId, queueItemIds),
-      async run(context, { queueItemIds }: RetryDeadLettersRequest, plan: RetryPlan) {
-        const { retried, skipped } = await service.retry(context, queueItemIds, plan);
-        return { retriedCount: retried, skipped };
-      },
+      run: (context, { queueItemIds }: RetryDeadLettersRequest, plan: RetryPlan) =>
+        service.retry(context, queueItemIds, plan),
     },
 
     retryAllDeadLetters: {
       prepare: (context, { poolId }: RetryAllDeadLettersRequest, from?: ScanProgress) =>
         service.prepareRetryAll(context, poolId, from),
-      async run(context, { maxItems }: RetryAllDeadLettersRequest, plan: RetryAllPlan) {
-        const { retried, exhausted, remaining } = await service.retryAll(context, maxItems, plan);
-        return { retriedCount: retried, skippedCount: exhausted, remainingCount: remaining };
-      },
+      run: (context, { maxItems }: RetryAllDeadLettersRequest, plan: RetryAllPlan) =>
+        service.retryAll(context, maxItems, plan),
     },
 
-    async quarantineDeadLetters(context, { poolId, queueItemIds, release, reason }) {
-      const { changed, skipped } = await service.quarantine(context, poolId, queueItemIds, release, reason);
-      return { changedCount: changed, skipped };
-    },
+    quarantineDeadLetters: (context, { poolId, queueItemIds, release, reason }) =>
+      service.quarantine(context, poolId, queueItemIds, release, reason),
 
-    async purgeDeadLetters(context, { poolId, olderThan, includeQuarantined }) {
-      const filter = { olderThan: olderThan && dateOf(olderThan), includeQuarantined };
-      const { purged, remaining } = await service.purge(context, poolId, filter);
-      return { purgedCount: purged, remainingCount: remaining };
-    },
+    purgeDeadLetters: (context, { poolId, olderThan, includeQuarantined }) =>
+      service.purge(context, poolId, olderThan && dateOf(olderThan), includeQuarantined),
   };
 }
 

@@ -70,20 +70,6 @@ export interface RetryAllPlan {
   readonly page: LetterPage | undefined;
 }
 
-export interface RetryAllResult {
-  readonly retried: number;
-  /** Failed letters that have reached their maximum number of retries. */
-  readonly exhausted: number;
-  /** Failed letters that can still be retried. */
-  readonly remaining: number;
-}
-
-/** Selects the letters to delete. */
-export interface PurgeFilter {
-  readonly olderThan: Date | undefined;
-  readonly includeQuarantined: boolean;
-}
-
 export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
 
 export function createDeadLetterService({ events, pools, wake, readmission }: DeadLetterParts) {
@@ -180,13 +166,13 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
         const max = queueItemIds.length;
         const done = await requeueConstrained(context, poolId, queueItemIds, max, settings, plan.readmission);
         await finishRequeue(context, poolId, done, false);
-        return { retried: done.count, skipped: done.skipped };
+        return { retriedCount: done.count, skipped: done.skipped };
       }
       const store = deadLetterStore(sql);
       const { changed, skipped } = partition("retry", queueItemIds, await store.lock(tenantId, poolId, queueItemIds));
-      const retried = changed.length === 0 ? 0 : await store.retryNamed(tenantId, poolId, changed, settings);
-      await finishRequeue(context, poolId, unconstrained(retried), false);
-      return { retried, skipped };
+      const retriedCount = changed.length === 0 ? 0 : await store.retryNamed(tenantId, poolId, changed, settings);
+      await finishRequeue(context, poolId, unconstrained(retriedCount), false);
+      return { retriedCount, skipped };
     },
 
     /** Evaluates the groups of the oldest letters after a position, before the transaction that requeues them. */
@@ -203,7 +189,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       };
     },
 
-    async retryAll(context: Context, itemsMax: number, plan: RetryAllPlan): Promise<RetryAllResult> {
+    async retryAll(context: Context, itemsMax: number, plan: RetryAllPlan) {
       const snapshot = await requireUnchanged(context, plan);
       const poolId = snapshot.pool.id;
       const settings = requeueSettings(snapshot, context.nowMs);
@@ -220,7 +206,7 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
           : await requeuePage(context, poolId, plan.page, max, settings);
       const { exhausted, retryable } = await store.countFailed(tenantId, poolId);
       await finishRequeue(context, poolId, done, true);
-      return { retried: done.count, exhausted, remaining: retryable };
+      return { retriedCount: done.count, skippedCount: exhausted, remainingCount: retryable };
     },
 
     /** Quarantines letters, or releases quarantined ones. */
@@ -230,38 +216,42 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       queueItemIds: readonly string[],
       release: boolean,
       reason: string,
-    ): Promise<{ changed: number; skipped: readonly SkippedLetter[] }> {
+    ) {
       await pools.requireKnownPool(context, poolId);
       const { sql, tenantId } = context;
       const store = deadLetterStore(sql);
       const found = await store.lock(tenantId, poolId, queueItemIds);
       const { changed, skipped } = partition(release ? "release" : "quarantine", queueItemIds, found);
       const [from, to] = release ? (["quarantined", "failed"] as const) : (["failed", "quarantined"] as const);
-      const count = changed.length === 0 ? 0 : await store.setState(tenantId, poolId, changed, from, to);
+      const changedCount = changed.length === 0 ? 0 : await store.setState(tenantId, poolId, changed, from, to);
       const type = release ? "dead_letter.released" : "dead_letter.quarantined";
-      if (count > 0) await events.record(context, type, poolId, { count, reason });
-      return { changed: count, skipped };
+      if (changedCount > 0) await events.record(context, type, poolId, { count: changedCount, reason });
+      return { changedCount, skipped };
     },
 
-    async purge(context: Context, poolId: string, { olderThan, includeQuarantined }: PurgeFilter) {
+    async purge(context: Context, poolId: string, olderThan: Date | undefined, includeQuarantined: boolean) {
       await pools.requireKnownPool(context, poolId);
       const { sql, tenantId, signal } = context;
       const store = deadLetterStore(sql);
       const removals: RemovalFilter[] = [{ state: "failed", failedBefore: olderThan }];
       if (includeQuarantined) removals.push({ state: "quarantined", failedBefore: olderThan });
-      let purged = 0;
-      let remaining = 0;
+      let purgedCount = 0;
+      let remainingCount = 0;
       for (const removal of removals) {
-        purged += await repeatInBatches(purgeMax - purged, purgeBatchSize, signal, (limit) =>
+        purgedCount += await repeatInBatches(purgeMax - purgedCount, purgeBatchSize, signal, (limit) =>
           store.remove(tenantId, poolId, removal, limit),
         );
-        remaining += await store.countMatching(tenantId, poolId, removal);
+        remainingCount += await store.countMatching(tenantId, poolId, removal);
       }
-      if (purged > 0) {
-        const data = { count: purged, older_than: olderThan?.toISOString() ?? "", quarantined: includeQuarantined };
+      if (purgedCount > 0) {
+        const data = {
+          count: purgedCount,
+          older_than: olderThan?.toISOString() ?? "",
+          quarantined: includeQuarantined,
+        };
         await events.record(context, "dead_letter.purged", poolId, data);
       }
-      return { purged, remaining };
+      return { purgedCount, remainingCount };
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../platform/db/index.ts";
+import { type Fragment, recordRows, type Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { DeadLetter, DeadLetterState, LetterStatus } from "./domain/dead-letter.ts";
 import type { RequeuedItem } from "./readmission.ts";
@@ -133,25 +133,20 @@ export function deadLetterStore(sql: Sql) {
   return {
     /** Adds letters, or marks retried ones as failed again. The caller holds the items' locks. */
     async record(tenantId: TenantId, letters: readonly NewDeadLetter[]): Promise<void> {
-      const rows = letters.map((letter) => ({
-        pool_id: letter.poolId,
-        queue_item_id: letter.queueItemId,
-        reason_code: letter.reasonCode,
-        phase: letter.phase,
+      const rows = letters.map(({ failedAt, ...letter }) => ({
+        ...letter,
         attempts: letter.attempts.slice(-attemptsMax),
-        max_retries: letter.maxRetries,
-        failed_at: letter.failedAt.toISOString(),
+        lastFailedAt: failedAt,
       }));
       await sql`
         insert into dead_letters as held (tenant_id, pool_id, queue_item_id, state, reason_code, phase, attempts,
           max_retries, payload_digest, first_failed_at, last_failed_at)
         select distinct on (letter.pool_id, letter.queue_item_id)
           ${tenantId}, letter.pool_id, letter.queue_item_id, 'failed', letter.reason_code, letter.phase, letter.attempts,
-          letter.max_retries, coalesce(sha256(convert_to(payload::jsonb::text, 'UTF8')), ''), failed_at, failed_at
-        from jsonb_to_recordset(${sql.json(rows as never)}) as letter(pool_id text, queue_item_id text,
-          reason_code text, phase text, attempts jsonb, max_retries int, failed_at timestamptz)
+          letter.max_retries, coalesce(sha256(convert_to(payload::jsonb::text, 'UTF8')), ''), last_failed_at, last_failed_at
+        from ${recordRows(sql, "dead_letters", rows)} as letter
         left join queue_items item on item.tenant_id = ${tenantId} and item.id = letter.queue_item_id
-        order by letter.pool_id, letter.queue_item_id, failed_at desc
+        order by letter.pool_id, letter.queue_item_id, last_failed_at desc
         on conflict (tenant_id, pool_id, queue_item_id) do update set
           state = 'failed', reason_code = excluded.reason_code, phase = excluded.phase,
           attempts = (

@@ -58,9 +58,8 @@ export type { Rule, RuleAction, RuleId } from "./domain/rule.ts";
 export { type PoolSnapshot, sideOf, type TenantPools } from "./domain/snapshot.ts";
 export type { Strategy } from "./domain/strategy.ts";
 export { createRecipientNames, type RecipientNames } from "./recipients/recipient-names.ts";
-export { deriveSnapshot } from "./snapshots/canary-snapshot.ts";
 export type { RecipientChunk } from "./snapshots/recipient-chunks.ts";
-export type { SnapshotBody, SnapshotHead } from "./snapshots/snapshot-codec.ts";
+export { deriveSnapshot, type SnapshotBody, type SnapshotHead } from "./snapshots/snapshot-codec.ts";
 export { type StoredPoolVersion, versionStore } from "./versions/version-store.ts";
 export { type CloseQueue, type RecipientLoadReader, recipientLoadStore } from "./work-store.ts";
 
@@ -135,10 +134,7 @@ export function createPools({ db, changes, events, loads, closeQueue, urlRefusal
     /** Finds a pool that is not archived by its id or its name. */
     findNamedPool: (sql: Sql, tenantId: TenantId, idOrName: string) => poolStore(sql).findNamed(tenantId, idOrName),
     /** The records that packs contain. */
-    packRecords: [
-      createPoolRecords({ access, service: poolService }),
-      createRuleRecords({ access, service: ruleService }),
-    ],
+    packRecords: [createPoolRecords(access, poolService), createRuleRecords(access, ruleService)],
     /** Finds recipients that refer to records of other areas. */
     findUses: findRecipientUses,
     /** Pauses that background jobs begin and end. */

@@ -2,7 +2,7 @@ import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { notFound, type TenantChanges } from "../../../platform/db/index.ts";
-import type { EventContext } from "../../operations/index.ts";
+import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import type { PoolId, StoredPool } from "./domain/pool.ts";
 import { poolStore } from "./pool-store.ts";
 import type { Snapshots } from "./snapshots/snapshots.ts";
@@ -12,6 +12,12 @@ export type Caller = Pick<Context, "tenantId" | "principal">;
 
 /** Access to pools that checks the permissions of the caller. */
 export type PoolAccess = ReturnType<typeof createPoolAccess>;
+
+/** What the services of pools and their members use. */
+export interface PoolServiceParts {
+  readonly access: PoolAccess;
+  readonly events: EventRecorder;
+}
 
 export function createPoolAccess(changes: TenantChanges, snapshots: Pick<Snapshots, "refresh">) {
   /**

@@ -4,18 +4,15 @@ import { requireEnvironment } from "../../../platform/access/index.ts";
 import { unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange } from "../../../platform/records/index.ts";
-import type { EventRecorder } from "../../operations/index.ts";
 import { checkConfig, checkConsistency } from "./checks/reference-checks.ts";
 import { mergeSettings, resetSettings } from "./domain/config-settings.ts";
 import type { NewPool, PoolChange, PoolId, StoredPool } from "./domain/pool.ts";
-import type { PoolAccess } from "./pool-access.ts";
+import type { PoolServiceParts } from "./pool-access.ts";
 import { poolStore } from "./pool-store.ts";
 import { recordPoolVersion } from "./versions/version-recorder.ts";
 import type { CloseQueue } from "./work-store.ts";
 
-interface Dependencies {
-  readonly access: PoolAccess;
-  readonly events: EventRecorder;
+interface Dependencies extends PoolServiceParts {
   readonly closeQueue: CloseQueue;
 }
 

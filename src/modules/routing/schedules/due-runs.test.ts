@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Overlap, Timing } from "./domain/schedule.ts";
-import { decideRuns } from "./due-runs.ts";
-import { runIdOf } from "./run-id.ts";
+import { decideRuns, runIdOf } from "./due-runs.ts";
 import type { DueSchedule, UnsettledRun } from "./run-store.ts";
 
 const minuteMs = 60_000;

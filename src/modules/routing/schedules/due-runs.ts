@@ -1,10 +1,11 @@
+import { createHash } from "node:crypto";
 import { CelError } from "../../../platform/cel/index.ts";
 import { jitterMs, readSchedule } from "../../../platform/cron/index.ts";
+import { ulidFrom } from "../../../platform/ids/ulid.ts";
 import { type DueTimes, decideDueTimes } from "./domain/due-times.ts";
 import { renderItem } from "./domain/item-template.ts";
-import { decideOverlap } from "./domain/overlap.ts";
+import { decideOverlap, type EarlierRuns } from "./domain/overlap.ts";
 import type { Schedule } from "./domain/schedule.ts";
-import { runIdOf } from "./run-id.ts";
 import type { DueSchedule, NewRun, ScheduleDecision, UnsettledRun } from "./run-store.ts";
 
 /** Decides what happens at the due times of a schedule. */
@@ -65,13 +66,7 @@ export function decideRuns(
   };
 }
 
-function decideTime(
-  schedule: Schedule,
-  timeMs: number,
-  earlier: { readonly unfinished: boolean; readonly waiting: boolean },
-  isLast: boolean,
-  nowMs: number,
-): NewRun {
+function decideTime(schedule: Schedule, timeMs: number, earlier: EarlierRuns, isLast: boolean, nowMs: number): NewRun {
   // The next time would cancel the item at once.
   if (schedule.timing.overlap === "cancel_running" && !isLast) return runAt(schedule, timeMs, "skipped", nowMs);
   switch (decideOverlap(schedule.timing.overlap, earlier)) {
@@ -127,6 +122,11 @@ function runAt(
   const dueAt = state === "starting" || state === "waiting" ? new Date(nowMs) : null;
   const id = runIdOf(scheduleId, timeMs);
   return { tenantId, scheduleId, id, time: new Date(timeMs), cause: "schedule", state, dueAt, ...request };
+}
+
+/** The id of the run of a time. It follows from the schedule and the time, so that a time has one run. */
+export function runIdOf(scheduleId: string, timeMs: number): string {
+  return ulidFrom(timeMs, createHash("sha256").update(`${scheduleId}:${timeMs}`).digest());
 }
 
 function toDate(ms: number | undefined): Date | null {

@@ -2,6 +2,7 @@ import { fromJson, toJson } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type RouteItem, RouteItemSchema } from "../../../../gen/service/api/routing_pb.ts";
 import type { ScheduleService as Rpc, ScheduleTiming } from "../../../../gen/service/api/schedule_pb.ts";
+import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { productionOf } from "../../../platform/access/index.ts";
 import type { JsonObject } from "../../../platform/document/index.ts";
@@ -15,14 +16,21 @@ const timesDefault = 10;
 const catchUpSDefault = 60;
 
 export function scheduleHandlers(service: ScheduleService): Handlers<typeof Rpc> {
+  const responding =
+    (act: ScheduleService["getSchedule"]) =>
+    async (context: Context, { scheduleId }: { readonly scheduleId: string }) => ({
+      schedule: fromSchedule(await act(context, scheduleId)),
+    });
+
   return {
+    getSchedule: responding(service.getSchedule),
+    deleteSchedule: responding(service.deleteSchedule),
+    pauseSchedule: responding(service.pauseSchedule),
+    resumeSchedule: responding(service.resumeSchedule),
+
     async createSchedule(context, { name, timing, item, paused }) {
       const input = { name, timing: toTiming(timing!), item: toItem(item!), paused };
       return { schedule: fromSchedule(await service.createSchedule(context, input)) };
-    },
-
-    async getSchedule(context, { scheduleId }) {
-      return { schedule: fromSchedule(await service.getSchedule(context, scheduleId)) };
     },
 
     async listSchedules(context, request) {
@@ -30,7 +38,7 @@ export function scheduleHandlers(service: ScheduleService): Handlers<typeof Rpc>
       const { poolId, pausedOnly } = request;
       const inProduction = productionOf(principal);
       const page = await context.page("schedules", request, [poolId, pausedOnly, inProduction], (wanted) =>
-        scheduleStore(sql).list(tenantId, { poolId, pausedOnly, inProduction }, wanted),
+        scheduleStore(sql).list(tenantId, { poolId, paused: pausedOnly || undefined, inProduction }, wanted),
       );
       return { ...page, schedules: page.schedules.map(fromSchedule) };
     },
@@ -39,18 +47,6 @@ export function scheduleHandlers(service: ScheduleService): Handlers<typeof Rpc>
       const change = { name, timing: timing && toTiming(timing), item: item && toItem(item) };
       const schedule = await service.updateSchedule(context, scheduleId, change, expectedVersion(recordVersion));
       return { schedule: fromSchedule(schedule) };
-    },
-
-    async deleteSchedule(context, { scheduleId }) {
-      return { schedule: fromSchedule(await service.deleteSchedule(context, scheduleId)) };
-    },
-
-    async pauseSchedule(context, { scheduleId }) {
-      return { schedule: fromSchedule(await service.pauseSchedule(context, scheduleId)) };
-    },
-
-    async resumeSchedule(context, { scheduleId }) {
-      return { schedule: fromSchedule(await service.resumeSchedule(context, scheduleId)) };
     },
 
     async fireSchedule(context, { scheduleId }) {

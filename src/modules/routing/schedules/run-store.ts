@@ -1,8 +1,8 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../platform/db/index.ts";
+import { type Fragment, recordRows, type Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import { failuresMax, runsKept, type Schedule, type ScheduleRun } from "./domain/schedule.ts";
-import { dueSql, type SchedulePosition, scheduleColumns } from "./schedule-store.ts";
+import { dueSql, type SchedulePosition, scheduleColumns, scheduleStore } from "./schedule-store.ts";
 
 /** A schedule that needs attention. */
 export interface DueSchedule extends Schedule {
@@ -61,23 +61,18 @@ const unsettledMax = 200;
 
 /** The SQL queries of runs. `current` selects the shards that the writing node owns. */
 export function runStore(sql: Sql) {
+  const { refreshDue } = scheduleStore(sql);
   const columns = sql`tenant_id, schedule_id, id, time, cause, state, request, item_id, decision_id, outcome, error_code,
     error_message, created_at, ended_at`;
 
   async function insertRuns(runs: readonly NewRun[], now: Date): Promise<void> {
     if (runs.length === 0) return;
-    const rows = runs.map((run) => ({
-      ...{ tenant_id: run.tenantId, schedule_id: run.scheduleId, id: run.id, time: run.time, cause: run.cause },
-      ...{ state: run.state, request: run.request, due_at: run.dueAt },
-      ...{ error_code: run.errorCode, error_message: run.errorMessage },
-    }));
     await sql`
       insert into routing_schedule_runs (tenant_id, schedule_id, id, time, cause, state, request, due_at, error_code,
         error_message, created_at, ended_at)
       select tenant_id, schedule_id, id, time, cause, state, request, due_at, error_code, error_message, ${now},
         case when state in ('starting', 'waiting') then null else ${now}::timestamptz end
-      from json_to_recordset(${JSON.stringify(rows)}::text::json) as run(tenant_id text, schedule_id text, id text,
-        time timestamptz, cause text, state text, request json, due_at timestamptz, error_code text, error_message text)
+      from ${recordRows(sql, "routing_schedule_runs", runs)}
       on conflict do nothing`;
   }
 
@@ -197,7 +192,7 @@ export function runStore(sql: Sql) {
           update routing_schedule_runs set open = false
           where tenant_id = ${tenantId} and schedule_id = ${id} and id = any(${endedRunIds as string[]})`;
       }
-      await sql`update routing_schedules s set due_at = ${dueSql(sql)} where tenant_id = ${tenantId} and id = ${id}`;
+      await refreshDue(tenantId, id);
       return true;
     },
 
@@ -209,8 +204,7 @@ export function runStore(sql: Sql) {
         update routing_schedule_runs
         set due_at = ${retryAt}, error_code = ${errorCode}, error_message = ${errorMessage}
         where tenant_id = ${tenantId} and schedule_id = ${scheduleId} and id = ${id} and state = 'starting'`;
-      await sql`
-        update routing_schedules s set due_at = ${dueSql(sql)} where tenant_id = ${tenantId} and id = ${scheduleId}`;
+      await refreshDue(tenantId, scheduleId);
     },
 
     /**
@@ -242,8 +236,7 @@ export function runStore(sql: Sql) {
           update routing_schedules s set paused = true, paused_reason = 'failing', paused_by = '', next_at = null,
             fires_at = null, generation = generation + 1, updated_at = ${now}, record_version = record_version + 1
           where tenant_id = ${tenantId} and id = ${scheduleId}`;
-        await sql`
-          update routing_schedules s set due_at = ${dueSql(sql)} where tenant_id = ${tenantId} and id = ${scheduleId}`;
+        await refreshDue(tenantId, scheduleId);
       }
       return { paused: row?.paused ?? false };
     },

@@ -60,7 +60,8 @@ export function createScheduleService({ events, pools, wakeWorkers }: Dependenci
       paused,
       pausedReason: paused ? ("manual" as const) : ("" as const),
       pausedBy: paused ? principal.subject : "",
-      position: paused ? noPosition : positionAt(id, current.timing, nowMs),
+      ...(paused ? noPosition : { ...positionAt(id, current.timing, nowMs), consecutiveFailures: 0 }),
+      generation: current.generation + 1,
     };
     const schedule = (await store.update(tenantId, id, change, undefined, now))!;
     if (paused) await runStore(sql).skipWaiting(tenantId, id, now);
@@ -113,11 +114,10 @@ export function createScheduleService({ events, pools, wakeWorkers }: Dependenci
       const place = change.item === undefined ? current : await environmentOf(context, change.item);
       const { name = current.name } = change;
       await requireFreeName(context, place.environmentId, name, id);
-      const moved = change.timing === undefined ? undefined : positionAt(id, change.timing, nowMs);
-      const position = current.paused ? undefined : moved;
+      const moved = change.timing && { ...positionAt(id, change.timing, nowMs), generation: current.generation + 1 };
       const { poolId, environmentId, environmentKey } = place;
       const now = new Date(nowMs);
-      const stored = { ...change, poolId, environmentId, environmentKey, position };
+      const stored = { ...change, poolId, environmentId, environmentKey, ...(!current.paused && moved) };
       const schedule = await store.update(tenantId, id, stored, expectedVersion, now);
       if (schedule === undefined) throw updateRefusal(current, "schedule");
       if (change.timing !== undefined) await runStore(sql).skipWaiting(tenantId, id, now);

@@ -1,6 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../platform/db/index.ts";
-import type { Page } from "../../../platform/paging/index.ts";
 import { recordTable } from "../../../platform/records/index.ts";
 import type { Schedule } from "./domain/schedule.ts";
 
@@ -23,25 +22,11 @@ export type NewSchedule = Omit<
   | "recordVersion"
 >;
 
-/** A change of a schedule. Undefined fields stay unchanged. */
-export interface StoredChange extends Partial<Omit<NewSchedule, "tenantId" | "id" | "createdAt">> {
-  /** Set when the schedule fires from here: times before are not for it. */
-  readonly position?: SchedulePosition | undefined;
-}
-
 /** What only the worker reads. */
 interface StoredTimes {
   readonly shard: number;
   readonly firesAt: Date | null;
   readonly dueAt: Date | null;
-}
-
-export interface ScheduleFilter {
-  /** Empty for all. */
-  readonly poolId: string;
-  readonly pausedOnly: boolean;
-  /** Only production, or only other environments; undefined for all. */
-  readonly inProduction: boolean | undefined;
 }
 
 const schedules = recordTable<
@@ -68,11 +53,13 @@ export function dueSql(sql: Sql): Fragment {
 
 /** The SQL queries of schedules for callers. */
 export function scheduleStore(sql: Sql) {
-  const { count, find, lock, insert, set, listWhere } = schedules(sql);
+  const { count, find, lock, insert, update, listWhere } = schedules(sql);
   return {
     count,
     find,
     lock,
+    update,
+    list: listWhere,
 
     /** Whether another schedule of the environment has a name. */
     async isNameTaken(tenantId: TenantId, environmentId: string, name: string, exceptId: string): Promise<boolean> {
@@ -84,32 +71,6 @@ export function scheduleStore(sql: Sql) {
 
     insert: (schedule: NewSchedule, shard: number, { nextAt, firesAt }: SchedulePosition) =>
       insert({ ...schedule, shard, nextAt, firesAt, dueAt: firesAt, updatedAt: schedule.createdAt }),
-
-    list: (tenantId: TenantId, { pausedOnly, ...equal }: ScheduleFilter, page: Page) =>
-      listWhere(tenantId, equal, page, { where: pausedOnly ? sql`paused` : undefined }),
-
-    /** Changes a schedule; undefined if it has another version than expected. */
-    update(tenantId: TenantId, id: string, change: StoredChange, expectedVersion: number | undefined, now: Date) {
-      const { environmentId, environmentKey, poolId, name, timing, item, position } = change;
-      const { paused, pausedReason, pausedBy } = change;
-      const assignments = sql`
-        environment_id = coalesce(${environmentId ?? null}, environment_id),
-        environment_key = coalesce(${environmentKey ?? null}, environment_key),
-        pool_id = coalesce(${poolId ?? null}, pool_id), name = coalesce(${name ?? null}, name),
-        timing = coalesce(${timing === undefined ? null : JSON.stringify(timing)}::text::json, timing),
-        item = coalesce(${item === undefined ? null : JSON.stringify(item)}::text::json, item),
-        paused = coalesce(${paused ?? null}::boolean, paused),
-        paused_reason = coalesce(${pausedReason ?? null}, paused_reason),
-        paused_by = coalesce(${pausedBy ?? null}, paused_by)
-        ${paused === false ? sql`, consecutive_failures = 0` : sql``}
-        ${
-          position === undefined
-            ? sql``
-            : sql`, next_at = ${position.nextAt}, fires_at = ${position.firesAt}, generation = generation + 1`
-        }`;
-      const isExpected = sql`record_version = coalesce(${expectedVersion ?? null}::int, record_version)`;
-      return set(tenantId, id, now, assignments, isExpected);
-    },
 
     /** Computes anew when a schedule needs attention. */
     async refreshDue(tenantId: TenantId, id: string): Promise<void> {

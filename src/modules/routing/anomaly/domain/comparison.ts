@@ -47,12 +47,13 @@ interface WindowResult extends Pick<Finding, "value" | "baseline" | "threshold">
 /** Returns a finding if enough recent windows are anomalous, with the numbers of the latest of them. */
 export function findByVote(
   { recent }: Comparison,
+  subject: Pick<Finding, "method" | "metric">,
   evaluate: (window: Window) => WindowResult | undefined,
-): Pick<Finding, "value" | "baseline" | "threshold"> | undefined {
+): Finding[] {
   const anomalous = recent.flatMap((window) => evaluate(window) ?? []).filter(({ isAnomalous }) => isAnomalous);
-  if (anomalous.length < votesNeeded) return undefined;
-  const { value, baseline, threshold } = anomalous.at(-1)!;
-  return { value, baseline, threshold };
+  if (anomalous.length < votesNeeded) return [];
+  const { isAnomalous: _, ...numbers } = anomalous.at(-1)!;
+  return [{ ...subject, ...numbers }];
 }
 
 /** Sums a value over windows. */

@@ -38,13 +38,12 @@ export function findOutliers(comparison: Comparison, method: "zscore" | "iqr", c
     const baseline = samples.map(({ value }) => value);
     const recent = comparison.recent.flatMap(samplesIn).map(({ value }) => value);
     const sign = worse[metric];
-    const finding = findByVote(comparison, (window) => {
+    return findByVote(comparison, { method, metric }, (window) => {
       const [sample] = samplesIn(window);
       if (sample === undefined || (metric === "success_rate" && !hasFailures(window))) return undefined;
       const bound = computeBound({ baseline, recent, chance: chanceSpread(metric, samples, sample), sign });
       return { value: sample.value, ...bound, isAnomalous: sign * (sample.value - bound.threshold) > 0 };
     });
-    return finding === undefined ? [] : [{ method, metric, ...finding }];
   });
 }
 

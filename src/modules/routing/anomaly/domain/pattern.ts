@@ -31,25 +31,20 @@ function failureRuns(comparison: Comparison): Finding[] {
   const failureShare = (failures + 1) / (sumOf(comparison.baseline, countHealthOutcomes) + 2);
   const threshold = Math.max(minRunLength, Math.ceil(Math.log(maxRunProbability) / Math.log(failureShare)));
   const baseline = comparison.baseline.reduce((longest, { failureRun }) => Math.max(longest, failureRun), 0);
-  const finding = findByVote(comparison, ({ failureRun: value }) => ({
-    value,
-    baseline,
-    threshold,
-    isAnomalous: value >= threshold,
-  }));
-  return finding === undefined ? [] : [{ method: "pattern", metric: "failure_run", ...finding }];
+  return findByVote(comparison, { method: "pattern", metric: "failure_run" }, ({ failureRun: value }) => {
+    return { value, baseline, threshold, isAnomalous: value >= threshold };
+  });
 }
 
 function alternations(comparison: Comparison): Finding[] {
   const transitions = sumOf(comparison.baseline, countTransitions);
   const baseline = transitions === 0 ? 0 : sumOf(comparison.baseline, (window) => window.flips) / transitions;
   if (baseline >= usualShareMax) return [];
-  const finding = findByVote(comparison, (window) => {
+  return findByVote(comparison, { method: "pattern", metric: "alternation" }, (window) => {
     if (countHealthOutcomes(window) < alternationMin) return undefined;
     const value = window.flips / countTransitions(window);
     return { value, baseline, threshold: alternationShare, isAnomalous: value >= alternationShare };
   });
-  return finding === undefined ? [] : [{ method: "pattern", metric: "alternation", ...finding }];
 }
 
 /** Returns the number of pairs of consecutive outcomes in a window. */

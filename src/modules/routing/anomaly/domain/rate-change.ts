@@ -18,14 +18,13 @@ function successDrop(comparison: Comparison, drop: number): Finding[] {
   const successes = sumOf(comparison.baseline, (window) => window.successes);
   if (count < comparison.samplesMin || successes === 0) return [];
   const baseline = successes / count;
-  const finding = findByVote(comparison, (window) => {
+  return findByVote(comparison, { method: "rate_change", metric: "success_rate" }, (window) => {
     if (countHealthOutcomes(window) < comparison.windowMin || !hasFailures(window)) return undefined;
     const value = window.successes / countHealthOutcomes(window);
     const deviation = Math.sqrt((baseline * (1 - baseline)) / countHealthOutcomes(window));
     const threshold = Math.min(baseline * (1 - drop), baseline - chanceDeviations * deviation);
     return { value, baseline, threshold, isAnomalous: value <= threshold };
   });
-  return finding === undefined ? [] : [{ method: "rate_change", metric: "success_rate", ...finding }];
 }
 
 function throughputDrop(comparison: Comparison, drop: number): Finding[] {
@@ -34,11 +33,7 @@ function throughputDrop(comparison: Comparison, drop: number): Finding[] {
   const baseline = count / comparison.baseline.length;
   // Arrivals follow a Poisson distribution: the standard deviation is the square root of the mean.
   const threshold = Math.min(baseline * (1 - drop), baseline - chanceDeviations * Math.sqrt(baseline));
-  const finding = findByVote(comparison, ({ total }) => ({
-    value: total,
-    baseline,
-    threshold,
-    isAnomalous: total <= threshold,
-  }));
-  return finding === undefined ? [] : [{ method: "rate_change", metric: "throughput", ...finding }];
+  return findByVote(comparison, { method: "rate_change", metric: "throughput" }, ({ total: value }) => {
+    return { value, baseline, threshold, isAnomalous: value <= threshold };
+  });
 }

@@ -68,12 +68,7 @@ export function skipReason(operation: DeadLetterOperation, letter: LetterStatus 
   if (letter === undefined) return "not_found";
   const change = changes[operation][letter.state];
   if ("skip" in change) return change.skip;
-  return operation === "retry" && isExhausted(letter) ? "max_retries" : undefined;
-}
-
-/** Whether a letter has reached its maximum number of retries. */
-function isExhausted({ retryCount, maxRetries }: Pick<LetterStatus, "retryCount" | "maxRetries">): boolean {
-  return retryCount >= maxRetries;
+  return operation === "retry" && letter.retryCount >= letter.maxRetries ? "max_retries" : undefined;
 }
 
 /** A named letter that an operation skipped. */

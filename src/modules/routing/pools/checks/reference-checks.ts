@@ -1,17 +1,16 @@
 import type { Context } from "../../../../chain/call.ts";
 import { invalid } from "../../../../errors/index.ts";
-import { checkCondition } from "../../../../platform/cel/index.ts";
+import { type CelVariables, checkCondition, checkExpression } from "../../../../platform/cel/index.ts";
 import { toViolationFailure } from "../../../../platform/protojson/index.ts";
 import { configViolations, effectiveConfig, type PoolSettings } from "../domain/config-settings.ts";
 import type { StoredPool } from "../domain/pool.ts";
 import type { PoolConfig } from "../domain/pool-config.ts";
 import { findRedirectPath } from "../domain/redirect-cycle.ts";
-import { conditionVariables, type NewRule, type RuleAction } from "../domain/rule.ts";
+import { conditionVariables, type NewRule, type RuleAction, ruleVariables } from "../domain/rule.ts";
 import type { Strategy } from "../domain/strategy.ts";
 import { poolStore } from "../pool-store.ts";
 import { recipientStore } from "../recipients/recipient-store.ts";
 import { lockRedirects } from "../redirect-store.ts";
-import { checkConfigExpressions } from "./expressions.ts";
 
 /** The pool that a config or a rule is for. */
 type CheckedPool = Pick<StoredPool, "id" | "environmentId">;
@@ -30,6 +29,20 @@ export function checkConsistency(settings: PoolSettings, strategy: Strategy): Po
   const violations = configViolations(config, strategy);
   if (violations.length > 0) throw toViolationFailure(violations);
   return config;
+}
+
+/** Variables available to the key of an admission constraint. */
+const admissionVariables: CelVariables = { item: "map", pool: "map" };
+
+/** Rejects a config that contains an invalid expression. Fallback steps are reported by their index in the request. */
+function checkConfigExpressions({ selection, admission }: PoolConfig, { fallback }: PoolSettings): void {
+  if (selection.hashKey !== "") checkExpression("config.selection.hash_key", selection.hashKey, { item: "map" });
+  for (const [index, { condition }] of (fallback?.steps ?? []).entries()) {
+    checkCondition(`config.fallback.steps[${index}].condition`, condition, ruleVariables);
+  }
+  for (const [kind, constraint] of Object.entries(admission)) {
+    checkExpression(`config.admission.${kind}.key`, constraint.key, admissionVariables);
+  }
 }
 
 /** Rejects an invalid condition and variables that the action does not provide. */

@@ -1,4 +1,5 @@
 import { invalid, type Violation } from "../../../../errors/index.ts";
+import { camelCase } from "../../../../platform/text/index.ts";
 import type { AdmissionConfig, FallbackStep, PoolConfig, ReservationConfig } from "./pool-config.ts";
 import type { Strategy } from "./strategy.ts";
 
@@ -142,10 +143,6 @@ export function resetSettings(settings: PoolSettings, paths: readonly string[]):
 function defaultOf(name: string): unknown {
   const all: Section = { ...defaults, admission: constraintDefaults, reservation: reservationDefaults };
   return Object.hasOwn(all, name) ? all[name] : undefined;
-}
-
-function camelCase(name: string): string {
-  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Returns violations that involve several fields of a config; single fields are validated by the schema. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../../../platform/crypto/index.ts";
+import { snakeCase } from "../../../../platform/text/index.ts";
 import { effectiveConfig, type PoolSettings } from "./config-settings.ts";
 import type { Pool } from "./pool.ts";
 import type { PoolConfig } from "./pool-config.ts";
@@ -127,10 +128,6 @@ function diffMaps(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<strin
     const change = was === "" ? ("added" as const) : is === "" ? ("removed" as const) : ("changed" as const);
     return [{ path, change, before: was, after: is }];
   });
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** The pool with the strategy and the config of a content. */

@@ -16,11 +16,6 @@ import { lockRedirects } from "../redirect-store.ts";
 import { recordPoolVersion } from "../versions/version-recorder.ts";
 import { versionStore } from "../versions/version-store.ts";
 
-interface Dependencies {
-  readonly access: PoolAccess;
-  readonly service: PoolService;
-}
-
 const read = createRequestReader(CreatePoolRequestSchema);
 const encode = createJsonEncoder(CreatePoolRequestSchema, "proto");
 const settingsPaths = [
@@ -29,7 +24,7 @@ const settingsPaths = [
 ];
 
 /** Pools as packs contain them: the body of CreatePool without a status. */
-export function createPoolRecords({ access, service }: Dependencies): PackRecords {
+export function createPoolRecords(access: PoolAccess, service: PoolService): PackRecords {
   async function find({ sql, tenantId }: Context, id: string): Promise<StoredPool | undefined> {
     const pool = await poolStore(sql).find(tenantId, id);
     return pool?.status === "archived" ? undefined : pool;

@@ -13,16 +13,11 @@ import type { RuleService } from "../rules/rule-service.ts";
 import { ruleStore } from "../rules/rule-store.ts";
 import { recordPoolVersion } from "../versions/version-recorder.ts";
 
-interface Dependencies {
-  readonly access: PoolAccess;
-  readonly service: RuleService;
-}
-
 const read = createRequestReader(CreateRuleRequestSchema);
 const encode = createJsonEncoder(CreateRuleRequestSchema, "proto");
 
 /** Rules as packs contain them: the body of CreateRule with the pool. */
-export function createRuleRecords({ access, service }: Dependencies): PackRecords {
+export function createRuleRecords(access: PoolAccess, service: RuleService): PackRecords {
   return {
     kind: "rule",
     scopes: ["rule:write"],

@@ -1,18 +1,13 @@
-import type { EventContext, EventRecorder } from "../../../operations/index.ts";
+import type { EventContext } from "../../../operations/index.ts";
 import type { RecipientId } from "../domain/recipient.ts";
 import { type AutomaticPause, anomalyActor, pauseEventData } from "../domain/recipient-pause.ts";
-import type { PoolAccess } from "../pool-access.ts";
+import type { PoolServiceParts } from "../pool-access.ts";
 import { poolStore } from "../pool-store.ts";
 import { pauseStore } from "./pause-store.ts";
 import { recipientStore } from "./recipient-store.ts";
 
-interface Dependencies {
-  readonly access: PoolAccess;
-  readonly events: EventRecorder;
-}
-
 /** Creates the pauses that background jobs begin, and the end of all pauses, in the transactions of these jobs. */
-export function createAutomaticPauses({ access, events }: Dependencies) {
+export function createAutomaticPauses({ access, events }: PoolServiceParts) {
   return {
     /** Pauses the active ones of the given recipients and returns their ids. */
     async pauseRecipients(context: EventContext, poolId: string, wanted: readonly AutomaticPause[]) {
@@ -21,7 +16,7 @@ export function createAutomaticPauses({ access, events }: Dependencies) {
       if (pool === undefined) return [];
       const since = new Date(nowMs);
       const ids = wanted.map(({ recipientId }) => recipientId);
-      const paused = await recipientStore(sql).pauseActive(tenantId, pool, ids, since);
+      const paused = await recipientStore(sql).setPaused(tenantId, pool, ids, true, since);
       if (paused.length === 0) return [];
       const pauses = wanted
         .filter(({ recipientId }) => paused.includes(recipientId as RecipientId))
@@ -46,7 +41,7 @@ export function createAutomaticPauses({ access, events }: Dependencies) {
       const ended = await pauseStore(sql).removeEnded(tenantId, poolId, now);
       if (pool === undefined || ended.length === 0) return [];
       const ids = ended.map(({ recipientId }) => recipientId);
-      const resumed = await recipientStore(sql).resumePaused(tenantId, pool, ids, now);
+      const resumed = await recipientStore(sql).setPaused(tenantId, pool, ids, false, now);
       await access.announce(context, pool.id);
       const entries = ended
         .filter(({ recipientId }) => resumed.includes(recipientId))

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import { recordRows, type Sql } from "../../../../platform/db/index.ts";
 import type { PoolId } from "../domain/pool.ts";
 import type { RecipientId } from "../domain/recipient.ts";
 import type { RecipientPause } from "../domain/recipient-pause.ts";
@@ -36,11 +36,11 @@ export function pauseStore(sql: Sql) {
     /** Stores the pauses of recipients. A request replaces an automatic pause; any other pause stays as it is. */
     async save(tenantId: TenantId, poolId: PoolId, pauses: readonly StoredPause[]): Promise<void> {
       if (pauses.length === 0) return;
+      const rows = pauses.map(({ since, until, ...pause }) => ({ ...pause, pausedAt: since, resumeAt: until }));
       await sql`
         insert into recipient_pauses (tenant_id, recipient_id, pool_id, cause, reason, actor, anomaly_id, paused_at, resume_at)
         select ${tenantId}, recipient_id, ${poolId}, cause, reason, actor, anomaly_id, paused_at, resume_at
-        from jsonb_to_recordset(${sql.json(pauses.map(toRow) as never)}) as input(recipient_id text, cause text, reason text,
-          actor text, anomaly_id text, paused_at timestamptz, resume_at timestamptz)
+        from ${recordRows(sql, "recipient_pauses", rows)}
         on conflict (tenant_id, recipient_id) do update set cause = excluded.cause, reason = excluded.reason,
           actor = excluded.actor, anomaly_id = excluded.anomaly_id, paused_at = excluded.paused_at,
           resume_at = excluded.resume_at
@@ -66,11 +66,4 @@ export async function poolsWithEndedPauses(sql: Sql, now: Date, after: PoolWithP
     select distinct tenant_id, pool_id from recipient_pauses
     where resume_at <= ${now} and (tenant_id, pool_id) > (${after?.tenantId ?? ""}, ${after?.poolId ?? ""})
     order by tenant_id, pool_id limit ${limit}`;
-}
-
-function toRow({ recipientId, cause, reason, actor, anomalyId, since, until }: StoredPause) {
-  return {
-    ...{ recipient_id: recipientId, cause, reason, actor, anomaly_id: anomalyId },
-    ...{ paused_at: since.toISOString(), resume_at: until?.toISOString() ?? null },
-  };
 }

@@ -3,7 +3,6 @@ import { fail, invalid } from "../../../../errors/index.ts";
 import { notFound, unchangedRecord, updateRefusal } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange } from "../../../../platform/records/index.ts";
-import type { EventRecorder } from "../../../operations/index.ts";
 import type { PoolId } from "../domain/pool.ts";
 import {
   checkRecipient,
@@ -15,13 +14,11 @@ import {
   recipientsMax,
 } from "../domain/recipient.ts";
 import { pauseEventData, type RecipientPause } from "../domain/recipient-pause.ts";
-import type { PoolAccess } from "../pool-access.ts";
+import type { PoolServiceParts } from "../pool-access.ts";
 import { pauseStore } from "./pause-store.ts";
 import { recipientStore } from "./recipient-store.ts";
 
-interface Dependencies {
-  readonly access: PoolAccess;
-  readonly events: EventRecorder;
+interface Dependencies extends PoolServiceParts {
   /** Returns the reason why a URL must not be called, or undefined if it may be called. */
   readonly urlRefusal: (url: string) => string | undefined;
 }

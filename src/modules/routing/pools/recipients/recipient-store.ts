@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import { recordRows, type Sql } from "../../../../platform/db/index.ts";
 import type { Page, PageRows } from "../../../../platform/paging/index.ts";
 import { recordTable } from "../../../../platform/records/index.ts";
 import type { PoolId, StoredPool } from "../domain/pool.ts";
@@ -35,7 +35,7 @@ const recipients = recordTable<Recipient, { readonly poolRevision: number }>("re
  * stores the revision of the pool.
  */
 export function recipientStore(sql: Sql) {
-  const { columns, find, update, set, listWhere } = recipients(sql);
+  const { columns, find, update, set, count, listWhere } = recipients(sql);
   return {
     find,
 
@@ -53,8 +53,7 @@ export function recipientStore(sql: Sql) {
             delivery, available_since, pool_revision, created_at, updated_at)
           select ${tenantId}, id, ${pool.id}, name, status, weight, capacity, priority, attributes, skills, cost,
             delivery, ${now}, ${pool.revision}, ${now}, ${now}
-          from jsonb_to_recordset(${sql.json(recipients as never)}) as input(id text, name text, status text, weight int,
-            capacity int, priority int, attributes jsonb, skills jsonb, cost double precision, delivery jsonb)
+          from ${recordRows(sql, "recipients", recipients)}
           returning ${columns}
         )
         select * from added order by id`;
@@ -69,24 +68,16 @@ export function recipientStore(sql: Sql) {
       now: Date,
     ) => update(tenantId, id, { ...recipient, poolRevision: pool.revision }, expectedVersion, now),
 
-    /** Pauses the active ones of the given recipients and returns their ids. */
-    async pauseActive(tenantId: TenantId, pool: ChangedPool, ids: readonly string[], now: Date) {
+    /** Pauses the active ones of the given recipients, or resumes the paused ones, and returns their ids. */
+    async setPaused(tenantId: TenantId, pool: ChangedPool, ids: readonly string[], paused: boolean, now: Date) {
+      const [from, to] = paused
+        ? ["active", sql`status = 'paused'`]
+        : ["paused", sql`status = 'active', available_since = ${now}`];
       const rows = await sql<{ id: RecipientId }[]>`
-        update recipients set status = 'paused', pool_revision = ${pool.revision}, updated_at = ${now},
+        update recipients set ${to}, pool_revision = ${pool.revision}, updated_at = ${now},
           record_version = record_version + 1
         where tenant_id = ${tenantId} and pool_id = ${pool.id} and id = any(${ids as string[]}::text[])
-          and status = 'active'
-        returning id`;
-      return rows.map(({ id }) => id);
-    },
-
-    /** Resumes the paused ones of the given recipients and returns their ids. */
-    async resumePaused(tenantId: TenantId, pool: ChangedPool, ids: readonly string[], now: Date) {
-      const rows = await sql<{ id: RecipientId }[]>`
-        update recipients set status = 'active', available_since = ${now}, pool_revision = ${pool.revision},
-          updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and pool_id = ${pool.id} and id = any(${ids as string[]}::text[])
-          and status = 'paused'
+          and status = ${from}
         returning id`;
       return rows.map(({ id }) => id);
     },
@@ -104,12 +95,7 @@ export function recipientStore(sql: Sql) {
       return rows.map(({ name }) => name);
     },
 
-    async count(tenantId: TenantId, poolId: PoolId): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*)::int as count from recipients
-        where tenant_id = ${tenantId} and pool_id = ${poolId} and status <> 'removed'`;
-      return row!.count;
-    },
+    count: (tenantId: TenantId, poolId: PoolId) => count(tenantId, sql`pool_id = ${poolId}`),
 
     /** Lists the recipients of pools, ordered by id. */
     async ofPools(tenantId: TenantId, poolIds: readonly PoolId[]): Promise<Recipient[]> {

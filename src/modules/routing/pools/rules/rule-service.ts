@@ -3,21 +3,15 @@ import { fail } from "../../../../errors/index.ts";
 import { notFound, unchangedRecord, updateRefusal } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../../../platform/records/index.ts";
-import type { EventRecorder } from "../../../operations/index.ts";
 import { checkRuleCondition, checkRuleReferences } from "../checks/reference-checks.ts";
 import { type NewRule, type Rule, type RuleChange, type RuleId, rulesMax } from "../domain/rule.ts";
-import type { PoolAccess } from "../pool-access.ts";
+import type { PoolServiceParts } from "../pool-access.ts";
 import { recordPoolVersion } from "../versions/version-recorder.ts";
 import { ruleStore } from "./rule-store.ts";
 
-interface Dependencies {
-  readonly access: PoolAccess;
-  readonly events: EventRecorder;
-}
-
 export type RuleService = ReturnType<typeof createRuleService>;
 
-export function createRuleService({ access, events }: Dependencies) {
+export function createRuleService({ access, events }: PoolServiceParts) {
   async function find({ sql, tenantId }: Context, id: string): Promise<Rule> {
     const rule = await ruleStore(sql).find(tenantId, id);
     if (rule === undefined) throw notFound("rule");

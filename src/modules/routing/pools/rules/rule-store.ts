@@ -10,18 +10,14 @@ const rules = recordTable<Rule>("rules", {
 });
 
 export function ruleStore(sql: Sql) {
-  const { columns, insert, find, update, remove } = rules(sql);
+  const { columns, insert, find, update, remove, count } = rules(sql);
   return {
     insert,
     find,
     update,
     remove,
 
-    async count(tenantId: TenantId, poolId: PoolId): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*)::int as count from rules where tenant_id = ${tenantId} and pool_id = ${poolId}`;
-      return row!.count;
-    },
+    count: (tenantId: TenantId, poolId: PoolId) => count(tenantId, sql`pool_id = ${poolId}`),
 
     /** Lists all rules of a pool in the order in which they apply. */
     async ofPool(tenantId: TenantId, poolId: PoolId): Promise<Rule[]> {

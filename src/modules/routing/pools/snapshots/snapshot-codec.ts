@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { canonicalJson } from "../../../../platform/crypto/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
-import { effectiveConfig } from "../domain/config-settings.ts";
+import { effectiveConfig, type PoolSettings } from "../domain/config-settings.ts";
 import type { Pool, StoredPool } from "../domain/pool.ts";
+import { decodeContent, type PoolContent, withContent, withStrategyOf } from "../domain/pool-content.ts";
 import type { Recipient } from "../domain/recipient.ts";
 import type { Rule } from "../domain/rule.ts";
 import { type PoolSnapshot, withoutStamps } from "../domain/snapshot.ts";
-import { canaryContent } from "./canary-content.ts";
 import { chunkRecipients, type RecipientChunk } from "./recipient-chunks.ts";
-import type { LoadedPool } from "./snapshot-store.ts";
+import type { LoadedCanary, LoadedPool } from "./snapshot-store.ts";
 
 type Content = Omit<PoolSnapshot, "digest" | "canary" | "candidateId">;
 
@@ -38,8 +38,32 @@ export async function createSnapshot({ pool: stored, recipients, rules, canary }
   return { ...snapshot, canary: { candidateId, salt, sharePpm, snapshot: { ...derived, candidateId } } };
 }
 
+/** The pool of a snapshot with the content of a version. Recipients are the same objects, so that their state is shared. */
+function contentSnapshot(snapshot: Content, content: PoolContent): Content {
+  const { pool, environmentKey, environmentMode, recipients, revision } = snapshot;
+  const { tenantId, id: poolId } = pool;
+  const rules = content.rules
+    .filter(({ enabled }) => enabled)
+    .map((rule) => ({ ...rule, tenantId, poolId, updatedAt: rule.createdAt, recordVersion: 1 }));
+  return { pool: withContent(pool, content), environmentKey, environmentMode, recipients, rules, revision };
+}
+
+/** The pool as a canary sees it. */
+function canaryContent(snapshot: Content, settings: PoolSettings, canary: LoadedCanary): Content {
+  const content = decodeContent(canary.content);
+  if (canary.artifactKind === "routing") return contentSnapshot(snapshot, content);
+  // A strategy leaves everything else as it is.
+  const live = { strategy: snapshot.pool.strategy, settings, rules: [] };
+  return { ...snapshot, pool: withContent(snapshot.pool, withStrategyOf(live, content)) };
+}
+
+/** The snapshot of a pool with another content. */
+export function deriveSnapshot(snapshot: PoolSnapshot, content: PoolContent): Promise<PoolSnapshot> {
+  return withDigest(contentSnapshot(snapshot, content));
+}
+
 /** Adds the digest of a content. */
-export async function withDigest(content: Content): Promise<PoolSnapshot> {
+async function withDigest(content: Content): Promise<PoolSnapshot> {
   const steps = digestInSteps(content);
   for (;;) {
     const { done, value } = steps.next();

@@ -1,4 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
+import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
 import type { PlatformServices } from "../../../area.ts";
 import type { PoolId } from "../domain/pool.ts";
 import type { PoolSnapshot, TenantPools } from "../domain/snapshot.ts";
@@ -24,10 +25,8 @@ interface CacheEntry {
   readonly tenantId: TenantId;
   readonly snapshot: PoolSnapshot;
   readonly revision: number;
-  readonly records: number;
   /** The generation of the tenant in which the revision was last verified as current. */
   checkedIn: number;
-  used: boolean;
 }
 
 /** Cached state of a tenant. It may be dropped at any time: cached pools are then verified again before they are used. */
@@ -39,7 +38,6 @@ interface TenantState {
   all: { readonly checkedIn: number; readonly pools: TenantPools } | undefined;
   /** Reads in progress by pool; "" for all pools. */
   readonly reading: Map<string, { readonly startedIn: number; readonly result: Promise<unknown> }>;
-  used: boolean;
 }
 
 /** How long a call may get the previous snapshot after a change. */
@@ -60,11 +58,12 @@ export function createSnapshots({
   monotonicMs = () => performance.now(),
 }: Dependencies) {
   const store = snapshotStore(db);
-  const cache = new Map<PoolId, CacheEntry>();
-  const tenants = new Map<TenantId, TenantState>();
-  let records = 0;
   /** Above all generations of dropped states, so that what was verified in one of them never counts as current. */
   let firstGeneration = 0;
+  const tenants = new BoundedCache<TenantId, TenantState>(tenantsMax, (_, { generation }) => {
+    firstGeneration = Math.max(firstGeneration, generation + 1);
+  });
+  const cache = new BoundedCache<PoolId, CacheEntry>(recordsMax, (_, { tenantId }) => forgetList(tenantId));
 
   changes.onChange((tenantId) => {
     const state = tenants.get(tenantId as TenantId);
@@ -72,27 +71,13 @@ export function createSnapshots({
   });
 
   function stateOf(tenantId: TenantId): TenantState {
-    let state = tenants.get(tenantId);
-    if (state === undefined) {
-      dropUnusedStates();
-      const generation = firstGeneration;
-      state = { generation, beganAtMs: new Map(), all: undefined, reading: new Map(), used: true };
-      tenants.set(tenantId, state);
-    }
-    state.used = true;
+    const known = tenants.get(tenantId);
+    if (known !== undefined) return known;
+    // Only once the others have made room is it known which generation is the first.
+    const state = { generation: 0, beganAtMs: new Map(), all: undefined, reading: new Map() };
+    tenants.set(tenantId, state);
+    state.generation = firstGeneration;
     return state;
-  }
-
-  /** Makes room for one state. Drops the oldest ones; states used since the last pass get a second chance. */
-  function dropUnusedStates(): void {
-    for (const [tenantId, state] of tenants) {
-      if (tenants.size < tenantsMax) return;
-      tenants.delete(tenantId);
-      if (state.used) {
-        state.used = false;
-        tenants.set(tenantId, state);
-      } else firstGeneration = Math.max(firstGeneration, state.generation + 1);
-    }
   }
 
   function findEntry(tenantId: TenantId, poolId: PoolId): CacheEntry | undefined {
@@ -107,9 +92,8 @@ export function createSnapshots({
       return entry && { recipients: entry.snapshot.recipients, revision: entry.revision };
     };
 
-  function evict(poolId: PoolId, { tenantId, records: freed }: CacheEntry): void {
-    cache.delete(poolId);
-    records -= freed;
+  /** A list of all pools is cached only while each of its pools is. */
+  function forgetList(tenantId: TenantId): void {
     const state = tenants.get(tenantId);
     if (state !== undefined) state.all = undefined;
   }
@@ -118,26 +102,12 @@ export function createSnapshots({
     const { id } = snapshot.pool;
     const before = findEntry(tenantId, id);
     const size = 1 + snapshot.recipients.length + snapshot.rules.length;
-    const entry: CacheEntry = { tenantId, snapshot, revision, records: size, checkedIn: never, used: true };
+    const entry: CacheEntry = { tenantId, snapshot, revision, checkedIn: never };
     // Concurrent reads may finish out of order; keep the newer revision.
     if (before !== undefined && before.revision > revision) return entry;
-    if (before !== undefined) evict(id, before);
-    cache.set(id, entry);
-    records += size;
-    evictUnused();
+    if (before !== undefined) forgetList(tenantId);
+    cache.set(id, entry, size);
     return entry;
-  }
-
-  /** Evicts the oldest entries; entries used since the last pass get a second chance. */
-  function evictUnused(): void {
-    for (const [poolId, entry] of cache) {
-      if (records <= recordsMax) return;
-      if (entry.used) {
-        entry.used = false;
-        cache.delete(poolId);
-        cache.set(poolId, entry);
-      } else evict(poolId, entry);
-    }
   }
 
   const cacheLoaded = async (tenantId: TenantId, loaded: LoadedPool) =>
@@ -149,7 +119,7 @@ export function createSnapshots({
       const revision = await store.revision(tenantId, poolId);
       if (revision === before.revision) return markChecked(before, startedIn).snapshot;
       if (revision === undefined) {
-        if (cache.get(poolId) === before) evict(poolId, before);
+        if (cache.get(poolId) === before && cache.delete(poolId)) forgetList(tenantId);
         return undefined;
       }
     }
@@ -211,7 +181,6 @@ export function createSnapshots({
       const entry = findEntry(tenantId, poolId);
       const freshness = freshnessOf(entry?.checkedIn, stateOf(tenantId));
       if (entry === undefined || freshness === "outdated") return refreshPool(tenantId, poolId);
-      entry.used = true;
       if (freshness === "refreshing") inBackground(refreshPool(tenantId, poolId));
       return entry.snapshot;
     },

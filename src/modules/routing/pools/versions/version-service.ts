@@ -2,7 +2,6 @@ import type { Context } from "../../../../chain/call.ts";
 import { Failure, fail, invalid } from "../../../../errors/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import type { EventRecorder } from "../../../operations/index.ts";
 import { checkConfig, checkRuleCondition, checkRuleReferences } from "../checks/reference-checks.ts";
 import type { PoolSettings } from "../domain/config-settings.ts";
 import type { PoolId, StoredPool } from "../domain/pool.ts";
@@ -17,7 +16,7 @@ import {
 } from "../domain/pool-content.ts";
 import { type NewRule, type RuleId, rulesMax } from "../domain/rule.ts";
 import type { Strategy } from "../domain/strategy.ts";
-import type { PoolAccess } from "../pool-access.ts";
+import type { PoolServiceParts } from "../pool-access.ts";
 import { poolStore } from "../pool-store.ts";
 import { recordPoolVersion } from "./version-recorder.ts";
 import { type ActiveVersion, type StoredPoolVersion, versionStore } from "./version-store.ts";
@@ -31,16 +30,11 @@ export interface NewPoolVersion {
   readonly message: string;
 }
 
-interface Dependencies {
-  readonly access: PoolAccess;
-  readonly events: EventRecorder;
-}
-
 const stagedMax = 500;
 
 export type PoolVersionService = ReturnType<typeof createPoolVersionService>;
 
-export function createPoolVersionService({ access, events }: Dependencies) {
+export function createPoolVersionService({ access, events }: PoolServiceParts) {
   async function getVersion(context: Context, poolId: string, version: number): Promise<StoredPoolVersion> {
     const pool = await access.read(context, poolId);
     const found = await versionStore(context.sql).find(context.tenantId, pool.id, version);

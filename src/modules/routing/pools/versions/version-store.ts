@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import { recordRows, type Sql } from "../../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import type { PoolId } from "../domain/pool.ts";
 import type { ContentRule, PoolContent } from "../domain/pool-content.ts";
@@ -108,19 +108,12 @@ export function versionStore(sql: Sql) {
         delete from rules
         where tenant_id = ${tenantId} and pool_id = ${poolId} and id <> all(${rules.map(({ id }) => id)}::text[])`;
       if (rules.length === 0) return;
-      const rows = rules.map(({ createdAt, stopOnMatch, onError, ...rule }) => ({
-        ...rule,
-        created_at: createdAt.toISOString(),
-        stop_on_match: stopOnMatch,
-        on_error: onError,
-      }));
       await sql`
         insert into rules (tenant_id, id, pool_id, name, priority, condition, enabled, stop_on_match, on_error, action,
           created_at, updated_at)
         select ${tenantId}, id, ${poolId}, name, priority, condition, enabled, stop_on_match, on_error, action,
           created_at, ${now}
-        from jsonb_to_recordset(${sql.json(rows as never)}) as rule(id text, name text, priority int, condition text,
-          enabled boolean, stop_on_match boolean, on_error text, action jsonb, created_at timestamptz)
+        from ${recordRows(sql, "rules", rules)}
         on conflict (tenant_id, id) do update set
           name = excluded.name, priority = excluded.priority, condition = excluded.condition,
           enabled = excluded.enabled, stop_on_match = excluded.stop_on_match, on_error = excluded.on_error,
