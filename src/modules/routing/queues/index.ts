@@ -92,8 +92,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "
 export type Queues = ReturnType<typeof createQueues>;
 
 export function createQueues(dependencies: Dependencies) {
-  const { db, clock, log, signals, events, pools, deadLetters, outcomes, filterAcceptable, egress, secret } =
-    dependencies;
+  const { db, clock, log, signals, events, pools, filterAcceptable, onOfferEnded } = dependencies;
   const wake = (tenantId: string, poolId: string, push = true) => {
     signals.wake(queueTopic(tenantId, poolId));
     // The push dispatcher scans all pools, so one topic is enough.
@@ -104,8 +103,9 @@ export function createQueues(dependencies: Dependencies) {
     dependencies.onReady(tenantId as TenantId, poolId);
   };
   const sweepBy = (atMs: number) => sweeper.sweepBy(atMs);
+  const sweep = () => sweepBy(clock.now());
   const sweepAndWake = (tenantId: string, poolId: string) => {
-    sweepBy(clock.now());
+    sweep();
     wake(tenantId, poolId);
   };
 
@@ -114,7 +114,7 @@ export function createQueues(dependencies: Dependencies) {
   /** Called after the commit with items that have ended. */
   const onEnded = (items: readonly EndedItem[]) => {
     waits.announce(items);
-    if (items.some(({ blocks }) => blocks === true)) sweepBy(clock.now());
+    if (items.some(({ blocks }) => blocks === true)) sweep();
   };
   const workStreams = createWorkStreams(db.sql);
   const completion = createCompletionService({
@@ -122,9 +122,7 @@ export function createQueues(dependencies: Dependencies) {
     now: clock.now,
     random: Math.random,
     effects: createCompletionEffects({
-      deadLetters,
-      events,
-      outcomes,
+      ...dependencies,
       wake: wakeReady,
       sweepBy,
       onFinished(finished) {
@@ -133,52 +131,20 @@ export function createQueues(dependencies: Dependencies) {
       },
     }),
   });
-  const { onOfferEnded } = dependencies;
   const expireOffers = createOfferExpiry({ db, events, now: clock.now, onOfferEnded });
-  const sweeper = createItemSweeper({
-    db,
-    signals,
-    clock,
-    log,
-    pools,
-    completion,
-    events,
-    wake: wakeReady,
-    onEnded,
-    expireOffers,
-  });
-  const leaseService = createLeaseService({
-    db,
-    signals,
-    changes: dependencies.changes,
-    log,
-    wake: wakeReady,
-    onLeasesEnded: () => sweepBy(clock.now()),
-  });
-  const pushDispatcher = createPushDispatcher({
-    db,
-    clock,
-    log,
-    signals,
-    pools,
-    leaseService,
-    completion,
-    egress,
-    secret,
-    pushAction: createPushAction(dependencies.call),
-  });
-  const sweep = () => sweepBy(clock.now());
+  const sweeper = createItemSweeper({ ...dependencies, completion, wake: wakeReady, onEnded, expireOffers });
+  const leaseService = createLeaseService({ ...dependencies, wake: wakeReady, onLeasesEnded: sweep });
+  const pushAction = createPushAction(dependencies.call);
+  const pushDispatcher = createPushDispatcher({ ...dependencies, leaseService, completion, pushAction });
   const constrained = createConstrainedAcceptor(db, wake, { onEnded, sweep });
   const acceptor = createAcceptor({ db, constrained, wake });
   const service = createQueueService({
-    pools,
+    ...dependencies,
     waits,
-    events,
     wake,
     wakeReady,
     recall: leaseService.recall,
     onOffered: offerWaits.announce,
-    onOfferEnded,
     onEnded,
   });
   const bulk = createBulkOperations({

@@ -14,7 +14,6 @@ import type { BulkService } from "./bulk-service.ts";
 import { bulkStore } from "./bulk-store.ts";
 import type { BulkOperation, DeadLetterFilter, MatchedState, QueueItemFilter } from "./domain/bulk-operation.ts";
 
-/** Creates the handlers of BulkOperationService. */
 export function bulkHandlers(service: BulkService): Handlers<typeof Rpc> {
   return {
     async previewQueueOperation(context, { poolId, action, filter }) {
@@ -47,7 +46,7 @@ export function bulkHandlers(service: BulkService): Handlers<typeof Rpc> {
       const { poolId, state } = request;
       const inProduction = productionOf(principal);
       const page = await context.page("operations", request, [poolId, state, inProduction], (wanted) =>
-        bulkStore(sql).list(tenantId, { poolId, state, inProduction }, wanted),
+        bulkStore(sql).list(tenantId, { poolId, state, inProduction }, wanted, { newestFirst: true }),
       );
       return { ...page, operations: page.operations.map(fromOperation) };
     },

@@ -32,10 +32,8 @@ export type NewOperation = BulkSelection & {
   readonly reason: string;
 };
 
-/** The use cases of bulk operations. */
 export type BulkService = ReturnType<typeof createBulkService>;
 
-/** Creates the use cases of bulk operations. */
 export function createBulkService({ pools, events, wakeJobs }: Dependencies) {
   async function getOperation(context: Context, id: string): Promise<BulkOperation> {
     return requireAccess(context, await bulkStore(context.sql).find(context.tenantId, id));

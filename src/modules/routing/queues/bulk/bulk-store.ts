@@ -1,15 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import { recordTable } from "../../../../platform/records/index.ts";
 import type { BulkOperation, BulkState } from "./domain/bulk-operation.ts";
-
-export interface BulkListFilter {
-  /** Empty for all. */
-  readonly poolId: string;
-  readonly state: string;
-  /** Only production, or only other environments; undefined for all. */
-  readonly inProduction: boolean | undefined;
-}
 
 export interface BatchResult {
   readonly position: string;
@@ -21,49 +13,19 @@ export interface BatchResult {
 
 const keptDays = 30;
 
+const operations = recordTable<BulkOperation>("bulk_operations", {
+  fixed: `tenant_id id pool_id environment_key action filter reason max_items state position batch matched_count
+    changed_count skipped_count error created_by created_at updated_at ended_at`,
+});
+
 export function bulkStore(sql: Sql) {
-  const columns = sql`tenant_id, id, pool_id, environment_key, action, filter, reason, max_items, state, position, batch,
-    matched_count, changed_count, skipped_count, error, created_by, created_at, updated_at, ended_at`;
+  const { columns, insert, find, lock, count, listWhere } = operations(sql);
   return {
-    async countUnfinished(tenantId: TenantId): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*)::int as count from bulk_operations
-        where tenant_id = ${tenantId} and state in ('queued', 'running')`;
-      return row!.count;
-    },
-
-    async insert(operation: BulkOperation): Promise<BulkOperation> {
-      const { tenantId, id, poolId, environmentKey, action, filter, reason, maxItems, matchedCount } = operation;
-      const { createdBy, createdAt } = operation;
-      const [row] = await sql<BulkOperation[]>`
-        insert into bulk_operations (tenant_id, id, pool_id, environment_key, action, filter, reason, max_items, state,
-          matched_count, created_by, created_at, updated_at)
-        values (${tenantId}, ${id}, ${poolId}, ${environmentKey}, ${action}, ${JSON.stringify(filter)}::text::json,
-          ${reason}, ${maxItems}, 'queued', ${matchedCount}, ${createdBy}, ${createdAt}, ${createdAt})
-        returning ${columns}`;
-      return row!;
-    },
-
-    async find(tenantId: TenantId, id: string): Promise<BulkOperation | undefined> {
-      const [row] = await sql<BulkOperation[]>`
-        select ${columns} from bulk_operations where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
-
-    /** Finds an operation and locks it until the transaction ends. */
-    async lock(tenantId: TenantId, id: string): Promise<BulkOperation | undefined> {
-      const [row] = await sql<BulkOperation[]>`
-        select ${columns} from bulk_operations where tenant_id = ${tenantId} and id = ${id} for update`;
-      return row;
-    },
-
-    async list(tenantId: TenantId, filter: BulkListFilter, page: Page): Promise<PageRows<BulkOperation>> {
-      const { poolId, state, inProduction } = filter;
-      const where = sql`tenant_id = ${tenantId} ${poolId === "" ? sql`` : sql`and pool_id = ${poolId}`}
-        ${state === "" ? sql`` : sql`and state = ${state}`}
-        ${inProduction === undefined ? sql`` : sql`and (environment_key = 'production') = ${inProduction}`}`;
-      return readKeyset<BulkOperation>(sql, { columns, table: "bulk_operations", where, newestFirst: true }, page);
-    },
+    insert,
+    find,
+    lock,
+    list: listWhere,
+    countUnfinished: (tenantId: TenantId) => count(tenantId, sql`state in ('queued', 'running')`),
 
     /** Ends an operation before all items are handled. A batch that is being executed still counts. */
     async end(tenantId: TenantId, id: string, state: BulkState, error: string, now: Date): Promise<BulkOperation> {

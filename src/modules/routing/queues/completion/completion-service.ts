@@ -2,7 +2,7 @@ import { createBatcher, type Database, type Sql } from "../../../../platform/db/
 import { isUlid } from "../../../../platform/ids/ulid.ts";
 import { groupNamesOf } from "../../admission/index.ts";
 import type { ItemFailure } from "../domain/queue-item.ts";
-import { afterFailure, type RetryPolicy } from "../domain/retry-policy.ts";
+import { afterFailure, type RetryPolicy, type WorkFailure } from "../domain/retry-policy.ts";
 import { applyTransitions } from "../transitions/item-transitions.ts";
 import { restoreAttempts, unassigned } from "../transitions/lease-release.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
@@ -13,15 +13,6 @@ import {
   type TransitionedItem,
 } from "../transitions/transition-store.ts";
 import { type CompletedRow, type Completion, completePlainItems } from "./completion-store.ts";
-
-/** Why an attempt failed. */
-export interface WorkFailure {
-  readonly retryable: boolean;
-  readonly reasonCode: string;
-  readonly reason: string;
-  /** The minimum delay before the next attempt. */
-  readonly retryAfterMs?: number;
-}
 
 /** A worker's report on a leased item: completed, failed or given back. */
 export interface WorkReport extends Completion {
@@ -251,14 +242,9 @@ function toTransition(report: WorkReport, attempt: number, nowMs: number, jitter
   const base = { tenantId, poolId, id, from: { token, overdue } };
   if (report.released === true) return { ...base, ...unassigned };
   if (failure === undefined) return { ...base, to: "completed", result: report.result };
-  const entry: ItemFailure = {
-    attempt,
-    failedAtMs: nowMs,
-    reasonCode: failure.reasonCode,
-    reason: failure.reason,
-    recipientId: "",
-  };
-  const next = afterFailure(retry, attempt, failure.retryable, jitter);
+  const { reasonCode, reason, retryable, retryAfterMs = 0 } = failure;
+  const entry: ItemFailure = { attempt, failedAtMs: nowMs, reasonCode, reason, recipientId: "" };
+  const next = afterFailure(retry, attempt, retryable, jitter);
   if (next === "dead_letter") {
     const told = { token, state: "dead_lettered" as const };
     return { ...base, to: "dead_lettered", failure: overdue ? entry : { ...entry, told } };
@@ -267,7 +253,7 @@ function toTransition(report: WorkReport, attempt: number, nowMs: number, jitter
   const failed = { ...base, ...unassigned, failure: entry };
   // The lease duration already served as the delay, so the next attempt may start immediately.
   if (overdue) return failed;
-  const retryInMs = Math.max(next.retryInMs, failure.retryAfterMs ?? 0);
+  const retryInMs = Math.max(next.retryInMs, retryAfterMs);
   const told = { token, state: "pending" as const, retryAtMs: nowMs + retryInMs };
   return { ...failed, to: "pending", dueInMs: retryInMs, holdReason: "retry", failure: { ...entry, told } };
 }

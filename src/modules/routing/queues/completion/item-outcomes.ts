@@ -51,7 +51,7 @@ export function createCompletionEffects(dependencies: Dependencies): CompletionE
           workOutcomes.filter(({ final }) => final),
           nowMs,
         ),
-        ...[...byTenant(finished)].flatMap(([tenantId, items]) => [
+        ...[...Map.groupBy(finished, ({ item }) => item.tenantId)].flatMap(([tenantId, items]) => [
           deadLetters.record(
             tx,
             tenantId,
@@ -122,15 +122,8 @@ function eventOf({ report, item, to }: FinishedItem): EventEntry[] {
   const { tenantId, id: subject, poolId, recipientId, attempt } = item;
   const data = { pool_id: poolId, recipient_id: recipientId, attempt };
   if (to === "dead_lettered") {
-    const { reasonCode } = report.failure!;
-    return [
-      {
-        tenantId,
-        subject,
-        type: "queue.item.dead_lettered",
-        data: { ...data, reason_code: reasonCode, phase: report.phase },
-      },
-    ];
+    const failed = { ...data, reason_code: report.failure!.reasonCode, phase: report.phase };
+    return [{ tenantId, subject, type: "queue.item.dead_lettered", data: failed }];
   }
   if (!report.itemEvents) return [];
   if (report.released === true) {
@@ -143,14 +136,4 @@ function eventOf({ report, item, to }: FinishedItem): EventEntry[] {
     return [{ tenantId, subject, type: "queue.item.completed", data: completed }];
   }
   return [{ tenantId, subject, type: "queue.item.failed", data: { ...data, reason_code: report.failure!.reasonCode } }];
-}
-
-function byTenant(finished: readonly FinishedItem[]): ReadonlyMap<TenantId, FinishedItem[]> {
-  const groups = new Map<TenantId, FinishedItem[]>();
-  for (const each of finished) {
-    const group = groups.get(each.item.tenantId);
-    if (group === undefined) groups.set(each.item.tenantId, [each]);
-    else group.push(each);
-  }
-  return groups;
 }

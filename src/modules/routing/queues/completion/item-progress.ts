@@ -34,18 +34,17 @@ export function createProgressReporter(events: EventRecorder, now: () => number)
   };
 }
 
-async function saveProgress(
+function saveProgress(
   tx: Sql,
   { tenantId, poolId, id, token, percent, note }: ProgressReport,
   leaseS: number,
   nowMs: number,
-): Promise<{ leaseUntil: Date; recipientId: string; attempt: number } | undefined> {
-  const [row] = await tx<{ leaseUntil: Date; recipientId: string; attempt: number }[]>`
+) {
+  return tx<{ leaseUntil: Date; recipientId: string; attempt: number }[]>`
     update queue_items set
       progress = json_build_object('percent', ${percent}::float8, 'note', ${note}::text, 'attempt', attempt,
         'reportedAtMs', ${nowMs}::float8),
       lease_until = greatest(lease_until, now() + make_interval(secs => ${leaseS}))
     where tenant_id = ${tenantId} and id = ${id} and pool_id = ${poolId} and state = 'leased' and lease_token = ${token}
-    returning lease_until, recipient_id, attempt`;
-  return row;
+    returning lease_until, recipient_id, attempt`.first();
 }

@@ -1,18 +1,10 @@
 import { retryAfterMs } from "../../../../platform/backoff/retry-after.ts";
+import type { WorkFailure } from "./retry-policy.ts";
 
 /** The response to a pushed item: an HTTP status, or the reason why there was none. */
 export type PushResponse =
   | { readonly status: number; readonly retryAfter: string | undefined }
   | { readonly fault: string };
-
-/** Why an item was not delivered, and whether a retry makes sense. */
-export interface PushFailure {
-  readonly retryable: boolean;
-  readonly reasonCode: string;
-  readonly reason: string;
-  /** The delay that the recipient requested with Retry-After. */
-  readonly retryAfterMs?: number;
-}
 
 const retryAfterMaxMs = 15 * 60_000;
 /** Statuses below 500 that are worth a retry. */
@@ -21,7 +13,7 @@ const retryableStatuses = new Set([408, 409, 425, 429]);
 const permanentFaults = new Set(["denied", "invalid_url", "secret_missing"]);
 
 /** Returns undefined for a delivered item: any 2xx. Redirects are not followed. */
-export function toPushFailure(response: PushResponse, nowMs: number): PushFailure | undefined {
+export function toPushFailure(response: PushResponse, nowMs: number): WorkFailure | undefined {
   if ("fault" in response) {
     const { fault } = response;
     return { retryable: !permanentFaults.has(fault), reasonCode: fault, reason: "The recipient could not be reached." };

@@ -6,48 +6,22 @@ import type { FailedAttempt } from "../../dead-letters/index.ts";
  * pending: not due yet. held: held back, for example by a debounce window. ready: can be leased. leased: a worker has it.
  * All other states are final.
  */
-export type ItemState =
-  | "pending"
-  | "held"
-  | "ready"
-  | "leased"
-  | "completed"
-  | "dead_lettered"
-  | "cancelled"
-  | "expired"
-  | "drained"
-  | "superseded";
+export type ItemState = (typeof itemStates)[number];
+
+/** The states that count towards the depth of a queue. */
+export const waitingStates = ["pending", "held", "ready"] as const;
+
+const finalStates = ["completed", "dead_lettered", "cancelled", "expired", "drained", "superseded"] as const;
 
 /** All states, to validate filters. */
-export const itemStates: readonly ItemState[] = [
-  "pending",
-  "held",
-  "ready",
-  "leased",
-  "completed",
-  "dead_lettered",
-  "cancelled",
-  "expired",
-  "drained",
-  "superseded",
-];
+export const itemStates = [...waitingStates, "leased", ...finalStates] as const;
+
+const endStates: ReadonlySet<ItemState> = new Set(finalStates);
 
 /** Whether a state is final. */
 export function isEndState(state: ItemState): boolean {
   return endStates.has(state);
 }
-
-const endStates: ReadonlySet<ItemState> = new Set([
-  "completed",
-  "dead_lettered",
-  "cancelled",
-  "expired",
-  "drained",
-  "superseded",
-]);
-
-/** The states that count towards the depth of a queue. */
-export const waitingStates = ["pending", "held", "ready"] as const satisfies readonly ItemState[];
 
 /** Why an item is pending or held. */
 export type HoldReason = "" | "not_before" | "retry" | "rule" | "debounce" | "dependency" | "offer";

@@ -1,13 +1,16 @@
 import { backoffMs } from "../../../../platform/backoff/backoff.ts";
+import type { PoolConfig } from "../../pools/index.ts";
 
 /** The retry policy of a pool. */
-export interface RetryPolicy {
-  readonly maxAttempts: number;
-  readonly initialMs: number;
-  readonly factor: number;
-  readonly maxMs: number;
-  /** The random share of the delay, 0 to 1. */
-  readonly jitter: number;
+export type RetryPolicy = PoolConfig["retry"];
+
+/** Why an attempt failed. */
+export interface WorkFailure {
+  readonly retryable: boolean;
+  readonly reasonCode: string;
+  readonly reason: string;
+  /** The minimum delay before the next attempt. */
+  readonly retryAfterMs?: number;
 }
 
 /** Consequence of a failed attempt: a retry after a delay, or a dead letter. */

@@ -1,21 +1,14 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { GroupRef } from "../../admission/index.ts";
-import type { AssignmentRetry, HoldReason, ItemState } from "../domain/queue-item.ts";
+import type { AssignmentRetry, QueueItem } from "../domain/queue-item.ts";
 import { withSurvivors } from "../survivor-store.ts";
 
 /** An item with its state and constraint groups. */
-export interface AdmittedItem extends AssignmentRetry {
-  readonly id: string;
-  readonly state: ItemState;
-  readonly holdReason: HoldReason;
-  readonly dueAt: Date | null;
-  readonly poolId: string;
-  readonly supersededById: string;
-  readonly singletonGroup: string;
-  readonly debounceGroup: string;
-  readonly throttleGroup: string;
-  readonly concurrencyGroup: string;
+export interface AdmittedItem
+  extends AssignmentRetry,
+    Pick<QueueItem, "id" | "state" | "holdReason" | "dueAt" | "poolId" | "supersededById">,
+    Pick<QueueItem, "singletonGroup" | "debounceGroup" | "throttleGroup" | "concurrencyGroup"> {
   readonly rank: number;
 }
 

@@ -74,12 +74,8 @@ function stepsOf(item: QueueItem, nameOf: RecipientNames): readonly ExplainedSte
   }));
   steps.push(...offerSteps(offers, nameOf));
   if (leasedAt !== null) {
-    steps.push({
-      at: leasedAt,
-      code: "leased",
-      subject: recipientId,
-      message: `Attempt ${attempt} was leased to a worker.`,
-    });
+    const message = `Attempt ${attempt} was leased to a worker.`;
+    steps.push({ at: leasedAt, code: "leased", subject: recipientId, message });
   }
   if (endedAt !== null) steps.push({ at: endedAt, code: state, message: `The item ended as ${state}.` });
   return steps.sort((a, b) => a.at!.getTime() - b.at!.getTime());
@@ -101,14 +97,8 @@ function waitsOf(item: QueueItem, explanation: ItemExplanation): readonly Explai
   const until = notBeforeMs === undefined ? undefined : new Date(notBeforeMs);
   if (state === "leased") {
     const message = "It waits for the worker that leased it.";
-    return [
-      {
-        code: "worker_busy",
-        message,
-        remedy: "It is offered again when the lease expires.",
-        until: leaseUntil ?? undefined,
-      },
-    ];
+    const remedy = "It is offered again when the lease expires.";
+    return [{ code: "worker_busy", message, remedy, until: leaseUntil ?? undefined }];
   }
   if (holdReason === "dependency") return [dependencyWait(item, explanation)];
   if (state === "pending" || state === "held") {
@@ -127,20 +117,13 @@ function waitsOf(item: QueueItem, explanation: ItemExplanation): readonly Explai
       assignReason === "all_refused"
         ? "Every recipient that may take it has declined it or let its offer expire."
         : `No recipient was found: ${assignReason}.`;
-    return [
-      {
-        code: assignReason,
-        message,
-        remedy: "It is assigned when a recipient can take it.",
-        until: assignAfter ?? undefined,
-      },
-    ];
+    const remedy = "It is assigned when a recipient can take it.";
+    return [{ code: assignReason, message, remedy, until: assignAfter ?? undefined }];
   }
   const message =
     recipientId === "" ? "It waits for a worker that takes it." : "It waits for its recipient to lease it.";
-  return [
-    { code: "waiting_for_worker", message, remedy: "Start a worker that leases items of the pool.", until: expiresAt },
-  ];
+  const remedy = "Start a worker that leases items of the pool.";
+  return [{ code: "waiting_for_worker", message, remedy, until: expiresAt }];
 }
 
 function dependencyWait({ after }: QueueItem, { dependencies }: ItemExplanation): ExplainedWait {

@@ -15,7 +15,8 @@ import type { Context } from "../../../../chain/call.ts";
 import { Failure, fail, invalid } from "../../../../errors/index.ts";
 import { createMessageChecker } from "../../../../platform/validation/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
-import type { ReportResult, WorkFailure, WorkReport } from "../completion/completion-service.ts";
+import type { ReportResult, WorkReport } from "../completion/completion-service.ts";
+import type { WorkFailure } from "../domain/retry-policy.ts";
 
 /** The reports of a call. An invalid report does not affect the others. */
 export interface Reports {

@@ -10,14 +10,14 @@ import { retryAfterMs } from "../../../../platform/backoff/retry-after.ts";
 import { CelError } from "../../../../platform/cel/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
 import { type DeliveryAction, renderActionInput } from "../../pools/index.ts";
-import type { PushFailure } from "../domain/push-response.ts";
+import type { WorkFailure } from "../domain/retry-policy.ts";
 
 /** Delivers an item with a connector action; returns why it was not delivered. */
 export type PushAction = (
   { tenantId, environmentKey }: { readonly tenantId: TenantId; readonly environmentKey: string },
   action: DeliveryAction,
   item: JsonObject & { readonly queue_item_id: string },
-) => Promise<PushFailure | undefined>;
+) => Promise<WorkFailure | undefined>;
 
 /** Shorter than the lease of an item, so that no other node delivers it concurrently. */
 const timeoutMs = 40_000;
@@ -43,7 +43,7 @@ export function createPushAction(call: OperationCaller): PushAction {
   };
 }
 
-function toFailure({ code, message, entry, extra, headers }: Failure): PushFailure {
+function toFailure({ code, message, entry, extra, headers }: Failure): WorkFailure {
   const { class: answerClass } = extra as { class?: string };
   const reasonCode = code === "CONNECTOR_OUTCOME_UNKNOWN" ? "outcome_unknown" : (answerClass ?? code.toLowerCase());
   const waitMs = retryAfterMs(headers["retry-after"], Date.now());
@@ -51,6 +51,6 @@ function toFailure({ code, message, entry, extra, headers }: Failure): PushFailu
   return { ...failure(isRetried, reasonCode, message), ...(waitMs !== undefined && { retryAfterMs: waitMs }) };
 }
 
-function failure(retryable: boolean, reasonCode: string, reason: string): PushFailure {
+function failure(retryable: boolean, reasonCode: string, reason: string): WorkFailure {
   return { retryable, reasonCode, reason };
 }

@@ -9,7 +9,8 @@ import type { PlatformServices } from "../../../area.ts";
 import { toLeaseLimits } from "../../admission/index.ts";
 import { type PoolReader, type PoolSnapshot, priorityWorthS, type Recipient } from "../../pools/index.ts";
 import type { CompletionService } from "../completion/completion-service.ts";
-import { type PushFailure, type PushResponse, toPushFailure } from "../domain/push-response.ts";
+import { type PushResponse, toPushFailure } from "../domain/push-response.ts";
+import type { WorkFailure } from "../domain/retry-policy.ts";
 import { canReceiveWork, type LeaseService, queueTopicPrefix } from "../leasing/lease-service.ts";
 import type { LeasedRow } from "../leasing/lease-store.ts";
 import type { PushAction } from "./action-push.ts";
@@ -216,7 +217,7 @@ export function createPushDispatcher(dependencies: Dependencies) {
     place: Parameters<PushAction>[0],
     row: LeasedRow,
     recipient: Recipient,
-  ): Promise<PushFailure | undefined> {
+  ): Promise<WorkFailure | undefined> {
     const { action } = recipient.delivery;
     const item = pushedItem(row, recipient);
     if (action !== undefined) return pushAction(place, action, item);
