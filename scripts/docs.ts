@@ -73,10 +73,10 @@ function eventsPage(): string {
     "Events that the service publishes to a tenant's event log. Each is a CloudEvent 1.0; `subject` is the id of the record.",
     table(
       ["Type", "Meaning", "Fields of `data`"],
-      Object.entries(eventTypes).map(([type, { meaning, data }]) => [
+      Object.entries(eventTypes).map(([type, [meaning, data]]) => [
         `\`${type}\``,
         meaning,
-        data.map((field) => `\`${field}\``).join(", "),
+        data.replace(/\S+/g, "`$&`").replaceAll(" ", ", "),
       ]),
     ),
   ]);

@@ -46,6 +46,6 @@ function fromSignal({ name, level, code, value, evidence }: Signal) {
 }
 
 function toNextStep(code: ReasonCode) {
-  const { action, runbook } = ruleset.steps[code];
+  const [runbook, action] = ruleset.steps[code];
   return { reasonCode: code, action, runbook: `docs/runbooks/${runbook}.md` };
 }

@@ -21,12 +21,12 @@ test("every rule is part of the digest, and the wording is not", () => {
     rulesetDigest,
   );
   assert.notEqual(
-    digestWith({ steps: { ...steps, TELEMETRY_STALE: { ...steps.TELEMETRY_STALE, runbook: "other" } } }),
+    digestWith({ steps: { ...steps, TELEMETRY_STALE: ["other", steps.TELEMETRY_STALE[1]] } }),
     rulesetDigest,
   );
   const reworded = {
     signals: { ...signals, telemetry_age: { ...signals.telemetry_age, title: "Age" } },
-    steps: { ...steps, TELEMETRY_STALE: { ...steps.TELEMETRY_STALE, action: "Restart it." } },
+    steps: { ...steps, TELEMETRY_STALE: [steps.TELEMETRY_STALE[0], "Restart it."] },
   };
   assert.equal(digestWith(reworded), rulesetDigest);
 });
@@ -55,9 +55,9 @@ test("every code has a next step, and every step belongs to a code", () => {
 });
 
 test("every step has a runbook, every runbook belongs to a step and names its codes", () => {
-  const wanted = new Set(Object.values(ruleset.steps).map(({ runbook }) => `${runbook}.md`));
+  const wanted = new Set(Object.values(ruleset.steps).map(([runbook]) => `${runbook}.md`));
   assert.deepEqual(readdirSync(runbooks).toSorted(), ["README.md", ...wanted].toSorted());
-  for (const [code, { runbook }] of Object.entries(ruleset.steps)) {
+  for (const [code, [runbook]] of Object.entries(ruleset.steps)) {
     assert.ok(readFileSync(new URL(`${runbook}.md`, runbooks), "utf8").includes(`\`${code}\``), `${runbook}: ${code}`);
   }
 });

@@ -18,10 +18,15 @@ export interface SignalRule {
 }
 
 /** A way out of a finding. */
-interface Step {
-  readonly action: string;
-  readonly runbook: string;
+type Step = readonly [runbook: string, action: string];
+
+/** The codes of a signal with two thresholds. */
+function levels<C extends string>(prefix: C) {
+  return { degraded: `${prefix}_DEGRADED`, unhealthy: `${prefix}_UNHEALTHY` } as const;
 }
+
+const unclassified = "STATE_UNCLASSIFIED";
+const unavailable = "SOURCE_UNAVAILABLE";
 
 /**
  * Version 1 of the ruleset. It never changes: another threshold, classification or runbook is a new version. Its digest is part
@@ -49,7 +54,7 @@ export const ruleset = {
       codes: {
         missing: "DEPENDENCY_SNAPSHOT_MISSING",
         stale: "DEPENDENCY_SNAPSHOT_STALE",
-        unclassified: "STATE_UNCLASSIFIED",
+        unclassified,
         unavailable: "DEPENDENCY_UNAVAILABLE",
       },
     },
@@ -59,69 +64,42 @@ export const ruleset = {
       degradedAt: 10,
       unhealthyAt: 25,
       sampleMin: 5,
-      codes: {
-        degraded: "WORKFLOW_FAILURES_DEGRADED",
-        unhealthy: "WORKFLOW_FAILURES_UNHEALTHY",
-        unclassified: "STATE_UNCLASSIFIED",
-        unavailable: "SOURCE_UNAVAILABLE",
-      },
+      codes: { ...levels("WORKFLOW_FAILURES"), unclassified, unavailable },
     },
     idle_running_runs: {
       title: "Recoverable runs idle for 5 minutes",
       unit: "count",
       degradedAt: 1,
       unhealthyAt: 5,
-      codes: {
-        degraded: "IDLE_RUNS_DEGRADED",
-        unhealthy: "IDLE_RUNS_UNHEALTHY",
-        unclassified: "STATE_UNCLASSIFIED",
-        unavailable: "SOURCE_UNAVAILABLE",
-      },
+      codes: { ...levels("IDLE_RUNS"), unclassified, unavailable },
     },
     ready_queue_depth: {
       title: "Ready queue depth",
       unit: "count",
       degradedAt: 100,
       unhealthyAt: 1000,
-      codes: {
-        degraded: "READY_QUEUE_DEPTH_DEGRADED",
-        unhealthy: "READY_QUEUE_DEPTH_UNHEALTHY",
-        unavailable: "SOURCE_UNAVAILABLE",
-      },
+      codes: { ...levels("READY_QUEUE_DEPTH"), unavailable },
     },
     oldest_ready_item: {
       title: "Oldest ready item",
       unit: "seconds",
       degradedAt: 900,
       unhealthyAt: 3600,
-      codes: {
-        degraded: "OLDEST_READY_ITEM_DEGRADED",
-        unhealthy: "OLDEST_READY_ITEM_UNHEALTHY",
-        unavailable: "SOURCE_UNAVAILABLE",
-      },
+      codes: { ...levels("OLDEST_READY_ITEM"), unavailable },
     },
     incompatible_attempts: {
       title: "Incompatible active attempts",
       unit: "count",
       degradedAt: 1,
       unhealthyAt: 10,
-      codes: {
-        degraded: "INCOMPATIBLE_ATTEMPTS_DEGRADED",
-        unhealthy: "INCOMPATIBLE_ATTEMPTS_UNHEALTHY",
-        unavailable: "SOURCE_UNAVAILABLE",
-      },
+      codes: { ...levels("INCOMPATIBLE_ATTEMPTS"), unavailable },
     },
     workflow_dead_letters: {
       title: "Unreplayed workflow dead letters",
       unit: "count",
       degradedAt: 1,
       unhealthyAt: 100,
-      codes: {
-        degraded: "WORKFLOW_DEAD_LETTERS_DEGRADED",
-        unhealthy: "WORKFLOW_DEAD_LETTERS_UNHEALTHY",
-        unclassified: "STATE_UNCLASSIFIED",
-        unavailable: "SOURCE_UNAVAILABLE",
-      },
+      codes: { ...levels("WORKFLOW_DEAD_LETTERS"), unclassified, unavailable },
     },
   },
   /** A run is idle if it should have continued this long ago. */
@@ -136,86 +114,62 @@ export const ruleset = {
   },
   /** Next step for each code, the most important first. */
   steps: {
-    TELEMETRY_MISSING: {
-      action: "Start a node with the role worker or all. No background work of a source has reported.",
-      runbook: "restore-telemetry",
-    },
-    TELEMETRY_STALE: {
-      action: "Find out why the background work of a source has stopped, and restart its node.",
-      runbook: "restore-telemetry",
-    },
-    SOURCE_CLOCK_SKEWED: {
-      action: "Synchronize the clocks of the nodes and of the database.",
-      runbook: "synchronize-clocks",
-    },
-    DEPENDENCY_SNAPSHOT_MISSING: {
-      action: "Start a node with the role worker or all. No node checks the dependencies.",
-      runbook: "restore-dependency-checks",
-    },
-    DEPENDENCY_SNAPSHOT_STALE: {
-      action: "Restart the nodes that check the dependencies. They have stopped doing so.",
-      runbook: "restore-dependency-checks",
-    },
-    DEPENDENCY_UNAVAILABLE: {
-      action: "Restore the dependency that does not respond.",
-      runbook: "restore-a-dependency",
-    },
-    SOURCE_UNAVAILABLE: {
-      action: "Check the database. The state of a source could not be read.",
-      runbook: "restore-a-source",
-    },
-    STATE_UNCLASSIFIED: {
-      action: "Complete the upgrade. Another version stores a state that this version does not know.",
-      runbook: "classify-a-state",
-    },
-    WORKFLOW_FAILURES_UNHEALTHY: {
-      action: "Stop what starts failing workflows, then find the common error.",
-      runbook: "reduce-workflow-failures",
-    },
-    IDLE_RUNS_UNHEALTHY: {
-      action: "Find out why runs do not continue. Their nodes are overloaded or stuck.",
-      runbook: "recover-idle-runs",
-    },
-    READY_QUEUE_DEPTH_UNHEALTHY: {
-      action: "Add workers now, or slow down what fills the queues.",
-      runbook: "drain-ready-queues",
-    },
-    OLDEST_READY_ITEM_UNHEALTHY: {
-      action: "Find the queue whose work nobody takes, and give it a worker.",
-      runbook: "serve-waiting-work",
-    },
-    INCOMPATIBLE_ATTEMPTS_UNHEALTHY: {
-      action: "Deploy workers that can run the waiting tasks, or roll the definition back.",
-      runbook: "deploy-compatible-workers",
-    },
-    WORKFLOW_DEAD_LETTERS_UNHEALTHY: {
-      action: "Fix the cause of the failed runs, then replay their dead letters together.",
-      runbook: "replay-dead-letters",
-    },
-    WORKFLOW_FAILURES_DEGRADED: {
-      action: "Look at the latest failed runs and find the common error.",
-      runbook: "reduce-workflow-failures",
-    },
-    IDLE_RUNS_DEGRADED: {
-      action: "Look at what the idle runs wait for.",
-      runbook: "recover-idle-runs",
-    },
-    READY_QUEUE_DEPTH_DEGRADED: {
-      action: "Compare arrivals with completions, and add workers if the queues grow.",
-      runbook: "drain-ready-queues",
-    },
-    OLDEST_READY_ITEM_DEGRADED: {
-      action: "Look at the oldest waiting item and its queue.",
-      runbook: "serve-waiting-work",
-    },
-    INCOMPATIBLE_ATTEMPTS_DEGRADED: {
-      action: "Find the step whose version no worker supports.",
-      runbook: "deploy-compatible-workers",
-    },
-    WORKFLOW_DEAD_LETTERS_DEGRADED: {
-      action: "Look at the dead letters, then replay or discard them.",
-      runbook: "replay-dead-letters",
-    },
+    TELEMETRY_MISSING: [
+      "restore-telemetry",
+      "Start a node with the role worker or all. No background work of a source has reported.",
+    ],
+    TELEMETRY_STALE: [
+      "restore-telemetry",
+      "Find out why the background work of a source has stopped, and restart its node.",
+    ],
+    SOURCE_CLOCK_SKEWED: ["synchronize-clocks", "Synchronize the clocks of the nodes and of the database."],
+    DEPENDENCY_SNAPSHOT_MISSING: [
+      "restore-dependency-checks",
+      "Start a node with the role worker or all. No node checks the dependencies.",
+    ],
+    DEPENDENCY_SNAPSHOT_STALE: [
+      "restore-dependency-checks",
+      "Restart the nodes that check the dependencies. They have stopped doing so.",
+    ],
+    DEPENDENCY_UNAVAILABLE: ["restore-a-dependency", "Restore the dependency that does not respond."],
+    SOURCE_UNAVAILABLE: ["restore-a-source", "Check the database. The state of a source could not be read."],
+    STATE_UNCLASSIFIED: [
+      "classify-a-state",
+      "Complete the upgrade. Another version stores a state that this version does not know.",
+    ],
+    WORKFLOW_FAILURES_UNHEALTHY: [
+      "reduce-workflow-failures",
+      "Stop what starts failing workflows, then find the common error.",
+    ],
+    IDLE_RUNS_UNHEALTHY: [
+      "recover-idle-runs",
+      "Find out why runs do not continue. Their nodes are overloaded or stuck.",
+    ],
+    READY_QUEUE_DEPTH_UNHEALTHY: ["drain-ready-queues", "Add workers now, or slow down what fills the queues."],
+    OLDEST_READY_ITEM_UNHEALTHY: [
+      "serve-waiting-work",
+      "Find the queue whose work nobody takes, and give it a worker.",
+    ],
+    INCOMPATIBLE_ATTEMPTS_UNHEALTHY: [
+      "deploy-compatible-workers",
+      "Deploy workers that can run the waiting tasks, or roll the definition back.",
+    ],
+    WORKFLOW_DEAD_LETTERS_UNHEALTHY: [
+      "replay-dead-letters",
+      "Fix the cause of the failed runs, then replay their dead letters together.",
+    ],
+    WORKFLOW_FAILURES_DEGRADED: [
+      "reduce-workflow-failures",
+      "Look at the latest failed runs and find the common error.",
+    ],
+    IDLE_RUNS_DEGRADED: ["recover-idle-runs", "Look at what the idle runs wait for."],
+    READY_QUEUE_DEPTH_DEGRADED: [
+      "drain-ready-queues",
+      "Compare arrivals with completions, and add workers if the queues grow.",
+    ],
+    OLDEST_READY_ITEM_DEGRADED: ["serve-waiting-work", "Look at the oldest waiting item and its queue."],
+    INCOMPATIBLE_ATTEMPTS_DEGRADED: ["deploy-compatible-workers", "Find the step whose version no worker supports."],
+    WORKFLOW_DEAD_LETTERS_DEGRADED: ["replay-dead-letters", "Look at the dead letters, then replay or discard them."],
   },
 } as const satisfies {
   readonly signals: Readonly<Record<string, SignalRule>>;
@@ -237,7 +191,7 @@ export function digestOfRules({ signals, steps, ...rules }: typeof ruleset): str
   return digestOf({
     ...rules,
     signals: Object.entries(signals).map(([name, { title: _, ...rule }]) => ({ name, ...rule })),
-    steps: Object.entries(steps).map(([code, { runbook }]) => ({ code, runbook })),
+    steps: Object.entries(steps).map(([code, [runbook]]) => ({ code, runbook })),
   });
 }
 
