@@ -1,63 +1,85 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { DiscoveryService as Rpc } from "../../../../gen/service/api/discovery_pb.ts";
+import type { Plane } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { commentOf } from "../../../definitions/comments.ts";
 import type { Operation } from "../../../definitions/index.ts";
+import { notFound } from "../../../platform/db/index.ts";
 import { pageOf } from "../../../platform/paging/index.ts";
-import { type Capability, type CapabilityFilter, visibleModes } from "./domain/capability.ts";
-import type { DiscoveryService } from "./service.ts";
+import { type CapabilitySource, matchesFilter, type Posture, visibleModes } from "./domain/capability.ts";
 
-export function discoveryHandlers(service: DiscoveryService, apiVersion: string): Handlers<typeof Rpc> {
+export interface DiscoveryParts {
+  readonly capabilities: readonly CapabilitySource[];
+  /** The operations that are mounted on a plane. */
+  readonly operationsOf: (plane: Plane) => readonly Operation[];
+  readonly apiVersion: string;
+}
+
+export function discoveryHandlers({ capabilities, operationsOf, apiVersion }: DiscoveryParts): Handlers<typeof Rpc> {
+  const visible = capabilities
+    .filter((source) => source.hidden !== true)
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  /** Every visible capability with its current posture, ordered by id. */
+  const readPostures = () => Promise.all(visible.map(capabilityOf));
+
   return {
     async getServicesReport({ plane }) {
-      const services = [...service.servicesOf(plane)].map(fromService);
-      return { report: { plane, apiVersion, services } };
+      const services = Map.groupBy(operationsOf(plane), ({ service }) => service);
+      return { report: { plane, apiVersion, services: [...services].map(fromService) } };
     },
 
-    listCapabilityPostures: async () => ({
-      capabilities: (await service.listCapabilityPostures()).map(fromCapability),
-    }),
+    listCapabilityPostures: async () => ({ capabilities: await readPostures() }),
 
-    listCapabilities(context, request) {
-      const filter: CapabilityFilter = {
-        includeDisabled: request.includeDisabled,
-        includeDegraded: request.includeDegraded ?? true,
-        includeMissingDependency: request.includeMissingDependency,
-        modes: request.modes,
-        query: request.query,
-      };
+    listCapabilities(context, { includeDegraded = true, ...request }) {
+      const filter = { ...request, includeDegraded };
       const chosen = [[...visibleModes(filter)].sort(), filter.query];
       return context.page("capabilities", request, chosen, async (wanted) => {
-        const capabilities = (await service.listCapabilities(filter)).map(fromCapability);
-        return pageOf(capabilities, ({ id }) => id, wanted);
+        const matching = (await readPostures()).filter((capability) => matchesFilter(filter, capability));
+        return pageOf(matching, ({ id }) => id, wanted);
       });
     },
 
-    getCapability: async (_context, { id }) => ({ capability: fromCapability(await service.getCapability(id)) }),
+    async getCapability(_context, { id }) {
+      const source = visible.find((each) => each.id === id);
+      if (source === undefined) throw notFound("capability");
+      return { capability: await capabilityOf(source) };
+    },
   };
+}
+
+/** A capability with its current state. */
+async function capabilityOf(source: CapabilitySource) {
+  const { hidden: _, ...shown } = source;
+  return { ...shown, reason: "", ...(await postureOf(source)) };
+}
+
+async function postureOf(source: CapabilitySource): Promise<Posture> {
+  try {
+    return await source.mode();
+  } catch {
+    // A capability whose mode cannot be determined must not hide the others.
+    return { mode: "degraded", reason: "its state cannot be determined" };
+  }
 }
 
 function fromService([service, operations]: readonly [DescService, readonly Operation[]]) {
   return { name: service.typeName, description: commentOf(service), methods: operations.map(fromOperation) };
 }
 
-function fromOperation(operation: Operation) {
-  const { method, governance } = operation;
-  const [binding] = operation.bindings;
+function fromOperation({ id, method, governance, bindings, scopes, streaming, tokenCost }: Operation) {
+  const [binding] = bindings;
   return {
     name: method.name,
     description: commentOf(method),
-    connectPath: `/${operation.id}`,
+    connectPath: `/${id}`,
     httpMethod: binding!.verb,
     httpPath: binding!.path,
-    scopes: operation.scopes,
+    scopes,
     roles: governance.roles,
     authenticationRequired: governance.authenticationRequired,
     mutating: governance.mutating,
-    streaming: operation.streaming,
+    streaming,
     deprecated: governance.deprecation !== undefined,
-    tokenCost: operation.tokenCost,
+    tokenCost,
   };
 }
-
-const fromCapability = ({ reason = "", ...capability }: Capability) => ({ ...capability, reason });

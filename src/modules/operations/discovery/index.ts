@@ -1,12 +1,8 @@
-import { discoveryHandlers } from "./handler.ts";
-import { createDiscoveryService, type DiscoveryServiceParts } from "./service.ts";
+import { type DiscoveryParts, discoveryHandlers } from "./handler.ts";
 
 export type { CapabilityMode, CapabilitySource, Posture } from "./domain/capability.ts";
+export type { DiscoveryParts };
 
-export interface DiscoveryParts extends DiscoveryServiceParts {
-  readonly apiVersion: string;
-}
-
-export function createDiscovery({ apiVersion, ...parts }: DiscoveryParts) {
-  return { handlers: discoveryHandlers(createDiscoveryService(parts), apiVersion) };
+export function createDiscovery(parts: DiscoveryParts) {
+  return { handlers: discoveryHandlers(parts) };
 }

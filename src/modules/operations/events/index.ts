@@ -67,8 +67,8 @@ export function createEvents({ db, signals, ...parts }: Dependencies) {
     wake: log.wake,
     async record(context, type, subject, data, tenantId = context.tenantId, id = ulid(context.nowMs)) {
       const { sql, nowMs } = context;
-      const source = sourceOf(type);
-      await eventStore(sql).insert({ tenantId, id, type, source, subject, time: new Date(nowMs), data });
+      const event = { tenantId, id, type, source: sourceOf(type), subject, time: new Date(nowMs), data };
+      await eventStore(sql).insertMany([{ event, record: undefined }]);
       sql.afterCommit(() => log.wake(tenantId));
     },
     async recordMany(tx, entries, nowMs) {

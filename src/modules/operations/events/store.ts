@@ -34,10 +34,6 @@ export function eventStore(sql: Sql) {
       non_production_only: sql`and in_production is not true`,
     })[mode];
   return {
-    async insert(event: NewEvent): Promise<void> {
-      await this.insertMany([{ event, record: undefined }]);
-    },
-
     /**
      * Adds events in one statement, each together with its idempotency record. Returns the ids of the added events; the
      * idempotency keys of the others exist already. Callers sort by key to avoid deadlocks between nodes.
@@ -113,11 +109,9 @@ export function eventStore(sql: Sql) {
     },
 
     /** An event's position in the log; undefined if the tenant does not have it or the caller may not see it. */
-    async positionOf(tenantId: TenantId, id: string, mode: EnvironmentMode): Promise<Position | undefined> {
-      const [row] = await sql<Position[]>`
-        select xid::text, id from events where tenant_id = ${tenantId} and id = ${id} ${visibleTo(mode)}`;
-      return row;
-    },
+    positionOf: (tenantId: TenantId, id: string, mode: EnvironmentMode) =>
+      sql<Position[]>`
+        select xid::text, id from events where tenant_id = ${tenantId} and id = ${id} ${visibleTo(mode)}`.first(),
 
     /** The end of the log: everything committed from now on comes after it. */
     async endPosition(): Promise<Position> {

@@ -12,7 +12,6 @@ import type { HealthSources } from "../../health-source.ts";
 import { createCollector, type DependencyChecks } from "./collector.ts";
 import type { Report } from "./domain/report.ts";
 import { healthHandlers } from "./handler.ts";
-import { createHealthMetrics } from "./metrics.ts";
 import { createHealthPage } from "./page/health-page.ts";
 import { createReportCache } from "./report-cache.ts";
 import { createHealthService, type HealthEnvironments } from "./service.ts";
@@ -30,11 +29,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log">, H
 }
 
 export function createHealth(dependencies: Dependencies) {
-  const service = createHealthService({
-    ...dependencies,
-    cache: createReportCache<Report>(),
-    metrics: createHealthMetrics(dependencies.metrics),
-  });
+  const service = createHealthService({ ...dependencies, cache: createReportCache<Report>() });
   return {
     handlers: healthHandlers(service),
     collector: createCollector(dependencies),

@@ -3,12 +3,12 @@ import { productionKey, requireEnvironmentAccess, type TenantId } from "../../..
 import { notFound, type Sql } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
+import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { HealthScope, HealthSource, HealthSources, HealthTime } from "../../health-source.ts";
 import { combineDependencies, combineSources } from "./domain/observation.ts";
 import { readPeriod } from "./domain/period.ts";
 import { createReport, type Report, type ReportScope, windowBefore } from "./domain/report.ts";
 import { ruleset } from "./domain/ruleset.ts";
-import type { HealthMetrics } from "./metrics.ts";
 import { readObservations } from "./observation-store.ts";
 import type { ReportCache } from "./report-cache.ts";
 
@@ -29,7 +29,7 @@ interface Dependencies {
   readonly environments: HealthEnvironments;
   readonly sources: () => HealthSources;
   readonly cache: ReportCache<Report>;
-  readonly metrics: HealthMetrics;
+  readonly metrics: Pick<Metrics, "counter">;
   readonly log: Pick<Log, "warn">;
   /** How long ended runs are stored. */
   readonly retentionDays: number;
@@ -41,6 +41,13 @@ type ReportContext = Pick<Context, "sql" | "tenantId" | "principal">;
 export type HealthService = ReturnType<typeof createHealthService>;
 
 export function createHealthService({ environments, sources, cache, metrics, log, retentionDays }: Dependencies) {
+  // Reports from the cache are not counted.
+  const computed = metrics.counter({
+    name: "operational_health_reports_total",
+    help: "Health reports that were computed, by verdict.",
+    labels: ["verdict"],
+  });
+
   /** Reads a source. A source that fails makes its signals unknown; its error stays in the log. */
   async function readSource<T>(
     [name, source]: readonly [string, HealthSource<T>],
@@ -72,7 +79,7 @@ export function createHealthService({ environments, sources, cache, metrics, log
       ...{ runs, tasks, items },
     };
     const report = createReport(scope, window, observation, now.getTime());
-    metrics.computed(report.verdict);
+    computed.inc({ verdict: report.verdict });
     return report;
   }
 

@@ -20,23 +20,17 @@ import type { RedeliveryService } from "./replays/redelivery-service.ts";
 
 export function webhookHandlers(endpoints: EndpointService, redelivery: RedeliveryService): Handlers<typeof Rpc> {
   return {
-    async createWebhookEndpoint(context, { url, description, eventTypes, environmentMode, ...options }) {
+    async createWebhookEndpoint(context, { environmentMode, transform, ...request }) {
       const { endpoint, secret } = await endpoints.createEndpoint(context, {
-        url,
-        description,
-        eventTypes,
-        headers: options.headers,
-        ordered: options.ordered,
-        retryDelaysS: options.retryDelaysS,
-        transform: jsonOf(options.transform) ?? null,
+        ...request,
+        transform: jsonOf(transform) ?? null,
         environmentMode: (environmentMode || undefined) as EnvironmentMode | undefined,
       });
       return { endpoint: { ...fromEndpoint(endpoint), secret } };
     },
 
     async getWebhookEndpoint(context, request) {
-      const endpoint = await endpoints.getEndpoint(context, request.endpointId);
-      return { endpoint: fromEndpoint(endpoint) };
+      return { endpoint: fromEndpoint(await endpoints.getEndpoint(context, request.endpointId)) };
     },
 
     async listWebhookEndpoints(context, request) {
@@ -64,8 +58,7 @@ export function webhookHandlers(endpoints: EndpointService, redelivery: Redelive
     },
 
     async deleteWebhookEndpoint(context, request) {
-      const endpoint = await endpoints.deleteEndpoint(context, request.endpointId);
-      return { endpoint: fromEndpoint(endpoint) };
+      return { endpoint: fromEndpoint(await endpoints.deleteEndpoint(context, request.endpointId)) };
     },
 
     async rotateWebhookSecret(context, request) {
@@ -79,18 +72,16 @@ export function webhookHandlers(endpoints: EndpointService, redelivery: Redelive
     },
 
     async replayWebhookEndpoint(context, { endpointId, since, until, selection }) {
-      const now = new Date(context.nowMs);
       const replay = await redelivery.replayEndpoint(context, endpointId, {
         since: dateOf(since!),
-        until: until === undefined ? now : dateOf(until),
+        until: until === undefined ? new Date(context.nowMs) : dateOf(until),
         selection: nameOf(replaySelections, selection) ?? "failed",
       });
       return { replay: fromReplay(replay) };
     },
 
     async getWebhookReplay(context, { endpointId, replayId }) {
-      const replay = await redelivery.getReplay(context, endpointId, replayId);
-      return { replay: fromReplay(replay) };
+      return { replay: fromReplay(await redelivery.getReplay(context, endpointId, replayId)) };
     },
 
     async listWebhookDeliveries(context, request) {
@@ -129,13 +120,11 @@ export function webhookHandlers(endpoints: EndpointService, redelivery: Redelive
     },
 
     async getWebhookDelivery(context, { endpointId, deliveryId }) {
-      const delivery = await redelivery.getDelivery(context, endpointId, deliveryId);
-      return { delivery: fromDelivery(delivery) };
+      return { delivery: fromDelivery(await redelivery.getDelivery(context, endpointId, deliveryId)) };
     },
 
     async replayWebhookDelivery(context, { endpointId, deliveryId }) {
-      const delivery = await redelivery.replayDelivery(context, endpointId, deliveryId);
-      return { delivery: fromDelivery(delivery) };
+      return { delivery: fromDelivery(await redelivery.replayDelivery(context, endpointId, deliveryId)) };
     },
   };
 }

@@ -35,15 +35,24 @@ interface Dependencies
 
 export function createWebhooks(dependencies: Dependencies) {
   const { db, signals, clock, log, metrics, keyring, egress, shares, random = Math.random } = dependencies;
+  const { pollMs, leaseMs } = dependencies;
   const { recorder, reader } = dependencies.events;
-  const timing = {
-    ...(dependencies.pollMs !== undefined && { pollMs: dependencies.pollMs }),
-    ...(dependencies.leaseMs !== undefined && { leaseMs: dependencies.leaseMs }),
-  };
   const disable = createEndpointDisabler(db, recorder, () => clock.now());
   const resultWriter = createDeliveryResultWriter({ sql: db.sql, log, metrics, random, disable });
-  const sender = createSender({ db, signals, reader, resultWriter, clock, log, egress, keyring, shares, ...timing });
-  const follower = createFollower({ db, signals, reader, log, onDue: sender.onDue, ...timing });
+  const sender = createSender({
+    db,
+    signals,
+    reader,
+    resultWriter,
+    clock,
+    log,
+    egress,
+    keyring,
+    shares,
+    pollMs,
+    leaseMs,
+  });
+  const follower = createFollower({ db, signals, reader, log, onDue: sender.onDue, pollMs });
   const endpoints = createEndpointService({
     events: recorder,
     keyring,

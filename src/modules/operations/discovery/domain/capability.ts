@@ -24,9 +24,6 @@ export interface CapabilitySource {
   mode(): Posture | Promise<Posture>;
 }
 
-/** A capability with its current state. */
-export interface Capability extends Omit<CapabilitySource, "mode" | "hidden">, Posture {}
-
 export interface CapabilityFilter {
   readonly includeDisabled: boolean;
   readonly includeDegraded: boolean;
@@ -46,7 +43,10 @@ export function visibleModes(filter: CapabilityFilter): ReadonlySet<string> {
   return shown;
 }
 
-export function matchesFilter(filter: CapabilityFilter, { id, name, mode }: Capability): boolean {
+export function matchesFilter(
+  filter: CapabilityFilter,
+  { id, name, mode }: Pick<CapabilitySource, "id" | "name"> & Posture,
+): boolean {
   const query = filter.query.toLowerCase();
   const named = id.toLowerCase().includes(query) || name.toLowerCase().includes(query);
   return named && visibleModes(filter).has(mode);

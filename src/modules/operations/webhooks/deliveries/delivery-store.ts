@@ -67,12 +67,10 @@ export function deliveryStore(sql: Sql) {
       return added.count;
     },
 
-    async find({ tenantId, endpointId }: EndpointRef, eventId: string): Promise<Delivery | undefined> {
-      const [row] = await sql<Delivery[]>`
+    find: ({ tenantId, endpointId }: EndpointRef, eventId: string) =>
+      sql<Delivery[]>`
         select ${columns} from webhook_deliveries
-        where tenant_id = ${tenantId} and endpoint_id = ${endpointId} and event_id = ${eventId}`;
-      return row;
-    },
+        where tenant_id = ${tenantId} and endpoint_id = ${endpointId} and event_id = ${eventId}`.first(),
 
     /** The deliveries of an event to all endpoints. */
     async findByEvent(tenantId: TenantId, eventId: string): Promise<Delivery[]> {
@@ -233,15 +231,13 @@ export function deliveryStore(sql: Sql) {
     },
 
     /** Makes one delivery due now; undefined if it does not exist or is being sent. */
-    async replay({ tenantId, endpointId }: EndpointRef, eventId: string): Promise<Delivery | undefined> {
-      const [row] = await sql<Delivery[]>`
+    replay: ({ tenantId, endpointId }: EndpointRef, eventId: string) =>
+      sql<Delivery[]>`
         update webhook_deliveries set ${requeued}, sequence = (
           select ${sequence} from webhook_endpoints where tenant_id = ${tenantId} and id = ${endpointId})
         where tenant_id = ${tenantId} and endpoint_id = ${endpointId} and event_id = ${eventId}
           and (lease_token is null or next_attempt_at < now())
-        returning ${columns}`;
-      return row;
-    },
+        returning ${columns}`.first(),
 
     /** Makes the deliveries of these events due now; returns their number. Pending deliveries stay unchanged. */
     async replayMany(
@@ -256,32 +252,26 @@ export function deliveryStore(sql: Sql) {
         select ${tenantId}, ${endpointId}, event.id, type, now(), now(), ${sequence}
         from (select * from unnest(${ids}::text[], ${types}::text[]) with ordinality as event(id, type, nth) order by nth) event
         join webhook_endpoints endpoint on endpoint.tenant_id = ${tenantId} and endpoint.id = ${endpointId}`;
-      switch (selection) {
-        case "missing":
-          return (await sql`${insertion} on conflict do nothing`).count;
-        case "all":
-          return (
-            await sql`
-              ${insertion} on conflict (tenant_id, endpoint_id, event_id) do update set
-                ${requeued}, sequence = excluded.sequence
-              where webhook_deliveries.status <> 'pending'`
-          ).count;
-        case "failed":
-          return (
-            await sql`
-              update webhook_deliveries delivery set ${requeued}, sequence = chosen.sequence
-              from (
-                select event_id, ${sequence} as sequence from (
-                  select event_id, ordered
-                  from webhook_deliveries failed
-                  join webhook_endpoints endpoint on endpoint.tenant_id = failed.tenant_id and endpoint.id = failed.endpoint_id
-                  where failed.tenant_id = ${tenantId} and endpoint_id = ${endpointId} and event_id = any(${ids}::text[])
-                    and failed.status in ('failed', 'cancelled')
-                  order by event_id) failed) chosen
-              where delivery.tenant_id = ${tenantId} and delivery.endpoint_id = ${endpointId}
-                and delivery.event_id = chosen.event_id and delivery.status in ('failed', 'cancelled')`
-          ).count;
-      }
+      const statements = {
+        missing: sql`${insertion} on conflict do nothing`,
+        all: sql`
+          ${insertion} on conflict (tenant_id, endpoint_id, event_id) do update set
+            ${requeued}, sequence = excluded.sequence
+          where webhook_deliveries.status <> 'pending'`,
+        failed: sql`
+          update webhook_deliveries delivery set ${requeued}, sequence = chosen.sequence
+          from (
+            select event_id, ${sequence} as sequence from (
+              select event_id, ordered
+              from webhook_deliveries failed
+              join webhook_endpoints endpoint on endpoint.tenant_id = failed.tenant_id and endpoint.id = failed.endpoint_id
+              where failed.tenant_id = ${tenantId} and endpoint_id = ${endpointId} and event_id = any(${ids}::text[])
+                and failed.status in ('failed', 'cancelled')
+              order by event_id) failed) chosen
+          where delivery.tenant_id = ${tenantId} and delivery.endpoint_id = ${endpointId}
+            and delivery.event_id = chosen.event_id and delivery.status in ('failed', 'cancelled')`,
+      };
+      return (await statements[selection]).count;
     },
 
     /** Deletes up to `limit` deliveries of an endpoint; returns their number. */

@@ -17,7 +17,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "log"> 
   readonly reader: EventReader;
   /** Notifies this node's sender that an endpoint has due deliveries. */
   readonly onDue: (endpoint: EndpointRef) => void;
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
 }
 
 /** Creates this node's follower. A lock on a tenant's cursor prevents two nodes from following the same log. */

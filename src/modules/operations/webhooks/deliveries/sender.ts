@@ -22,9 +22,9 @@ const graceMs = 3000;
 interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log">, AttemptParts {
   readonly reader: EventReader;
   readonly resultWriter: DeliveryResultWriter;
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
   /** Duration of a delivery's lease. */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
 }
 
 /** A leased delivery with what its attempt needs. */

@@ -24,10 +24,7 @@ const spread = 0.2;
  * default schedule.
  */
 export function nextWaitMs(attempts: number, random: number, retryDelaysS: readonly number[] = []): number | undefined {
-  const waitMs = retryDelaysS.length === 0 ? waitsMs[attempts] : secondsToMs(retryDelaysS[attempts - 1]);
+  const delaysMs = retryDelaysS.length === 0 ? waitsMs : [0, ...retryDelaysS.map((seconds) => seconds * secondMs)];
+  const waitMs = delaysMs[attempts];
   return waitMs === undefined ? undefined : Math.round(waitMs * (1 - spread + 2 * spread * random));
-}
-
-function secondsToMs(seconds: number | undefined): number | undefined {
-  return seconds === undefined ? undefined : seconds * secondMs;
 }

@@ -1,7 +1,8 @@
 import type { Context } from "../../../../chain/call.ts";
 import { fail, invalid } from "../../../../errors/index.ts";
+import { type EnvironmentMode, isWithinMode } from "../../../../platform/access/index.ts";
 import type { Keyring } from "../../../../platform/crypto/index.ts";
-import { type Database, unchangedRecord, updateRefusal } from "../../../../platform/db/index.ts";
+import { type Database, notFound, unchangedRecord, updateRefusal } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { enqueueJobs } from "../../../../platform/jobs/index.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../../../platform/records/index.ts";
@@ -23,7 +24,6 @@ import { checkHeaders } from "../domain/headers.ts";
 import { secretBytes, secretText } from "../domain/signature.ts";
 import { checkTransform } from "../domain/transform.ts";
 import { endpointCleanupKind } from "../jobs.ts";
-import { requireAccess, requireMode } from "./endpoint-access.ts";
 import { type EndpointRef, endpointStore } from "./endpoint-store.ts";
 
 export interface EndpointParts {
@@ -174,6 +174,21 @@ export function createEndpointDisabler(db: Database, events: EventRecorder, now:
       return true;
     });
   };
+}
+
+/** Returns an endpoint that exists and whose events the caller may see; throws otherwise. */
+export function requireAccess({ principal }: Pick<Context, "principal">, endpoint: Endpoint | undefined): Endpoint {
+  if (endpoint === undefined) throw notFound("webhook endpoint");
+  requireMode({ principal }, endpoint.environmentMode);
+  return endpoint;
+}
+
+/** Rejects an endpoint mode with events that the caller may not see. */
+function requireMode({ principal }: Pick<Context, "principal">, mode: EnvironmentMode): void {
+  if (isWithinMode(mode, principal.environmentMode)) return;
+  throw fail("PERMISSION_DENIED", {
+    public: `The endpoint's environment_mode ${mode} exceeds the caller's own, which is ${principal.environmentMode}.`,
+  });
 }
 
 function requireKeyring(keyring: Keyring | undefined): Keyring {

@@ -10,7 +10,7 @@ import type { Delivery } from "../domain/delivery.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
 import { testType } from "../domain/fan-out.ts";
 import { type NewReplay, type Replay, rangeMsMax } from "../domain/replay.ts";
-import { requireAccess } from "../endpoints/endpoint-access.ts";
+import { requireAccess } from "../endpoints/endpoint-service.ts";
 import { endpointStore } from "../endpoints/endpoint-store.ts";
 import { replayKind } from "../jobs.ts";
 import { replayStore } from "./replay-store.ts";

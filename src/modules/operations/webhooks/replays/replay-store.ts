@@ -1,19 +1,16 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
+import { recordTable } from "../../../../platform/records/index.ts";
 import type { Replay } from "../domain/replay.ts";
 
+const replays = recordTable<Replay>("webhook_replays", {
+  fixed: "tenant_id id endpoint_id since until selection status position replayed created_at completed_at",
+});
+
 export function replayStore(sql: Sql) {
-  const columns = sql`
-    tenant_id, id, endpoint_id, since, until, selection, status, position, replayed, created_at, completed_at`;
+  const { columns, insert } = replays(sql);
   return {
-    async insert(replay: Replay): Promise<Replay> {
-      const [row] = await sql<Replay[]>`
-        insert into webhook_replays (tenant_id, id, endpoint_id, since, until, selection, status, created_at)
-        values (${replay.tenantId}, ${replay.id}, ${replay.endpointId}, ${replay.since}, ${replay.until},
-          ${replay.selection}, ${replay.status}, ${replay.createdAt})
-        returning ${columns}`;
-      return row!;
-    },
+    insert,
 
     find: (tenantId: TenantId, endpointId: string, id: string) =>
       sql<Replay[]>`
