@@ -1,27 +1,31 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import type { Fragment, Sql } from "../../../platform/db/index.ts";
+import { recordTable } from "../../../platform/records/index.ts";
 import { graceMs, type ObjectIntent } from "./domain/intent.ts";
 
 /** Identifies an intent of a stream. */
 export type IntentKey = Pick<ObjectIntent, "tenantId" | "runId" | "streamId" | "id">;
 
+const intents = recordTable<ObjectIntent>("workflow_object_intents", {
+  fixed: `tenant_id id run_id stream_id status idempotency_key sha256 size_bytes content_type content_class schema_ref direction
+    authorization_receipt_id object_key regions sequence created_by created_at expires_at uploaded_at ended_at remove_after
+    removed_at`,
+});
+
 export function intentStore(sql: Sql) {
-  const columns = sql`tenant_id, id, run_id, stream_id, status, idempotency_key, sha256, size_bytes, content_type,
-    content_class, schema_ref, direction, authorization_receipt_id, object_key, regions, sequence, created_by, created_at,
-    expires_at, uploaded_at, ended_at, remove_after, removed_at`;
+  const { columns, insert } = intents(sql);
   const isIntent = ({ tenantId, id }: Pick<IntentKey, "tenantId" | "id">) =>
     sql`tenant_id = ${tenantId} and id = ${id}`;
 
+  /** Changes an intent that the transaction has locked. */
+  async function change(key: IntentKey, assignments: Fragment): Promise<ObjectIntent> {
+    const [row] = await sql<ObjectIntent[]>`
+      update workflow_object_intents set ${assignments} where ${isIntent(key)} returning ${columns}`;
+    return row!;
+  }
+
   return {
-    async insert(intent: ObjectIntent): Promise<void> {
-      await sql`
-        insert into workflow_object_intents (${columns})
-        values (${intent.tenantId}, ${intent.id}, ${intent.runId}, ${intent.streamId}, ${intent.status},
-          ${intent.idempotencyKey}, ${intent.sha256}, ${intent.sizeBytes}, ${intent.contentType}, ${intent.contentClass},
-          ${intent.schemaRef}, ${intent.direction}, ${intent.authorizationReceiptId}, ${intent.objectKey},
-          ${[...intent.regions]}, ${intent.sequence}, ${intent.createdBy}, ${intent.createdAt}, ${intent.expiresAt},
-          ${intent.uploadedAt}, ${intent.endedAt}, ${intent.removeAfter}, ${intent.removedAt})`;
-    },
+    insert,
 
     /** The number of deliveries to a stream that are in progress. */
     async countOpen(tenantId: TenantId, streamId: string): Promise<number> {
@@ -47,27 +51,13 @@ export function intentStore(sql: Sql) {
       return rows.length === 1;
     },
 
-    async setUploaded(key: IntentKey, now: Date): Promise<ObjectIntent> {
-      const [row] = await sql<ObjectIntent[]>`
-        update workflow_object_intents set status = 'uploaded', uploaded_at = ${now} where ${isIntent(key)}
-        returning ${columns}`;
-      return row!;
-    },
+    setUploaded: (key: IntentKey, now: Date) => change(key, sql`status = 'uploaded', uploaded_at = ${now}`),
 
-    async setCommitted(key: IntentKey, sequence: number, now: Date): Promise<ObjectIntent> {
-      const [row] = await sql<ObjectIntent[]>`
-        update workflow_object_intents
-        set status = 'committed', sequence = ${sequence}, ended_at = ${now}, remove_after = null
-        where ${isIntent(key)} returning ${columns}`;
-      return row!;
-    },
+    setCommitted: (key: IntentKey, sequence: number, now: Date) =>
+      change(key, sql`status = 'committed', sequence = ${sequence}, ended_at = ${now}, remove_after = null`),
 
-    async setAborted(key: IntentKey, now: Date, removeAfter: Date): Promise<ObjectIntent> {
-      const [row] = await sql<ObjectIntent[]>`
-        update workflow_object_intents set status = 'aborted', ended_at = ${now}, remove_after = ${removeAfter}
-        where ${isIntent(key)} returning ${columns}`;
-      return row!;
-    },
+    setAborted: (key: IntentKey, now: Date, removeAfter: Date) =>
+      change(key, sql`status = 'aborted', ended_at = ${now}, remove_after = ${removeAfter}`),
 
     /** Has the bytes of committed objects removed, because their records are removed. */
     async release(tenantId: TenantId, ids: readonly string[], now: Date): Promise<void> {

@@ -122,8 +122,7 @@ export function createObjectService({ db, clock, log, streams, store, metrics, r
         ...{ regions: [], sequence: null, createdBy: context.principal.subject, createdAt: new Date(nowMs), expiresAt },
         ...{ uploadedAt: null, endedAt: null, removeAfter: expiresAt, removedAt: null },
       };
-      await intents.insert(intent);
-      return intent;
+      return intents.insert(intent);
     },
 
     async getIntent(context: Context, runId: string, streamId: string, id: string): Promise<ObjectIntent> {

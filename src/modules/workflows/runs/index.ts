@@ -30,19 +30,17 @@ import { shardCount } from "./domain/run.ts";
 import { createChildCancellation } from "./effects/child-cancellation.ts";
 import { startChild } from "./effects/child-run.ts";
 import { createEffectRunner } from "./effects/effect-runner.ts";
-import type { FindExperimentId } from "./effects/experiment-effect.ts";
+import type { FindExperimentId, FindPoolId } from "./effects/operation-effects.ts";
 import { createRegionalEffects } from "./effects/regional-effects.ts";
-import type { FindPoolId } from "./effects/route-effect.ts";
 import { createRunExplainer } from "./explanation/run-explainer.ts";
 import { createRunExplanation } from "./explanation/run-explanation.ts";
-import { createRunHealth } from "./health/run-health.ts";
 import { createPlanCache } from "./plan-cache.ts";
 import { createReplayService } from "./replay/replay-service.ts";
-import { createRunReplays } from "./replay/run-replays.ts";
 import { createRunAfterCommit } from "./run-after-commit.ts";
 import { createRunEngine } from "./run-engine.ts";
 import { createRunEvents } from "./run-events.ts";
 import { runHandlers } from "./run-handler.ts";
+import { createRunHealth } from "./run-health.ts";
 import { createRunMetrics } from "./run-metrics.ts";
 import { createRunService } from "./run-service.ts";
 import { createRunSignals } from "./run-signals.ts";
@@ -54,8 +52,7 @@ import { createRunStarter } from "./start/run-starter.ts";
 import { createTaskReports } from "./task-reports.ts";
 
 export { compileTemplate, type Template } from "./domain/engine/template.ts";
-export type { FindExperimentId } from "./effects/experiment-effect.ts";
-export type { FindPoolId } from "./effects/route-effect.ts";
+export type { FindExperimentId, FindPoolId } from "./effects/operation-effects.ts";
 export { readRunOutcomes } from "./run-outcomes.ts";
 export type { ServiceStartOutcome, ServiceStartRequest, TakeQuota } from "./service-started-runs.ts";
 export { ownStartRecord } from "./start/run-start.ts";
@@ -129,8 +126,7 @@ export function createRuns(dependencies: Dependencies) {
   });
   const sweeper = createRunSweeper({ db, signals: dependencies.signals, clock, log, shards, engine, metrics });
   const service = createRunService({ ...dependencies, start, engine });
-  const replayService = createReplayService({ ...dependencies, plans, starter });
-  const replays = createRunReplays({ db, getRun: service.getRun, replays: replayService });
+  const replays = createReplayService({ ...dependencies, plans, starter, getRun: service.getRun });
   const explain = createRunExplanation(plans, dependencies.tasksOfRun);
   const letterMetrics = createDeadLetterMetrics(dependencies.metrics, () => deadLetterStore(db.sql));
   return {
@@ -144,7 +140,7 @@ export function createRuns(dependencies: Dependencies) {
     }),
     approvalHandlers: approvalHandlers(service, definitions),
     deadLetterHandlers: deadLetterHandlers(
-      createDeadLetterService({ ...dependencies, replays: replayService, metrics: letterMetrics }),
+      createDeadLetterService({ ...dependencies, replays, metrics: letterMetrics }),
     ),
     jobs: [
       retentionJob(dependencies, {

@@ -27,9 +27,9 @@ import type { Definitions } from "../definitions/index.ts";
 import type { Run, RunStatus } from "./domain/run.ts";
 import type { ExplainRun } from "./explanation/run-explanation.ts";
 import { fromReplayPlan, toReplayInput } from "./replay/replay-message.ts";
-import type { RunReplays } from "./replay/run-replays.ts";
+import type { ReplayService } from "./replay/replay-service.ts";
 import { fromRun } from "./run-message.ts";
-import type { RunService } from "./run-service.ts";
+import { cancelBy, pauseBy, type RunService, resumeBy } from "./run-service.ts";
 import type { RunSignals } from "./run-signals.ts";
 import { fromSimulation, toSimulationRequest } from "./simulation/simulation-message.ts";
 import type { SimulateRun } from "./simulation/simulation-service.ts";
@@ -38,7 +38,7 @@ import { runStore } from "./storage/run-store.ts";
 interface Dependencies extends Pick<PlatformServices, "shares"> {
   readonly service: RunService;
   readonly signals: RunSignals;
-  readonly replays: RunReplays;
+  readonly replays: ReplayService;
   readonly explain: ExplainRun;
   readonly simulate: SimulateRun;
   readonly definitions: Pick<Definitions, "idOf">;
@@ -98,21 +98,21 @@ export function runHandlers({
 
     cancelWorkflowRun: {
       ownCommit: (context: Context, { runId, reason, compensate }: CancelWorkflowRunRequest, keyed) =>
-        service.cancelRun(context, runId, { reason, compensate }, keyed, (run) =>
+        service.change(context, runId, keyed, cancelBy(context, reason, compensate), (run) =>
           create(CancelWorkflowRunResponseSchema, { run: fromRun(run) }),
         ),
     },
 
     pauseWorkflowRun: {
       ownCommit: (context: Context, { runId, reason }: PauseWorkflowRunRequest, keyed) =>
-        service.pauseRun(context, runId, reason, keyed, (run) =>
+        service.change(context, runId, keyed, pauseBy(context, reason), (run) =>
           create(PauseWorkflowRunResponseSchema, { run: fromRun(run) }),
         ),
     },
 
     resumeWorkflowRun: {
       ownCommit: (context: Context, { runId }: ResumeWorkflowRunRequest, keyed) =>
-        service.resumeRun(context, runId, keyed, (run) =>
+        service.change(context, runId, keyed, resumeBy(context), (run) =>
           create(ResumeWorkflowRunResponseSchema, { run: fromRun(run) }),
         ),
     },

@@ -53,7 +53,7 @@ export function createRunService({ db, signals, environments, start, engine }: D
     context: Context,
     runId: string,
     keyed: KeyedCall | undefined,
-    toEvent: (advanced: AdvancedRun) => RunEvent | undefined,
+    toEvent: CallerEvent,
     toResponse: (readRun: () => Run) => T,
     eventId?: string,
   ): Promise<T | "duplicate" | "ended"> {
@@ -91,7 +91,7 @@ export function createRunService({ db, signals, environments, start, engine }: D
     context: Context,
     runId: string,
     keyed: KeyedCall | undefined,
-    toEvent: (advanced: AdvancedRun) => RunEvent | undefined,
+    toEvent: CallerEvent,
     toResponse: (run: Run) => T,
   ): Promise<T | "duplicate"> {
     const respond = (readRun: () => Run) => toResponse(readRun());
@@ -129,6 +129,7 @@ export function createRunService({ db, signals, environments, start, engine }: D
     waitForEnd,
     /** Ends the calls that wait for the end of a run, when the node stops. */
     endWaits: () => stopping.abort(),
+    change,
     changeUnlessEnded,
     unlessEnded,
 
@@ -172,64 +173,38 @@ export function createRunService({ db, signals, environments, start, engine }: D
           return unreachable(outcome);
       }
     },
+  };
+}
 
-    cancelRun<T extends Message>(
-      context: Context,
-      runId: string,
-      { reason, compensate }: { readonly reason: string; readonly compensate: boolean },
-      keyed: KeyedCall | undefined,
-      toResponse: (run: Run) => T,
-    ) {
-      const by = context.principal.subject;
-      return change(context, runId, keyed, () => ({ kind: "cancel", by, reason, compensate }), toResponse);
-    },
+/** The event by which a caller changes a run in progress; undefined if there is nothing to change. */
+type CallerEvent = (advanced: AdvancedRun) => RunEvent | undefined;
 
-    pauseRun<T extends Message>(
-      context: Context,
-      runId: string,
-      reason: string,
-      keyed: KeyedCall | undefined,
-      toResponse: (run: Run) => T,
-    ) {
-      const by = context.principal.subject;
-      const toEvent = ({ state }: AdvancedRun): RunEvent | undefined =>
-        state.paused ? undefined : { kind: "pause", by, reason };
-      return change(context, runId, keyed, toEvent, toResponse);
-    },
+export function cancelBy({ principal: { subject: by } }: Context, reason: string, compensate: boolean): CallerEvent {
+  return () => ({ kind: "cancel", by, reason, compensate });
+}
 
-    resumeRun<T extends Message>(
-      context: Context,
-      runId: string,
-      keyed: KeyedCall | undefined,
-      toResponse: (run: Run) => T,
-    ) {
-      const by = context.principal.subject;
-      const toEvent = ({ state }: AdvancedRun): RunEvent | undefined =>
-        state.paused ? { kind: "resume", by } : undefined;
-      return change(context, runId, keyed, toEvent, toResponse);
-    },
+export function pauseBy({ principal: { subject: by } }: Context, reason: string): CallerEvent {
+  return ({ state }) => (state.paused ? undefined : { kind: "pause", by, reason });
+}
 
-    /** Approves or rejects an approval step. */
-    decideApproval<T extends Message>(
-      context: Context,
-      runId: string,
-      { step, approved, comment }: { readonly step: string; readonly approved: boolean; readonly comment: string },
-      keyed: KeyedCall | undefined,
-      toResponse: (run: Run) => T,
-    ) {
-      const by = context.principal.subject;
-      const toEvent = ({ plan, state }: AdvancedRun): RunEvent => {
-        const activity = Object.hasOwn(state.active, step) ? state.active[step] : undefined;
-        const work = plan.steps.get(step.replace(/\[.*$/, ""))?.work;
-        if (activity?.s !== "approval" || work?.kind !== "approval") {
-          throw fail("FAILED_PRECONDITION", { public: `No approval is open at the step "${step}".` });
-        }
-        checkDecision(context, work, decisionsOf(state, step), comment);
-        const decision = { by, approved, comment, at: new Date(context.nowMs).toISOString() };
-        return { kind: "decision", key: step, decision };
-      };
-      return change(context, runId, keyed, toEvent, toResponse);
-    },
+export function resumeBy({ principal: { subject: by } }: Context): CallerEvent {
+  return ({ state }) => (state.paused ? { kind: "resume", by } : undefined);
+}
+
+/** Approves or rejects an approval step. */
+export function decideBy(
+  context: Context,
+  { step, approved, comment }: { readonly step: string; readonly approved: boolean; readonly comment: string },
+): CallerEvent {
+  return ({ plan, state }) => {
+    const activity = Object.hasOwn(state.active, step) ? state.active[step] : undefined;
+    const work = plan.steps.get(step.replace(/\[.*$/, ""))?.work;
+    if (activity?.s !== "approval" || work?.kind !== "approval") {
+      throw fail("FAILED_PRECONDITION", { public: `No approval is open at the step "${step}".` });
+    }
+    checkDecision(context, work, decisionsOf(state, step), comment);
+    const at = new Date(context.nowMs).toISOString();
+    return { kind: "decision", key: step, decision: { by: context.principal.subject, approved, comment, at } };
   };
 }
 

@@ -14,7 +14,6 @@ import type { PlatformServices } from "../../area.ts";
 import type { Environments } from "../environments/index.ts";
 import type { RunEngine } from "./domain/run-engine.ts";
 import type { TaskQueue } from "./domain/task.ts";
-import { createTaskHealth } from "./health/task-health.ts";
 import { tasksOfRun } from "./overview/task-overview.ts";
 import { createLeaseReturn } from "./polling/lease-return.ts";
 import { createPollReader } from "./polling/poll-message.ts";
@@ -25,6 +24,7 @@ import { createReportService } from "./reports/report-service.ts";
 import { isLeaseStored } from "./reports/report-store.ts";
 import { createExpiredLeaseSweeper } from "./sweep/expired-lease-sweeper.ts";
 import { taskHandlers } from "./task-handler.ts";
+import { createTaskHealth } from "./task-health.ts";
 import { createTaskMetrics } from "./task-metrics.ts";
 import { createWorkerRegistry } from "./workers/worker-registry.ts";
 

@@ -7,14 +7,14 @@ import {
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { environmentIdOf } from "../../../../platform/access/index.ts";
-import type { Definitions } from "../../definitions/index.ts";
+import type { Definitions, Json } from "../../definitions/index.ts";
 import { fromRun } from "../run-message.ts";
-import type { RunService } from "../run-service.ts";
-import { type Approval, detailsOf, listApprovals } from "./approval-store.ts";
+import { decideBy, type RunService } from "../run-service.ts";
+import { type Approval, listApprovals } from "./approval-store.ts";
 
 /** The operations of WorkflowApprovalService. */
 export function approvalHandlers(
-  service: Pick<RunService, "decideApproval">,
+  service: Pick<RunService, "change">,
   definitions: Pick<Definitions, "idOf">,
 ): Handlers<typeof Rpc> {
   return {
@@ -34,7 +34,7 @@ export function approvalHandlers(
 
     decideWorkflowApproval: {
       ownCommit: (context: Context, { runId, step, approved, comment }: DecideWorkflowApprovalRequest, keyed) =>
-        service.decideApproval(context, runId, { step, approved: approved!, comment }, keyed, (run) =>
+        service.change(context, runId, keyed, decideBy(context, { step, approved: approved!, comment }), (run) =>
           create(DecideWorkflowApprovalResponseSchema, { run: fromRun(run) }),
         ),
     },
@@ -42,7 +42,8 @@ export function approvalHandlers(
 }
 
 function fromApproval(approval: Approval) {
-  const details = detailsOf(approval);
+  // Details that are too large to be listed are absent.
+  const details = approval.detailsJson === null ? undefined : (JSON.parse(approval.detailsJson) as Json);
   return {
     ...approval,
     step: approval.stepKey,

@@ -1,7 +1,6 @@
 import type { EnvironmentMode, TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
-import type { Json } from "../../definitions/index.ts";
 import type { Decision } from "../domain/engine/state.ts";
 
 /** An approval that a run waits for. */
@@ -71,9 +70,4 @@ export async function listApprovals(
 /** The names by which an approval may name a caller. */
 function namesOf({ subject, roles }: NonNullable<ApprovalFilter["decider"]>): string[] {
   return [`user:${subject}`, ...roles.map((role) => `role:${role}`)];
-}
-
-/** The details of an approval; undefined if they are too large to be listed. */
-export function detailsOf({ detailsJson }: Approval): Json | undefined {
-  return detailsJson === null ? undefined : (JSON.parse(detailsJson) as Json);
 }

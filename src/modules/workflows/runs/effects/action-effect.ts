@@ -1,4 +1,4 @@
-import { create, fromJson, type JsonObject as ProtoJson, toJson } from "@bufbuild/protobuf";
+import { toJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import {
   ConnectorActionService,
@@ -8,7 +8,7 @@ import {
 import type { CallOrigin, OperationCaller } from "../../../../chain/operation-caller.ts";
 import { Failure as CallFailure, type ErrorCode } from "../../../../errors/index.ts";
 import type { Json, JsonObject } from "../../definitions/index.ts";
-import { EffectFailure } from "./effect-failure.ts";
+import { EffectFailure, readRequest } from "./effect-failure.ts";
 
 interface ActionStepRequest {
   readonly action: string;
@@ -34,12 +34,8 @@ function requestMessage({ action, connection = "", input }: ActionStepRequest): 
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
     throw new EffectFailure("invalid_input", "The input is not an object.");
   }
-  try {
-    const read = fromJson(ExecuteActionRequestSchema, { key: action, connection_id: connection, input } as ProtoJson);
-    return create(ExecuteActionRequestSchema, read);
-  } catch (error) {
-    throw new EffectFailure("action_failed", `The call is invalid: ${(error as Error).message}.`);
-  }
+  const fields = { key: action, connection_id: connection, input };
+  return readRequest(ExecuteActionRequestSchema, fields, "action_failed", "call");
 }
 
 /** The errors of executions, by the code of the step. The class of the provider's answer is more exact where there is one. */

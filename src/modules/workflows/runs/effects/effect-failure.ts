@@ -1,7 +1,8 @@
+import { type DescMessage, fromJson, type MessageShape, type JsonObject as ProtoJson } from "@bufbuild/protobuf";
 import { Failure as CallFailure } from "../../../../errors/index.ts";
 import { retryAfterMs } from "../../../../platform/backoff/retry-after.ts";
 import { classifyDatabaseError, mayBeCommitted } from "../../../../platform/db/index.ts";
-import type { Json } from "../../definitions/index.ts";
+import type { Json, JsonObject } from "../../definitions/index.ts";
 import type { Failure } from "../domain/engine/state.ts";
 
 /** A final or temporary failure of an effect. */
@@ -18,6 +19,20 @@ export class EffectFailure extends Error {
     super(message);
     const waitMs = retryAfterMs(headers["retry-after"], Date.now());
     this.failure = { code, message, details, retryable, ...(waitMs !== undefined && { retryAfterMs: waitMs }) };
+  }
+}
+
+/** Reads the request of an operation; throws the failure of the step if it is invalid. */
+export function readRequest<D extends DescMessage>(
+  schema: D,
+  request: JsonObject,
+  code: string,
+  what: string,
+): MessageShape<D> {
+  try {
+    return fromJson(schema, request as ProtoJson);
+  } catch (error) {
+    throw new EffectFailure(code, `The ${what} is invalid: ${(error as Error).message}.`);
   }
 }
 

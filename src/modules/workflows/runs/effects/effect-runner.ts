@@ -9,10 +9,14 @@ import type { LiveRun } from "../storage/run-loader.ts";
 import { performAction } from "./action-effect.ts";
 import type { ChildResult } from "./child-run.ts";
 import { toEffectFailure } from "./effect-failure.ts";
-import { type FindExperimentId, performExperiment } from "./experiment-effect.ts";
-import { performNotify } from "./notify-effect.ts";
+import {
+  type FindExperimentId,
+  type FindPoolId,
+  performExperiment,
+  performNotify,
+  performRoute,
+} from "./operation-effects.ts";
 import { otherRegionOf } from "./regional-effects.ts";
-import { type FindPoolId, performRoute } from "./route-effect.ts";
 import { performStreamAppend, performStreamRead } from "./stream-effect.ts";
 
 interface Dependencies {

@@ -1,9 +1,7 @@
-import { create, fromJson, type JsonValue, type JsonObject as ProtoJson, toJson } from "@bufbuild/protobuf";
+import { create, toJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import {
-  type AppendWorkflowStreamRecordRequest,
   AppendWorkflowStreamRecordRequestSchema,
-  type CreateWorkflowStreamRequest,
   CreateWorkflowStreamRequestSchema,
   ReadWorkflowStreamRecordsRequestSchema,
   type WorkflowStreamRecord,
@@ -12,7 +10,7 @@ import {
 import type { CallOrigin, OperationCaller } from "../../../../chain/operation-caller.ts";
 import { Failure as CallFailure, type ErrorCode } from "../../../../errors/index.ts";
 import type { Json } from "../../definitions/index.ts";
-import { EffectFailure } from "./effect-failure.ts";
+import { EffectFailure, readRequest } from "./effect-failure.ts";
 import { otherRegionOf } from "./regional-effects.ts";
 
 interface AppendStepRequest {
@@ -53,9 +51,7 @@ export async function performStreamAppend(
   const { stream, value, content_class, schema_ref, pins } = request as unknown as AppendStepRequest;
   // A step does not wait while it is performed: backpressure is a reason for its next attempt.
   const fields = { run_id: runId, stream_id: stream, payload: value, content_class, schema_ref, wait_s: 0 };
-  const message = readMessage<AppendWorkflowStreamRecordRequest>(() =>
-    fromJson(AppendWorkflowStreamRecordRequestSchema, fields as ProtoJson),
-  );
+  const message = readRequest(AppendWorkflowStreamRecordRequestSchema, fields, "invalid_input", "call");
   const append = () => call(WorkflowStreamService.method.appendWorkflowStreamRecord, origin, message);
   try {
     const appended = await append().catch(async (error: unknown) => {
@@ -76,9 +72,8 @@ async function createStream(
   name: string,
   pins = "{}",
 ): Promise<void> {
-  const message = readMessage<CreateWorkflowStreamRequest>(() =>
-    fromJson(CreateWorkflowStreamRequestSchema, { run_id: runId, name, pins: JSON.parse(pins) as JsonValue }),
-  );
+  const fields = { run_id: runId, name, pins: JSON.parse(pins) as Json };
+  const message = readRequest(CreateWorkflowStreamRequestSchema, fields, "invalid_input", "call");
   const own = { ...origin, idempotencyKey: `${origin.idempotencyKey}:stream` };
   try {
     await call(WorkflowStreamService.method.createWorkflowStream, own, message);
@@ -134,14 +129,6 @@ function outputOf({ sequence, direction, contentClass, schemaRef, payload, objec
       object: { object_key: object.objectKey, sha256: object.sha256, size_bytes: Number(object.sizeBytes) },
     }),
   };
-}
-
-function readMessage<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new EffectFailure("invalid_input", `The call is invalid: ${(error as Error).message}.`);
-  }
 }
 
 /** The failure of a step; undefined for errors that are handled as for all effects. */

@@ -39,21 +39,14 @@ export function createRunExplanation(plans: PlanCache, tasksOfRun: Tasks["tasksO
 }
 
 function reasonsOf(run: Run, state: RunState, plan: Plan, tasks: ReadonlyMap<string, ShownTask>): RunReason[] {
-  if (run.endedAt !== null)
-    return failuresOf(run).map((failure) => ({ ...failure, since: run.endedAt!, until: undefined }));
+  if (run.endedAt !== null) return failuresOf(run).map((failure) => ({ ...failure, since: run.endedAt! }));
   if (run.status === "paused") {
     const remedy = `Resume the run: POST /api/workflow-runs/${run.id}/resume.`;
-    return [{ ...reason("", "paused", "The run is paused.", remedy), since: undefined, until: undefined }];
+    return [reason("", "paused", "The run is paused.", remedy)];
   }
   if (run.status === "pending") {
-    const message = "The run starts later.";
-    return [
-      {
-        ...reason("", "scheduled", message, "Wait for its start."),
-        since: run.createdAt,
-        until: run.wakeAt ?? undefined,
-      },
-    ];
+    const scheduled = reason("", "scheduled", "The run starts later.", "Wait for its start.");
+    return [{ ...scheduled, since: run.createdAt, until: run.wakeAt ?? undefined }];
   }
   const reasons = Object.entries(state.active).flatMap(([step, activity]): RunReason[] => {
     const found = reasonOf(run, step, activity, plan, tasks);
@@ -64,25 +57,17 @@ function reasonsOf(run: Run, state: RunState, plan: Plan, tasks: ReadonlyMap<str
     ];
   });
   if (state.todo !== undefined) {
-    reasons.push({
-      ...reason("", "advancing", "The next steps are about to start.", "Nothing to do."),
-      ...{ since: undefined, until: undefined },
-    });
+    reasons.push(reason("", "advancing", "The next steps are about to start.", "Nothing to do."));
   }
   return reasons;
 }
 
-type Reason = Pick<RunReason, "step" | "code" | "message" | "remedy">;
-
-const reason = (step: string, code: string, message: string, remedy: string): Reason => ({
-  step,
-  code,
-  message,
-  remedy,
-});
+function reason(step: string, code: string, message: string, remedy: string): RunReason {
+  return { step, code, message, remedy, since: undefined, until: undefined };
+}
 
 /** Returns the failures of a run: its step, and the compensations that failed after it. */
-function failuresOf({ id, status, error }: Run): Reason[] {
+function failuresOf({ id, status, error }: Run): RunReason[] {
   if (error === null) return [];
   const replay = `Correct the cause, then replay the run: POST /api/workflow-runs/${id}/replay.`;
   const own = reason(error.step, status, `${error.code}, ${error.message}`, replay);
@@ -104,7 +89,7 @@ function reasonOf(
   activity: Activity,
   plan: Plan,
   tasks: ReadonlyMap<string, ShownTask>,
-): Reason | undefined {
+): RunReason | undefined {
   switch (activity.s) {
     case "task":
       return taskReason(step, tasks.get(activity.taskId));
@@ -130,29 +115,21 @@ function reasonOf(
   }
 }
 
-function effectReason(step: string, activity: Activity & { readonly s: "effect" }): Reason {
+function effectReason(step: string, activity: Activity & { readonly s: "effect" }): RunReason {
   if (activity.phase === "backoff") {
     const message = `Attempt ${activity.attempt} failed; the next one follows.`;
     return reason(step, "waiting_for_retry", message, "It is tried again by itself.");
   }
   if (activity.childId !== undefined) {
     const message = `It waits for the run ${activity.childId}.`;
-    return reason(
-      step,
-      "waiting_for_run",
-      message,
-      `See why that run does not end: GET /api/workflow-runs/${activity.childId}/explain.`,
-    );
+    const remedy = `See why that run does not end: GET /api/workflow-runs/${activity.childId}/explain.`;
+    return reason(step, "waiting_for_run", message, remedy);
   }
-  return reason(
-    step,
-    "in_progress",
-    "Its effect is being performed.",
-    "It continues by itself, also after a failure of a node.",
-  );
+  const remedy = "It continues by itself, also after a failure of a node.";
+  return reason(step, "in_progress", "Its effect is being performed.", remedy);
 }
 
-function taskReason(step: string, task: ShownTask | undefined): Reason {
+function taskReason(step: string, task: ShownTask | undefined): RunReason {
   if (task === undefined) return reason(step, "in_progress", "Its task has just ended.", "It continues by itself.");
   const { queue, type, versionRange, workerId, attempt } = task;
   const work = versionRange === "" ? type : `${type} ${versionRange}`;

@@ -1,16 +1,19 @@
+import type { Message } from "@bufbuild/protobuf";
 import type { Context } from "../../../../chain/call.ts";
 import { fail, invalid } from "../../../../errors/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import type { IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
+import { type IdempotencyRecord, type KeyedCall, unlessRepeated } from "../../../../platform/idempotency/index.ts";
 import type { PlatformServices } from "../../../area.ts";
 import type { Definitions, Json, PublishedVersion } from "../../definitions/index.ts";
 import type { Environments } from "../../environments/index.ts";
+import { deadLetterStore } from "../dead-letters/dead-letter-store.ts";
 import { bytesOf, stateBytesMax, stateTooLargeMessage } from "../domain/engine/size-limits.ts";
 import type { RunState } from "../domain/engine/state.ts";
 import { planReplay, type ReplayPlan } from "../domain/replay/replay-plan.ts";
 import type { Run } from "../domain/run.ts";
 import type { PlanCache } from "../plan-cache.ts";
 import { toRun } from "../run-engine.ts";
+import type { RunService } from "../run-service.ts";
 import { letterOf } from "../run-write-builder.ts";
 import { checkRunInput } from "../start/run-input.ts";
 import type { PreparedRun, RunStarter } from "../start/run-starter.ts";
@@ -55,6 +58,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "shares"> {
   readonly environments: Environments;
   readonly plans: PlanCache;
   readonly starter: RunStarter;
+  readonly getRun: RunService["getRun"];
 }
 
 const inputBytesMax = 128 * 1024;
@@ -62,7 +66,7 @@ const inputBytesMax = 128 * 1024;
 /** Replays ended runs. */
 export type ReplayService = ReturnType<typeof createReplayService>;
 
-export function createReplayService({ db, shares, definitions, environments, plans, starter }: Dependencies) {
+export function createReplayService({ db, shares, definitions, environments, plans, starter, getRun }: Dependencies) {
   /** Plans a replay; throws if it is not possible. */
   async function plan(context: Context, source: Run, input: ReplayInput): Promise<PlannedReplay> {
     const { tenantId, nowMs } = context;
@@ -163,7 +167,39 @@ export function createReplayService({ db, shares, definitions, environments, pla
     return result;
   }
 
-  return { plan, start };
+  return {
+    plan,
+    start,
+    /** Replays a run, or only plans it. Its dead letter is replayed with it; this does not count towards the maximum. */
+    replayRun<T extends Message>(
+      context: Context,
+      runId: string,
+      input: ReplayInput,
+      isDryRun: boolean,
+      keyed: KeyedCall | undefined,
+      toResponse: (planned: PlannedReplay, run: Run | undefined) => T,
+    ): Promise<T | "duplicate"> {
+      const { tenantId, principal } = context;
+      return unlessRepeated(db.sql, keyed, async () => {
+        const source = await getRun(context, runId);
+        const planned = await plan(context, source, input);
+        if (isDryRun) return toResponse(planned, undefined);
+        const letter = letterOf(source);
+        const result = await start(context, {
+          ...{ planned, reason: input.reason, record: keyed?.record },
+          toResponse: (run: Run) => toResponse(planned, run),
+          change: (tx, newRunId) => deadLetterStore(tx).noteReplay(tenantId, letter, newRunId, principal.subject),
+        });
+        if (result === "run_key_taken") throw runKeyTaken(source);
+        if (result === "unchanged") {
+          throw fail("FAILED_PRECONDITION", {
+            public: `The dead letter ${letter} of the run is quarantined. Release it first.`,
+          });
+        }
+        return result;
+      });
+    },
+  };
 }
 
 /** The error of a replay whose run key another run has. */

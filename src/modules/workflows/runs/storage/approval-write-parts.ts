@@ -1,6 +1,5 @@
 import { type Fragment, hasKey, type Sql } from "../../../../platform/db/index.ts";
-import type { RunWrite } from "./run-write.ts";
-import { partsOf } from "./write-batch.ts";
+import { partsOf, type RunWrite } from "./run-write.ts";
 
 const stepKey = ["tenant_id", "run_id", "step_key"];
 

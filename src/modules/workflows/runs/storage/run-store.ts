@@ -28,12 +28,8 @@ export function runStore(sql: Sql) {
     output, error, revision, origin, parent_run_id, created_at, ended_at, wake_at`;
   return {
     /** Reads a run, whether it has ended or not. */
-    async find(tenantId: TenantId, id: string): Promise<Run | undefined> {
-      const [row] = await sql<
-        Run[]
-      >`select ${columns} from all_workflow_runs where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
+    find: (tenantId: TenantId, id: string) =>
+      sql<Run[]>`select ${columns} from all_workflow_runs where tenant_id = ${tenantId} and id = ${id}`.first(),
 
     /** Whether a run and all runs above it are in progress. */
     async hasLiveAncestors(tenantId: TenantId, id: string): Promise<boolean> {
@@ -48,20 +44,13 @@ export function runStore(sql: Sql) {
     },
 
     /** The run in progress with a key. */
-    async findByKey(
-      tenantId: TenantId,
-      environmentId: string,
-      definitionId: string,
-      runKey: string,
-    ): Promise<Run | undefined> {
-      const [row] = await sql<Run[]>`
+    findByKey: (tenantId: TenantId, environmentId: string, definitionId: string, runKey: string) =>
+      sql<Run[]>`
         select ${columns} from all_workflow_runs
         where (tenant_id, id) = (
           select tenant_id, id from workflow_runs
           where tenant_id = ${tenantId} and environment_id = ${environmentId} and definition_id = ${definitionId}
-            and run_key = ${runKey} and run_key <> '')`;
-      return row;
-    },
+            and run_key = ${runKey} and run_key <> '')`.first(),
 
     /** Those of the given runs that have not ended. */
     async findInProgress(tenantId: TenantId, ids: readonly string[]): Promise<string[]> {

@@ -2,8 +2,7 @@ import { type Fragment, hasKey, lines, type Sql } from "../../../../platform/db/
 import { taskKey } from "../../tasks/index.ts";
 import { deleteApprovals, insertApprovals, updateApprovals } from "./approval-write-parts.ts";
 import { cancelChildKind } from "./child-start-store.ts";
-import type { RunWrite, TaskWrite } from "./run-write.ts";
-import { partsOf } from "./write-batch.ts";
+import { partsOf, type RunWrite, type TaskWrite } from "./run-write.ts";
 
 /**
  * Stores the idempotency records of calls that changed a run. A key that was used before has been detected when the run was

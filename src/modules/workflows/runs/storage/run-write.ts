@@ -117,6 +117,11 @@ export interface ApprovalWrite extends ApprovalDecisions {
   readonly dueAtMs: number;
 }
 
+/** Pairs each part of the writes with the position of its write. */
+export function partsOf<Part>(writes: readonly RunWrite[], parts: (write: RunWrite) => readonly Part[]) {
+  return writes.flatMap((write, nth) => parts(write).map((part) => ({ nth, write, part })));
+}
+
 /** An event for the tenant's log. */
 export interface RunEventWrite {
   readonly id: string;

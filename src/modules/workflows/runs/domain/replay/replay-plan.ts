@@ -48,16 +48,14 @@ export function planReplay(
   request: ReplayRequest,
   nowMs: number,
 ): ReplayPlan | { readonly refusals: readonly ReplayRefusal[] } {
-  const facts = readRunFacts(source.plan, source.history);
-  const planFrom = (target: Target) => new Replay(source, plan, facts, request, target, nowMs).plan();
-  if (request.from !== undefined) return planFrom(namedTarget(plan, request.from));
-  const target = defaultTarget(source, plan);
-  const planned = planFrom(target);
+  const replay = { source, plan, facts: readRunFacts(source.plan, source.history), request, nowMs };
+  if (request.from !== undefined) return planFrom(replay, namedTarget(plan, request.from));
+  const planned = planFrom(replay, defaultTarget(source, plan));
   if (!("refusals" in planned) || planned.refusals.some(({ code }) => code !== "compensated")) return planned;
   // The effects before the failed step are undone, so the run continues at the first of them.
   const undone = new Set(planned.refusals.map(({ step }) => rootOf(source.plan, step)));
   const first = plan.root.steps.find(({ id }) => undone.has(id));
-  return first === undefined ? planned : planFrom({ step: first, at: [], from: first.id });
+  return first === undefined ? planned : planFrom(replay, { step: first, at: [], from: first.id });
 }
 
 /** Where a replay continues: a step, where the run stopped, or a reason why that cannot be said. */
@@ -99,133 +97,118 @@ function rootOf(plan: Plan, key: StepKey): string | undefined {
   return (step?.ancestors[0] ?? step)?.id;
 }
 
-class Replay {
-  readonly #source: ReplaySource;
-  readonly #plan: Plan;
-  readonly #facts: RunFacts;
-  readonly #request: ReplayRequest;
-  readonly #target: Target;
-  readonly #nowMs: number;
+/** A replay, whatever step it continues at. */
+interface Replay {
+  readonly source: ReplaySource;
+  readonly plan: Plan;
+  readonly facts: RunFacts;
+  readonly request: ReplayRequest;
+  readonly nowMs: number;
+}
 
-  constructor(
-    source: ReplaySource,
-    plan: Plan,
-    facts: RunFacts,
-    request: ReplayRequest,
-    target: Target,
-    nowMs: number,
-  ) {
-    this.#source = source;
-    this.#plan = plan;
-    this.#facts = facts;
-    this.#request = request;
-    this.#target = target;
-    this.#nowMs = nowMs;
-  }
+function planFrom(replay: Replay, target: Target): ReplayPlan | { readonly refusals: readonly ReplayRefusal[] } {
+  if (typeof target === "object" && "code" in target) return { refusals: [target] };
+  const place = target === "stopped" ? undefined : target;
+  const nesting = place && nestingRefusal(replay.source.plan, replay.plan, place);
+  if (nesting !== undefined) return { refusals: [nesting] };
+  const rebuilt = rebuild(replay, replay.plan, place);
+  const before = rebuildOld(replay, place) ?? rebuilt;
+  const undo = undoOf(replay, rebuilt, before);
+  const refusals = [
+    ...rebuilt.refusals,
+    ...valueRefusals(replay, rebuilt),
+    ...repeatRefusals(replay, rebuilt, before),
+    ...undoneRefusals(replay, rebuilt),
+    ...undo.refusals,
+  ];
+  return refusals.length > 0 ? { refusals } : toPlan(replay, rebuilt, undo.kept, place?.from ?? "");
+}
 
-  plan(): ReplayPlan | { readonly refusals: readonly ReplayRefusal[] } {
-    const target = this.#target;
-    if (typeof target === "object" && "code" in target) return { refusals: [target] };
-    const { plan: oldPlan } = this.#source;
-    const place = target === "stopped" ? undefined : target;
-    const nesting = place && nestingRefusal(oldPlan, this.#plan, place);
-    if (nesting !== undefined) return { refusals: [nesting] };
-    const rebuilt = this.#build(this.#plan, place);
-    const before = this.#buildOld(place) ?? rebuilt;
-    const undo = this.#undoOf(rebuilt, before);
-    const refusals = [
-      ...rebuilt.refusals,
-      ...this.#valueRefusals(rebuilt),
-      ...this.#repeatRefusals(rebuilt, before),
-      ...this.#undoneRefusals(rebuilt),
-      ...undo.refusals,
-    ];
-    if (refusals.length > 0) return { refusals };
-    return this.#toPlan(rebuilt, undo.kept, place?.from ?? "");
-  }
+function rebuild(
+  { source, facts, request, nowMs }: Replay,
+  plan: Plan,
+  target: ReplayTarget | undefined,
+): ReplayBuilder {
+  return new ReplayBuilder({ oldPlan: source.plan, facts, values: request.values, nowMs, plan, target });
+}
 
-  #build(plan: Plan, target: ReplayTarget | undefined): ReplayBuilder {
-    const { values } = this.#request;
-    const common = { oldPlan: this.#source.plan, facts: this.#facts, values, nowMs: this.#nowMs };
-    return new ReplayBuilder({ ...common, plan, target });
-  }
+/** The same replay on the version of the run; undefined if that is the version, or if it has no such step. */
+function rebuildOld(replay: Replay, target: ReplayTarget | undefined): ReplayBuilder | undefined {
+  const { plan: oldPlan } = replay.source;
+  if (oldPlan === replay.plan) return undefined;
+  if (target === undefined) return rebuild(replay, oldPlan, undefined);
+  const step = oldPlan.steps.get(target.step.id);
+  return step && rebuild(replay, oldPlan, { step, at: target.at });
+}
 
-  /** The same replay on the version of the run; undefined if that is the version, or if it has no such step. */
-  #buildOld(target: ReplayTarget | undefined): ReplayBuilder | undefined {
-    const { plan: oldPlan } = this.#source;
-    if (oldPlan === this.#plan) return undefined;
-    if (target === undefined) return this.#build(oldPlan, undefined);
-    const step = oldPlan.steps.get(target.step.id);
-    return step && this.#build(oldPlan, { step, at: target.at });
-  }
+function valueRefusals({ request }: Replay, { usedValues }: ReplayBuilder): ReplayRefusal[] {
+  const message = "values may only name steps that come before the first one that is executed and that it can read.";
+  return Object.keys(request.values)
+    .filter((key) => !usedValues.has(key))
+    .map((step) => ({ code: "unknown_value", step, message }));
+}
 
-  #valueRefusals({ usedValues }: ReplayBuilder): ReplayRefusal[] {
-    return Object.keys(this.#request.values)
-      .filter((key) => !usedValues.has(key))
-      .map((step) => ({
-        ...{ code: "unknown_value", step },
-        message: "values may only name steps that come before the first one that is executed and that it can read.",
-      }));
-  }
+/** Steps that the new version would execute again, although they completed before the step. */
+function repeatRefusals({ facts, plan }: Replay, rebuilt: ReplayBuilder, before: ReplayBuilder): ReplayRefusal[] {
+  const message = `It has completed, but version ${plan.version} would execute it after the step that the replay starts from.`;
+  return [...facts.completed.keys()]
+    .filter((key) => before.isKept(key) && !rebuilt.isKept(key) && plan.steps.has(parseStepKey(key).id))
+    .map((step) => ({ code: "would_run_again", step, message }));
+}
 
-  /** Steps that the new version would execute again, although they completed before the step. */
-  #repeatRefusals(rebuilt: ReplayBuilder, before: ReplayBuilder): ReplayRefusal[] {
-    const { completed } = this.#facts;
-    return [...completed.keys()]
-      .filter((key) => before.isKept(key) && !rebuilt.isKept(key) && this.#plan.steps.has(parseStepKey(key).id))
-      .map((step) => ({
-        ...{ code: "would_run_again", step },
-        message: `It has completed, but version ${this.#plan.version} would execute it after the step that the replay starts from.`,
-      }));
-  }
+function undoneRefusals({ facts, request }: Replay, rebuilt: ReplayBuilder): ReplayRefusal[] {
+  return [...facts.undone]
+    .filter((key) => rebuilt.isKept(key) && !Object.hasOwn(request.values, key))
+    .map((step) => ({
+      ...{ code: "compensated", step },
+      message: `Its effect was undone when the run ended. Replay the run from it or from an earlier step, or set values.${step}.`,
+    }));
+}
 
-  #undoneRefusals(rebuilt: ReplayBuilder): ReplayRefusal[] {
-    const { values } = this.#request;
-    return [...this.#facts.undone]
-      .filter((key) => rebuilt.isKept(key) && !Object.hasOwn(values, key))
-      .map((step) => ({
-        ...{ code: "compensated", step },
-        message: `Its effect was undone when the run ended. Replay the run from it or from an earlier step, or set values.${step}.`,
-      }));
-  }
-
-  /** The compensations that stay registered. */
-  #undoOf(rebuilt: ReplayBuilder, before: ReplayBuilder): { kept: Undo[]; refusals: ReplayRefusal[] } {
-    const kept: Undo[] = [];
-    const refusals: ReplayRefusal[] = [];
-    for (const undo of this.#facts.undo) {
-      const key = undo.key.slice(1);
-      const { id } = parseStepKey(key);
-      const step = this.#plan.steps.get(id);
-      if (step === undefined ? !before.isKept(key) : !rebuilt.isKept(key)) continue;
-      // A version without the compensation says that there is nothing to undo.
-      if (step !== undefined && step.compensate === undefined) continue;
-      if (step?.compensate?.work.kind === this.#source.plan.steps.get(id)?.compensate?.work.kind) {
-        kept.push(undo);
-        continue;
-      }
-      const message = `It has completed, and version ${this.#plan.version} cannot compensate it with the stored request.`;
-      refusals.push({ code: "compensation_missing", step: key, message });
+/** The compensations that stay registered. */
+function undoOf(
+  { source, plan, facts }: Replay,
+  rebuilt: ReplayBuilder,
+  before: ReplayBuilder,
+): { kept: Undo[]; refusals: ReplayRefusal[] } {
+  const kept: Undo[] = [];
+  const refusals: ReplayRefusal[] = [];
+  for (const undo of facts.undo) {
+    const key = undo.key.slice(1);
+    const { id } = parseStepKey(key);
+    const step = plan.steps.get(id);
+    if (step === undefined ? !before.isKept(key) : !rebuilt.isKept(key)) continue;
+    // A version without the compensation says that there is nothing to undo.
+    if (step !== undefined && step.compensate === undefined) continue;
+    if (step?.compensate?.work.kind === source.plan.steps.get(id)?.compensate?.work.kind) {
+      kept.push(undo);
+      continue;
     }
-    return { kept, refusals };
+    const message = `It has completed, and version ${plan.version} cannot compensate it with the stored request.`;
+    refusals.push({ code: "compensation_missing", step: key, message });
   }
+  return { kept, refusals };
+}
 
-  #toPlan(rebuilt: ReplayBuilder, undo: Undo[], from: StepKey): ReplayPlan {
-    const { runId, input } = this.#source;
-    const { values, active, arms, todo } = rebuilt;
-    const state: RunState = {
-      ...{ input: this.#request.input === undefined ? input : this.#request.input, startedAtMs: 0, deadlineMs: 0 },
-      ...{ values, active, undo },
-      // A copy, because the state changes before the history is stored.
-      replay: { of: runId, from, kept: structuredClone({ values, active, undo, arms }) },
-      ...(todo.length > 0 && { todo }),
-    };
-    const kept = [...this.#facts.completed.keys()].filter((key) => rebuilt.isKept(key));
-    const repeated = [...this.#facts.touched].filter(
-      (key) => !rebuilt.isKept(key) && !(key in active) && this.#plan.steps.has(parseStepKey(key).id),
-    );
-    return { state, from, kept, repeated, continued: startsOf(todo, active) };
-  }
+function toPlan(
+  { source, plan, facts, request }: Replay,
+  rebuilt: ReplayBuilder,
+  undo: Undo[],
+  from: StepKey,
+): ReplayPlan {
+  const { values, active, arms, todo } = rebuilt;
+  const state: RunState = {
+    ...{ input: request.input === undefined ? source.input : request.input, startedAtMs: 0, deadlineMs: 0 },
+    ...{ values, active, undo },
+    // A copy, because the state changes before the history is stored.
+    replay: { of: source.runId, from, kept: structuredClone({ values, active, undo, arms }) },
+    ...(todo.length > 0 && { todo }),
+  };
+  const kept = [...facts.completed.keys()].filter((key) => rebuilt.isKept(key));
+  const repeated = [...facts.touched].filter(
+    (key) => !rebuilt.isKept(key) && !(key in active) && plan.steps.has(parseStepKey(key).id),
+  );
+  return { state, from, kept, repeated, continued: startsOf(todo, active) };
 }
 
 /** The steps that start first, in order. */

@@ -1,10 +1,12 @@
-import type { Sql } from "../../../../platform/db/index.ts";
-import type { HealthScope, HealthSource, TaskHealth } from "../../../health-source.ts";
-import { shownState } from "../domain/wait-reason.ts";
-import { readPresence } from "../overview/task-overview.ts";
-import { readWaitingKinds, readWaitingQueues } from "../overview/task-store.ts";
-import type { ExpiredLeaseSweeper } from "../sweep/expired-lease-sweeper.ts";
-import { countDueTasks } from "./health-store.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { HealthScope, HealthSource, TaskHealth } from "../../health-source.ts";
+import { shownState } from "./domain/wait-reason.ts";
+import { readPresence } from "./overview/task-overview.ts";
+import { type KindCount, readWaitingKinds, readWaitingQueues } from "./overview/task-store.ts";
+import type { ExpiredLeaseSweeper } from "./sweep/expired-lease-sweeper.ts";
+
+/** The most tasks that are counted. */
+const countMax = 10_000;
 
 /** Creates the source of health reports about tasks. The sweeper makes lost tasks ready, so its passes are the heartbeat. */
 export function createTaskHealth({ lastPassMs }: Pick<ExpiredLeaseSweeper, "lastPassMs">): HealthSource<TaskHealth> {
@@ -31,4 +33,15 @@ async function readTaskHealth(sql: Sql, scope: HealthScope): Promise<TaskHealth>
     oldestReadyMs: Math.max(0, ...oldest.map(({ dueInMs }) => -dueInMs)),
     incompatible: countOf("incompatible"),
   };
+}
+
+/** Counts the due tasks of an environment by queue, kind and stored state. */
+async function countDueTasks(sql: Sql, { tenantId, environmentId }: HealthScope): Promise<KindCount[]> {
+  return sql<KindCount[]>`
+    select tenant_id, environment_id, queue, type, version_range, refused_by, state, count(*)::int as count from (
+      select tenant_id, environment_id, queue, type, version_range, refused_by, state from workflow_tasks
+      where tenant_id = ${tenantId} and environment_id = ${environmentId} and state in ('ready', 'incompatible')
+        and ready_at <= now()
+      limit ${countMax}
+    ) due group by 1, 2, 3, 4, 5, 6, 7`;
 }
