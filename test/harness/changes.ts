@@ -5,6 +5,9 @@ export function announcedChanges() {
   const listeners = new Set<(tenantId: string) => void>();
   const standing = { fresh: true };
   const changes: TenantChanges = {
+    async invalidate(context, tenantId = context.tenantId) {
+      context.afterCommit(() => changes.published(tenantId));
+    },
     record: async () => {},
     published: (tenantId) => {
       for (const listener of listeners) listener(tenantId);

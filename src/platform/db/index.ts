@@ -11,7 +11,7 @@ export { type Batcher, createBatcher } from "./batcher.ts";
 export { classifyDatabaseError, isDatabaseAway, isDataError, isUniqueViolation, mayBeCommitted } from "./classify.ts";
 export { type Connections, type Database, type Fragment, openDatabase, type Sql } from "./database.ts";
 export { lockEachFor, lockFor, shareLockFor, tryLockFor } from "./locks.ts";
-export { notFound, unchangedRecord, updateRefusal } from "./optimistic.ts";
+export { notFound, requireFound, unchangedRecord, updateRefusal } from "./optimistic.ts";
 export { writePersistently } from "./persistent-write.ts";
 export { fromNow } from "./rows/from-now.ts";
 export { hasKey } from "./rows/has-key.ts";

@@ -28,3 +28,9 @@ const findingAdvice = new Map([["environment", " GET /api/v2/environments lists 
 export function notFound(name: string): Failure {
   return fail("NOT_FOUND", { public: `No such ${name}.${findingAdvice.get(name) ?? ""}` });
 }
+
+/** Returns the record that was looked up, or throws NOT_FOUND. */
+export function requireFound<T>(record: T | undefined, name: string): T {
+  if (record === undefined) throw notFound(name);
+  return record;
+}

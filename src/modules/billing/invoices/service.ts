@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
-import { notFound } from "../../../platform/db/index.ts";
+import { notFound, requireFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { PlatformServices } from "../../area.ts";
@@ -73,16 +73,13 @@ export function createInvoiceService(dependencies: Dependencies) {
       const tenantId = await operators.requireTenant(context, tenantName);
       const startsAt = start ?? (await subscriptions().findPeriodStart(sql, tenantId));
       if (startsAt === undefined) throw notFound("subscription");
-      const period = await subscriptions().findPeriod(sql, tenantId, startsAt);
-      if (period === undefined) throw notFound("billing period");
+      const period = requireFound(await subscriptions().findPeriod(sql, tenantId, startsAt), "billing period");
       return store(context, period, "preview", await draftOf(context, period));
     },
 
     async getInvoice(context: Context, tenantName: string, id: string): Promise<Invoice> {
       const tenantId = await operators.requireTenant(context, tenantName);
-      const invoice = await invoiceStore(context.sql).find(tenantId, id);
-      if (invoice === undefined) throw notFound("invoice");
-      return invoice;
+      return requireFound(await invoiceStore(context.sql).find(tenantId, id), "invoice");
     },
 
     async voidInvoice(context: Context, tenantName: string, id: string, reason: string): Promise<Invoice> {

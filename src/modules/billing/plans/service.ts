@@ -3,7 +3,7 @@ import type { Context } from "../../../chain/call.ts";
 import { Failure, fail, type Violation } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { canonicalJson } from "../../../platform/crypto/index.ts";
-import { notFound, type Sql } from "../../../platform/db/index.ts";
+import { notFound, requireFound, type Sql } from "../../../platform/db/index.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Operators } from "../operators.ts";
@@ -57,9 +57,7 @@ export function createPlanService({ events, operators, platformTenantId, findMet
   }
 
   async function requirePlan(sql: Sql, key: string): Promise<Plan> {
-    const plan = await planStore(sql).find(platformTenantId(), key);
-    if (plan === undefined) throw notFound("plan");
-    return plan;
+    return requireFound(await planStore(sql).find(platformTenantId(), key), "plan");
   }
 
   async function refusal(sql: Sql, key: string): Promise<Failure> {

@@ -1,7 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { notFound, type Sql, updateRefusal } from "../../../platform/db/index.ts";
+import { requireFound, type Sql, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
@@ -56,9 +56,7 @@ export function createSubscriptionService({ plans, operators, events, renewals }
   }
 
   async function requireSubscription(sql: Sql, tenantId: TenantId): Promise<Subscription> {
-    const found = await subscriptionStore(sql).find(tenantId);
-    if (found === undefined) throw notFound("subscription");
-    return found;
+    return requireFound(await subscriptionStore(sql).find(tenantId), "subscription");
   }
 
   async function recordChange(context: Context, type: "created" | "changed", { id, tenantId, ...rest }: Subscription) {
@@ -179,8 +177,7 @@ export function createSubscriptionService({ plans, operators, events, renewals }
       const { sql, nowMs } = context;
       const tenantId = await operators.requireTenant(context, tenantName);
       const store = subscriptionStore(sql);
-      const locked = await store.lock(tenantId);
-      if (locked === undefined) throw notFound("subscription");
+      const locked = requireFound(await store.lock(tenantId), "subscription");
       const current = await renewals.renew(context, locked);
       if (current.status === "canceled") {
         throw fail("FAILED_PRECONDITION", { public: "The subscription is canceled already." });

@@ -1,7 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { beyondCeiling, roleGrants, unknownRole } from "../../../platform/access/index.ts";
-import { notFound, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import { requireFound, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { urlRefusal } from "../../../platform/egress/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
@@ -44,11 +44,6 @@ export type ConnectionService = ReturnType<typeof createConnectionService>;
 
 export function createConnectionService(dependencies: ConnectionParts) {
   const { changes, events, keyring, isSamlEnabled, endSessions, members, applyGroupRoles } = dependencies;
-
-  async function changed({ sql, tenantId, afterCommit }: Context): Promise<void> {
-    await changes.record(sql, tenantId);
-    afterCommit(() => changes.published(tenantId));
-  }
 
   function seal(secret: string, ids: { tenantId: string; id: string }): { ciphertext: string; keyId: string } {
     if (secret === "") return { ciphertext: "", keyId: "" };
@@ -103,15 +98,13 @@ export function createConnectionService(dependencies: ConnectionParts) {
               settings: { ...provider.settings, ownCertificate: pair!.certificate },
             },
       );
-      await changed(context);
+      await changes.invalidate(context);
       await events.record(context, "sso_connection.created", connection.id, { name: input.name, kind: provider.kind });
       return connection;
     },
 
     async getConnection({ sql, tenantId }: Context, id: string): Promise<SsoConnection> {
-      const connection = await connectionStore(sql).find(tenantId, id);
-      if (connection === undefined) throw notFound("connection");
-      return connection;
+      return requireFound(await connectionStore(sql).find(tenantId, id), "connection");
     },
 
     async updateConnection(
@@ -122,8 +115,7 @@ export function createConnectionService(dependencies: ConnectionParts) {
     ): Promise<SsoConnection> {
       const { sql, tenantId, nowMs } = context;
       const store = connectionStore(sql);
-      const current = await store.lock(tenantId, id);
-      if (current === undefined) throw notFound("connection");
+      const current = requireFound(await store.lock(tenantId, id), "connection");
       if (isEmptyChange(update) && provider === undefined)
         return unchangedRecord(current, expectedVersion, "connection");
       if (update.defaultRoles !== undefined) checkGrant(context, "default_role_set.roles", update.defaultRoles);
@@ -132,7 +124,7 @@ export function createConnectionService(dependencies: ConnectionParts) {
       if (connection === undefined) throw updateRefusal(current, "connection");
       if (update.status === "disabled") await endSessions(context, id);
       if (update.status !== undefined) await applySessionRoles(context, members);
-      await changed(context);
+      await changes.invalidate(context);
       const fields = [...changedFields(update), ...(provider === undefined ? [] : [provider.kind])];
       await events.record(context, "sso_connection.updated", id, { fields });
       return connection;
@@ -140,20 +132,17 @@ export function createConnectionService(dependencies: ConnectionParts) {
 
     async deleteConnection(context: Context, id: string): Promise<SsoConnection> {
       const { sql, tenantId } = context;
-      const removed = await connectionStore(sql).remove(tenantId, id);
-      if (removed === undefined) throw notFound("connection");
+      const removed = requireFound(await connectionStore(sql).remove(tenantId, id), "connection");
       await endSessions(context, id);
       await applySessionRoles(context, members);
       await connectionStore(sql).removeAccounts(tenantId, id);
-      await changed(context);
+      await changes.invalidate(context);
       await events.record(context, "sso_connection.deleted", id, { name: removed.name });
       return removed;
     },
 
     async getGroupRoles({ sql, tenantId }: Context, name: string): Promise<GroupRoles> {
-      const found = await groupRoleStore(sql).find(tenantId, name);
-      if (found === undefined) throw notFound("group");
-      return found;
+      return requireFound(await groupRoleStore(sql).find(tenantId, name), "group");
     },
 
     async setGroupRoles(context: Context, name: string, roles: readonly string[]): Promise<GroupRoles> {
@@ -163,18 +152,17 @@ export function createConnectionService(dependencies: ConnectionParts) {
       const stored = await groupRoleStore(sql).set(group);
       await applyGroupRoles(context);
       await applySessionRoles(context, members);
-      await changed(context);
+      await changes.invalidate(context);
       await events.record(context, "group_roles.changed", stored.id, { group: name, roles });
       return stored;
     },
 
     async deleteGroupRoles(context: Context, id: string): Promise<GroupRoles> {
       const { sql, tenantId } = context;
-      const removed = await groupRoleStore(sql).remove(tenantId, id);
-      if (removed === undefined) throw notFound("group");
+      const removed = requireFound(await groupRoleStore(sql).remove(tenantId, id), "group");
       await applyGroupRoles(context);
       await applySessionRoles(context, members);
-      await changed(context);
+      await changes.invalidate(context);
       await events.record(context, "group_roles.changed", id, { group: removed.name, roles: [] });
       return removed;
     },

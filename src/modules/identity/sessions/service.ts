@@ -35,8 +35,7 @@ export type SessionService = ReturnType<typeof createSessionService>;
 export function createSessionService({ changes, events, metrics, members, apiKeys, sessionMs }: SessionParts) {
   async function ended(context: EventContext, sessions: readonly BrowserSession[]): Promise<void> {
     if (sessions.length === 0) return;
-    await changes.record(context.sql, context.tenantId);
-    context.afterCommit(() => changes.published(context.tenantId));
+    await changes.invalidate(context);
     for (const session of sessions) {
       await events.record(context, "browser_session.ended", session.id, {
         member_id: session.memberId,

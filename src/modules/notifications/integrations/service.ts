@@ -1,7 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
-import { notFound, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
+import { notFound, requireFound, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import type { Connections } from "../../connectors/index.ts";
@@ -28,12 +28,6 @@ export interface IntegrationParts {
 export type IntegrationService = ReturnType<typeof createIntegrationService>;
 
 export function createIntegrationService({ events, changes, connections, providers }: IntegrationParts) {
-  /** Invalidates the tenant's integrations on every node. */
-  async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {
-    await changes.record(sql, tenantId);
-    afterCommit(() => changes.published(tenantId));
-  }
-
   /** Throws when the details are not valid for the channel. */
   async function check(context: Context, channel: Channel, details: IntegrationDetails): Promise<void> {
     const { sql, tenantId } = context;
@@ -50,8 +44,7 @@ export function createIntegrationService({ events, changes, connections, provide
       throw invalid("connection_id", "connection", `must be empty: ${providerKey} needs no connection`);
     }
     if (connectionId === "") throw invalid("connection_id", "required", `is required by ${providerKey}`);
-    const connection = await connections.find(sql, tenantId, connectionId);
-    if (connection === undefined) throw notFound("connection");
+    const connection = requireFound(await connections.find(sql, tenantId, connectionId), "connection");
     requireEnvironmentAccess(context, connection.environmentKey);
     if (connection.status === "revoked") {
       throw fail("FAILED_PRECONDITION", { public: "The connection was revoked; create a new one." });
@@ -97,7 +90,7 @@ export function createIntegrationService({ events, changes, connections, provide
       const { sql, tenantId, nowMs } = context;
       await check(context, channel, details);
       // This also blocks concurrent inserts of the tenant, so the count stays valid.
-      await invalidate(context);
+      await changes.invalidate(context);
       const store = integrationStore(sql);
       if ((await store.count(tenantId)) >= integrationsMax) {
         throw fail("FAILED_PRECONDITION", {
@@ -111,9 +104,7 @@ export function createIntegrationService({ events, changes, connections, provide
     },
 
     async getIntegration({ sql, tenantId }: Context, id: string): Promise<Integration> {
-      const integration = await integrationStore(sql).find(tenantId, id);
-      if (integration === undefined) throw notFound("integration");
-      return integration;
+      return requireFound(await integrationStore(sql).find(tenantId, id), "integration");
     },
 
     /** Replaces an integration; its channel cannot change. */
@@ -126,13 +117,12 @@ export function createIntegrationService({ events, changes, connections, provide
     ): Promise<Integration> {
       const { sql, tenantId, nowMs } = context;
       const store = integrationStore(sql);
-      const current = await store.find(tenantId, id);
-      if (current === undefined) throw notFound("integration");
+      const current = requireFound(await store.find(tenantId, id), "integration");
       if (channel !== undefined && channel !== current.channel) {
         throw invalid("channel", "immutable", `cannot be changed; must be ${current.channel} or empty`);
       }
       await check(context, current.channel, details);
-      await invalidate(context);
+      await changes.invalidate(context);
       const updated = await store.update(tenantId, id, details, expectedVersion, new Date(nowMs));
       if (updated === undefined) throw updateRefusal(await store.find(tenantId, id), "integration");
       const data = { ...eventData(updated), fields: changedFields(current, updated) };
@@ -142,9 +132,8 @@ export function createIntegrationService({ events, changes, connections, provide
 
     async deleteIntegration(context: Context, id: string): Promise<Integration> {
       const { sql, tenantId, nowMs } = context;
-      const removed = await integrationStore(sql).remove(tenantId, id, new Date(nowMs));
-      if (removed === undefined) throw notFound("integration");
-      await invalidate(context);
+      const removed = requireFound(await integrationStore(sql).remove(tenantId, id, new Date(nowMs)), "integration");
+      await changes.invalidate(context);
       await events.record(context, "integration.deleted", id, eventData(removed));
       return removed;
     },

@@ -1,15 +1,9 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import {
-  lockFor,
-  notFound,
-  type RowImage,
-  type Sql,
-  type TenantChanges,
-  updateRefusal,
-} from "../../../platform/db/index.ts";
+import { lockFor, type RowImage, requireFound, type Sql, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Partials } from "../partials/index.ts";
 import type { LayoutChannel } from "./domain/channel.ts";
@@ -34,9 +28,8 @@ export type FindLayoutUses = (
   limit: number,
 ) => Promise<readonly string[]>;
 
-export interface LayoutParts {
+export interface LayoutParts extends Pick<PlatformServices, "changes"> {
   readonly events: EventRecorder;
-  readonly changes: TenantChanges;
   readonly findLayoutUses: FindLayoutUses;
   readonly partials: Pick<Partials, "libraryOf" | "requirePartials">;
 }
@@ -59,16 +52,8 @@ export type LayoutService = ReturnType<typeof createLayoutService>;
 export function createLayoutService({ events, changes, findLayoutUses, partials: stored }: LayoutParts) {
   const { requirePartials } = stored;
 
-  /** Invalidates the tenant's layouts on every node. */
-  async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {
-    await changes.record(sql, tenantId);
-    afterCommit(() => changes.published(tenantId));
-  }
-
   async function getLayout({ sql, tenantId }: Context, id: string): Promise<Layout> {
-    const layout = await layoutStore(sql).find(tenantId, id);
-    if (layout === undefined) throw notFound("layout");
-    return layout;
+    return requireFound(await layoutStore(sql).find(tenantId, id), "layout");
   }
 
   /** Locks the tenant's layouts against concurrent inserts and throws when the tenant has too many. */
@@ -104,7 +89,7 @@ export function createLayoutService({ events, changes, findLayoutUses, partials:
       const layout = await add(context, input, variables);
       const { name, channel } = layout;
       await events.record(context, "layout.created", layout.id, { name, channel, is_default: layout.isDefault });
-      await invalidate(context);
+      await changes.invalidate(context);
       return layout;
     },
 
@@ -122,7 +107,7 @@ export function createLayoutService({ events, changes, findLayoutUses, partials:
       }
       const fields = changedFields(before, after);
       await events.record(context, "layout.updated", id, { name: after.name, channel: after.channel, fields });
-      await invalidate(context);
+      await changes.invalidate(context);
       return after;
     },
 
@@ -131,8 +116,7 @@ export function createLayoutService({ events, changes, findLayoutUses, partials:
       const { sql, tenantId } = context;
       const store = layoutStore(sql);
       // Lock the layout before reading its uses, so that no concurrent transaction can start to use it.
-      const layout = await store.lockRow(tenantId, id);
-      if (layout === undefined) throw notFound("layout");
+      const layout = requireFound(await store.lockRow(tenantId, id), "layout");
       const uses = await findLayoutUses(sql, tenantId, id, usesInRefusalMax);
       if (uses.length > 0) {
         throw fail("IN_USE", {
@@ -142,7 +126,7 @@ export function createLayoutService({ events, changes, findLayoutUses, partials:
       }
       await store.remove(tenantId, id);
       await events.record(context, "layout.deleted", id, { name: layout.name, channel: layout.channel });
-      await invalidate(context);
+      await changes.invalidate(context);
       return layout;
     },
 
@@ -155,11 +139,10 @@ export function createLayoutService({ events, changes, findLayoutUses, partials:
       if (layout.isDefault) return layout;
       const now = new Date(nowMs);
       const previous = await store.clearDefault(tenantId, layout.channel, now);
-      const made = await store.setDefault(tenantId, id, now);
-      if (made === undefined) throw notFound("layout");
+      const made = requireFound(await store.setDefault(tenantId, id, now), "layout");
       const data = { name: made.name, channel: made.channel, previous_layout_id: previous ?? "" };
       await events.record(context, "layout.default_set", id, data);
-      await invalidate(context);
+      await changes.invalidate(context);
       return made;
     },
 
@@ -177,7 +160,7 @@ export function createLayoutService({ events, changes, findLayoutUses, partials:
       const copy = await add(context, { ...original, name, isDefault: false }, original.variables);
       const data = { name, channel: copy.channel, is_default: false, copy_of: original.id };
       await events.record(context, "layout.created", copy.id, data);
-      await invalidate(context);
+      await changes.invalidate(context);
       return copy;
     },
 
@@ -186,7 +169,7 @@ export function createLayoutService({ events, changes, findLayoutUses, partials:
       const store = layoutStore(context.sql);
       await lockFor(context.sql, "layouts", context.tenantId);
       await store.replaceRow(context.tenantId, id, image);
-      await invalidate(context);
+      await changes.invalidate(context);
     },
 
     async getLayoutUsage(context: Context, id: string): Promise<{ workflowKeys: readonly string[]; more: boolean }> {

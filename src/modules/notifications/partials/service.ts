@@ -1,7 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { lockFor, notFound, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
+import { lockFor, requireFound, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import { compileTemplate, type Engine, reportTemplateErrors } from "../../../platform/templates/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
@@ -28,17 +28,9 @@ const usesShownMax = 5;
 export type PartialService = ReturnType<typeof createPartialService>;
 
 export function createPartialService({ events, changes, findUses }: PartialParts) {
-  /** Invalidates the tenant's partials on every node. */
-  async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {
-    await changes.record(sql, tenantId);
-    afterCommit(() => changes.published(tenantId));
-  }
-
   return {
     async getPartial({ sql, tenantId }: Context, key: string): Promise<TemplatePartial> {
-      const partial = await partialStore(sql).find(tenantId, key);
-      if (partial === undefined) throw notFound("partial");
-      return partial;
+      return requireFound(await partialStore(sql).find(tenantId, key), "partial");
     },
 
     /** Creates or replaces a partial. One that does not exist has version 0. */
@@ -68,7 +60,7 @@ export function createPartialService({ events, changes, findUses }: PartialParts
       if (partial === undefined) {
         throw updateRefusal((await store.find(tenantId, key)) ?? { recordVersion: 0 }, "partial");
       }
-      await invalidate(context);
+      await changes.invalidate(context);
       const type = created === undefined ? "notification.partial.updated" : "notification.partial.created";
       await events.record(context, type, key, { engine: partial.engine });
       return partial;
@@ -80,11 +72,10 @@ export function createPartialService({ events, changes, findUses }: PartialParts
       const store = partialStore(sql);
       await lockFor(sql, "partials", tenantId);
       // Lock it before its uses are read, so that no concurrent transaction can start to include it.
-      const partial = await store.lock(tenantId, key);
-      if (partial === undefined) throw notFound("partial");
+      const partial = requireFound(await store.lock(tenantId, key), "partial");
       await refuseUses(context, key, "deleted");
       await store.remove(tenantId, key);
-      await invalidate(context);
+      await changes.invalidate(context);
       await events.record(context, "notification.partial.deleted", key, { engine: partial.engine });
       return partial;
     },

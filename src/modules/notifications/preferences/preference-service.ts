@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
-import { lockFor, notFound } from "../../../platform/db/index.ts";
+import { lockFor, notFound, requireFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Subscriber, Subscribers } from "../subscribers/index.ts";
@@ -35,9 +35,7 @@ export type PreferenceService = ReturnType<typeof createPreferenceService>;
 export function createPreferenceService({ events, subscribers, workflow, findWorkflow }: Dependencies) {
   /** A subscriber, active or not. */
   async function getSubscriber({ sql, tenantId }: Context, id: string): Promise<Subscriber> {
-    const subscriber = await subscribers.find(sql, tenantId, id);
-    if (subscriber === undefined) throw notFound("subscriber");
-    return subscriber;
+    return requireFound(await subscribers.find(sql, tenantId, id), "subscriber");
   }
 
   return {

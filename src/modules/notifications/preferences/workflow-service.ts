@@ -1,7 +1,14 @@
 import type { Context } from "../../../chain/call.ts";
 import { invalid } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { notFound, type RowImage, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
+import {
+  notFound,
+  type RowImage,
+  requireFound,
+  type Sql,
+  type TenantChanges,
+  updateRefusal,
+} from "../../../platform/db/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Partials } from "../partials/index.ts";
 import type { Channel } from "../subscribers/index.ts";
@@ -37,9 +44,7 @@ export type WorkflowService = ReturnType<typeof createWorkflowService>;
 
 export function createWorkflowService({ events, changes, checkTemplate, hasLayout, partials }: WorkflowParts) {
   async function getWorkflow({ sql, tenantId }: Context, workflowKey: string): Promise<NotificationWorkflow> {
-    const workflow = await workflowStore(sql).find(tenantId, workflowKey);
-    if (workflow === undefined) throw notFound("notification workflow");
-    return workflow;
+    return requireFound(await workflowStore(sql).find(tenantId, workflowKey), "notification workflow");
   }
 
   async function checkLayouts({ sql, tenantId }: Context, contents: WorkflowContent["channels"]): Promise<void> {
@@ -56,12 +61,6 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
       if (content === undefined) continue;
       await partials.requirePartials(sql, tenantId, `channels.${channel}`, content.engine, partialsIn(content));
     }
-  }
-
-  /** Invalidates the tenant's cached workflows on every node. */
-  async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {
-    await changes.record(sql, tenantId);
-    afterCommit(() => changes.published(tenantId));
   }
 
   const summary = ({ name, channels: contents }: WorkflowContent) => ({ name, channels: Object.keys(contents) });
@@ -90,7 +89,7 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
         const current = (await store.find(tenantId, workflowKey)) ?? { recordVersion: 0 };
         throw updateRefusal(current, "notification workflow");
       }
-      await invalidate(context);
+      await changes.invalidate(context);
       const type = created === undefined ? "notification.workflow.updated" : "notification.workflow.created";
       await events.record(context, type, workflowKey, summary(workflow));
       return workflow;
@@ -98,11 +97,10 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
 
     async deleteWorkflow(context: Context, workflowKey: string): Promise<NotificationWorkflow> {
       const { sql, tenantId } = context;
-      const deleted = await workflowStore(sql).remove(tenantId, workflowKey);
-      if (deleted === undefined) throw notFound("notification workflow");
+      const deleted = requireFound(await workflowStore(sql).remove(tenantId, workflowKey), "notification workflow");
       // A separate statement, so that it sees users added while the delete waited for its lock.
       await workflowUserStore(sql).removeAll(tenantId, workflowKey);
-      await invalidate(context);
+      await changes.invalidate(context);
       await events.record(context, "notification.workflow.deleted", workflowKey, summary(deleted));
       return deleted;
     },
@@ -113,13 +111,14 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
       await workflowStore(sql).replaceRow(tenantId, workflowKey, images?.workflow);
       const users = images === undefined ? [] : images.users;
       if (users !== undefined) await workflowUserStore(sql).replaceRows(tenantId, workflowKey, users);
-      await invalidate(context);
+      await changes.invalidate(context);
     },
 
     async getUser({ sql, tenantId }: Context, workflowKey: string, userId: string): Promise<WorkflowUser> {
-      const user = await workflowUserStore(sql).find(tenantId, workflowKey, userId);
-      if (user === undefined) throw notFound("user of the notification workflow");
-      return user;
+      return requireFound(
+        await workflowUserStore(sql).find(tenantId, workflowKey, userId),
+        "user of the notification workflow",
+      );
     },
 
     /** Sets the preferences for one user. They are not cached; they are read together with the subscriber's rows. */
@@ -147,8 +146,10 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
 
     async deleteUser(context: Context, workflowKey: string, userId: string): Promise<WorkflowUser> {
       const { sql, tenantId } = context;
-      const removed = await workflowUserStore(sql).remove(tenantId, workflowKey, userId);
-      if (removed === undefined) throw notFound("user of the notification workflow");
+      const removed = requireFound(
+        await workflowUserStore(sql).remove(tenantId, workflowKey, userId),
+        "user of the notification workflow",
+      );
       await events.record(context, "notification.workflow.user.removed", workflowKey, { user_id: userId });
       return removed;
     },

@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
-import { notFound } from "../../../platform/db/index.ts";
+import { requireFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { isEmail } from "../../../platform/validation/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
@@ -33,9 +33,7 @@ export function createEndpointService(
 ) {
   /** Locks a subscriber, so that changes of its endpoints are serialized. */
   async function lock({ sql, tenantId }: Context, subscriberId: string): Promise<Subscriber> {
-    const subscriber = await subscriberStore(sql).lock(tenantId, subscriberId);
-    if (subscriber === undefined) throw notFound("subscriber");
-    return subscriber;
+    return requireFound(await subscriberStore(sql).lock(tenantId, subscriberId), "subscriber");
   }
 
   /** Removes an address from the subscriber that has it; returns the removed endpoint, if it still has it. */
@@ -132,8 +130,10 @@ export function createEndpointService(
     async deleteEndpoint(context: Context, subscriberId: string, id: string): Promise<Endpoint> {
       const { sql, tenantId, nowMs } = context;
       const subscriber = await lock(context, subscriberId);
-      const removed = await endpointStore(sql).remove(tenantId, subscriber.id, id, new Date(nowMs));
-      if (removed === undefined) throw notFound("endpoint");
+      const removed = requireFound(
+        await endpointStore(sql).remove(tenantId, subscriber.id, id, new Date(nowMs)),
+        "endpoint",
+      );
       const data = { endpoint_id: id, channel: removed.channel, provider_key: removed.providerKey };
       await events.record(context, "subscriber.endpoint.removed", subscriber.id, data);
       return removed;

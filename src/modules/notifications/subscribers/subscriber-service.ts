@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { notFound, type Sql, updateRefusal } from "../../../platform/db/index.ts";
+import { requireFound, type Sql, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import { isEmail } from "../../../platform/validation/index.ts";
@@ -35,9 +35,7 @@ export type SubscriberService = ReturnType<typeof createSubscriberService>;
 
 export function createSubscriberService(events: EventRecorder, onDeactivated: SubscriberListener = () => {}) {
   async function getSubscriber({ sql, tenantId }: Context, id: string): Promise<Subscriber> {
-    const subscriber = await subscriberStore(sql).find(tenantId, id);
-    if (subscriber === undefined) throw notFound("subscriber");
-    return subscriber;
+    return requireFound(await subscriberStore(sql).find(tenantId, id), "subscriber");
   }
 
   /** Creates a subscriber; undefined when another call has created it. */
@@ -120,8 +118,7 @@ export function createSubscriberService(events: EventRecorder, onDeactivated: Su
       const { sql, tenantId, nowMs } = context;
       checkProfile(profile, isEmail);
       const store = subscriberStore(sql);
-      const current = await store.lock(tenantId, id);
-      if (current === undefined) throw notFound("subscriber");
+      const current = requireFound(await store.lock(tenantId, id), "subscriber");
       const changed = await store.replace(tenantId, id, profile, expectedVersion, new Date(nowMs));
       if (changed === undefined) throw updateRefusal(current, "subscriber");
       const fields = fieldNamesOf(changedValues(current, profile));

@@ -1,7 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { notFound } from "../../../platform/db/index.ts";
+import { requireFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { enqueueJobs, type JobKind } from "../../../platform/jobs/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
@@ -81,17 +81,14 @@ export function createImportService({ db, clock, log, events, topics, wakeJobs }
     },
 
     async getImport({ sql, tenantId }: Context, key: string, id: string): Promise<TopicImport> {
-      const found = await importStore(sql).find(tenantId, key, id);
-      if (found === undefined) throw notFound("import");
-      return found;
+      return requireFound(await importStore(sql).find(tenantId, key, id), "import");
     },
 
     /** Cancels an import. A batch that is being added is completed first. */
     async cancelImport(context: Context, key: string, id: string): Promise<TopicImport> {
       const { sql, tenantId, nowMs } = context;
       const store = importStore(sql);
-      const current = await store.lock(tenantId, key, id);
-      if (current === undefined) throw notFound("import");
+      const current = requireFound(await store.lock(tenantId, key, id), "import");
       const { status, processed, total } = current;
       if (status === "cancelled") return current;
       if (status !== "running") throw fail("FAILED_PRECONDITION", { public: `The import has ${status}.` });

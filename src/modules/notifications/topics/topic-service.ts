@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
-import { notFound, updateRefusal } from "../../../platform/db/index.ts";
+import { notFound, requireFound, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
@@ -29,22 +29,17 @@ export type TopicService = ReturnType<typeof createTopicService>;
 
 export function createTopicService({ events, subscribers, endMembersLater }: Dependencies) {
   async function getTopic({ sql, tenantId }: Context, key: string): Promise<Topic> {
-    const topic = await topicStore(sql).find(tenantId, key);
-    if (topic === undefined) throw notFound("topic");
-    return topic;
+    return requireFound(await topicStore(sql).find(tenantId, key), "topic");
   }
 
   /** Locks a topic against deletion while its members change. */
   async function lockTopic({ sql, tenantId }: Context, key: string): Promise<Topic> {
-    const topic = await topicStore(sql).lockShared(tenantId, key);
-    if (topic === undefined) throw notFound("topic");
-    return topic;
+    return requireFound(await topicStore(sql).lockShared(tenantId, key), "topic");
   }
 
   /** The id of an existing subscriber, active or not. */
   async function subscriberId({ sql, tenantId }: Context, id: string): Promise<string> {
-    const subscriber = await subscribers.find(sql, tenantId, id);
-    if (subscriber === undefined) throw notFound("subscriber");
+    const subscriber = requireFound(await subscribers.find(sql, tenantId, id), "subscriber");
     return subscriber.id;
   }
 
@@ -126,8 +121,7 @@ export function createTopicService({ events, subscribers, endMembersLater }: Dep
 
     async deleteTopic(context: Context, key: string): Promise<Topic> {
       const { sql, tenantId, nowMs } = context;
-      const deleted = await topicStore(sql).remove(tenantId, key);
-      if (deleted === undefined) throw notFound("topic");
+      const deleted = requireFound(await topicStore(sql).remove(tenantId, key), "topic");
       // A separate statement, so that it sees members who joined while the delete waited for its lock.
       const store = subscriptionStore(sql);
       const removed = await store.leaveDeleted(deleted, new Date(nowMs), removedMax);

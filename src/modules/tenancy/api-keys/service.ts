@@ -10,7 +10,7 @@ import {
   type TenantId,
   unknownRole,
 } from "../../../platform/access/index.ts";
-import { type Database, lockFor, notFound, type Sql, type TenantChanges } from "../../../platform/db/index.ts";
+import { type Database, lockFor, requireFound, type Sql, type TenantChanges } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import { nearestName } from "../../../platform/text/index.ts";
@@ -174,8 +174,7 @@ export function createApiKeyService({ changes, events, findOwner, bcryptCost, sc
       const { sql, tenantId, nowMs } = context;
       const revoked = await apiKeyStore(sql).revokeOwnedBy(tenantId, owners, by, new Date(nowMs));
       if (revoked.length === 0) return 0;
-      await changes.record(sql, tenantId);
-      context.afterCommit(() => changes.published(tenantId));
+      await changes.invalidate(context);
       for (const { id, name, prefix } of revoked) await events.record(context, "api_key.revoked", id, { name, prefix });
       return revoked.length;
     },
@@ -185,9 +184,7 @@ export function createApiKeyService({ changes, events, findOwner, bcryptCost, sc
       apiKeyStore(sql).listOwnedBy(tenantId, owners),
 
     async getApiKey({ sql, tenantId }: Context, id: string): Promise<ApiKey> {
-      const key = await apiKeyStore(sql).find(tenantId, id);
-      if (key === undefined) throw notFound("API key");
-      return key;
+      return requireFound(await apiKeyStore(sql).find(tenantId, id), "API key");
     },
 
     async revokeApiKey(context: Context, id: string): Promise<ApiKey> {
@@ -195,8 +192,7 @@ export function createApiKeyService({ changes, events, findOwner, bcryptCost, sc
       const revoked = await apiKeyStore(sql).revoke(tenantId, id, principal.subject, new Date(nowMs));
       // Revoking again changes nothing.
       if (revoked === undefined) return this.getApiKey(context, id);
-      await changes.record(sql, tenantId);
-      context.afterCommit(() => changes.published(tenantId));
+      await changes.invalidate(context);
       await events.record(context, "api_key.revoked", id, { name: revoked.name, prefix: revoked.prefix });
       return revoked;
     },

@@ -42,8 +42,7 @@ export function createConfigService({ enabled, changes, events, instance = {} }:
   }
 
   async function changed(context: Context, type: "config.changed" | "config.reset", key: string): Promise<void> {
-    await changes.record(context.sql, context.tenantId);
-    context.afterCommit(() => changes.published(context.tenantId));
+    await changes.invalidate(context);
     await events.record(context, type, key, { key });
   }
 

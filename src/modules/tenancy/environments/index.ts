@@ -8,21 +8,15 @@
 import type { Context } from "../../../chain/call.ts";
 import { findEnvironment } from "../../../platform/access/index.ts";
 import type { Page } from "../../../platform/paging/index.ts";
-import type { PlatformServices } from "../../area.ts";
-import type { EventRecorder } from "../../operations/index.ts";
 import { environmentHandlers } from "./handler.ts";
-import { createEnvironmentService } from "./service.ts";
+import { createEnvironmentService, type EnvironmentParts } from "./service.ts";
 import { environmentStore } from "./store.ts";
 
 /** The module's public API. */
 export type Environments = ReturnType<typeof createEnvironments>;
 
-interface Dependencies extends Pick<PlatformServices, "changes"> {
-  readonly events: EventRecorder;
-}
-
-export function createEnvironments(dependencies: Dependencies) {
-  const service = createEnvironmentService(dependencies);
+export function createEnvironments(parts: EnvironmentParts) {
+  const service = createEnvironmentService(parts);
   return {
     handlers: environmentHandlers(service),
     /** Adds the environments of a new tenant in the caller's transaction. */

@@ -1,9 +1,10 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
 import { mayUseEnvironment, type Principal, type TenantId } from "../../../platform/access/index.ts";
-import { notFound, type Sql, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import { requireFound, type Sql, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import {
   canChangeStatus,
@@ -16,21 +17,13 @@ import { environmentStore } from "./store.ts";
 
 export type EnvironmentService = ReturnType<typeof createEnvironmentService>;
 
-interface Dependencies {
+export interface EnvironmentParts extends Pick<PlatformServices, "changes"> {
   readonly events: EventRecorder;
-  readonly changes: TenantChanges;
 }
 
-export function createEnvironmentService({ events, changes }: Dependencies) {
-  /** Has all nodes read the environments of the tenant again. A key can belong to another environment from now on. */
-  async function invalidateCaches({ sql, tenantId, afterCommit }: Context): Promise<void> {
-    await changes.record(sql, tenantId);
-    afterCommit(() => changes.published(tenantId));
-  }
-
+export function createEnvironmentService({ events, changes }: EnvironmentParts) {
   async function getEnvironment({ sql, tenantId, principal }: Context, idOrKey: string): Promise<Environment> {
-    const environment = await environmentStore(sql).find(tenantId, idOrKey);
-    if (environment === undefined) throw notFound("environment");
+    const environment = requireFound(await environmentStore(sql).find(tenantId, idOrKey), "environment");
     requireEnvironmentAccess(principal, environment.key);
     return environment;
   }
@@ -48,7 +41,8 @@ export function createEnvironmentService({ events, changes }: Dependencies) {
     const store = environmentStore(sql);
     const changed = await store.update(tenantId, current.id, update, expectedVersion, new Date(nowMs));
     if (changed === undefined) throw updateRefusal(await store.find(tenantId, current.id), "environment");
-    await invalidateCaches(context);
+    // The key can belong to another environment from now on.
+    await changes.invalidate(context);
     return changed;
   }
 
@@ -67,7 +61,7 @@ export function createEnvironmentService({ events, changes }: Dependencies) {
       const [created] = await environmentStore(context.sql).insertMany([
         newEnvironment(context.tenantId, input, context.nowMs),
       ]);
-      await invalidateCaches(context);
+      await changes.invalidate(context);
       await events.record(context, "environment.created", created!.id, { key: input.key, mode: input.mode });
       return created!;
     },

@@ -47,15 +47,10 @@ interface Dependencies {
 
 /** Creates the access to members for sign-in and provisioning. */
 export function createMemberAccounts({ changes, events, credentials }: Dependencies) {
-  async function changed({ sql, tenantId, afterCommit }: EventContext): Promise<void> {
-    await changes.record(sql, tenantId);
-    afterCommit(() => changes.published(tenantId));
-  }
-
   async function change(context: EventContext, id: string, wanted: ProvisionedChange): Promise<Member | undefined> {
     const { sql, tenantId, nowMs } = context;
     const member = await memberStore(sql).provision(tenantId, id, wanted, new Date(nowMs));
-    if (member !== undefined) await changed(context);
+    if (member !== undefined) await changes.invalidate(context);
     return member;
   }
 
@@ -95,7 +90,7 @@ export function createMemberAccounts({ changes, events, credentials }: Dependenc
         status: person.isActive ? "active" : "suspended",
         ...newStamps(nowMs),
       });
-      await changed(context);
+      await changes.invalidate(context);
       await events.record(context, "member.invited", member.id, { roles: member.roles });
       return member;
     },
@@ -135,7 +130,7 @@ export function createMemberAccounts({ changes, events, credentials }: Dependenc
       const { sql, tenantId, nowMs } = context;
       const member = await memberStore(sql).signOut(tenantId, id, new Date(nowMs));
       if (member === undefined) return undefined;
-      await changed(context);
+      await changes.invalidate(context);
       const keyIds = await credentials.listKeys(sql, tenantId, subjectsOf(member));
       const sessions = await credentials.endSessions(context, id, keyIds, "signed_out");
       await events.record(context, "member.signed_out", id, { sessions });
@@ -155,7 +150,7 @@ export function createMemberAccounts({ changes, events, credentials }: Dependenc
     ): Promise<void> {
       if (entries.length === 0) return;
       const count = await memberStore(context.sql).setRolesOf(source, context.tenantId, entries);
-      if (count > 0) await changed(context);
+      if (count > 0) await changes.invalidate(context);
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { beyondCeiling, roleGrants, unknownRole } from "../../../platform/access/index.ts";
-import { notFound, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import { requireFound, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
@@ -29,11 +29,6 @@ export interface MemberUpdate extends MemberChange {
 export type MemberService = ReturnType<typeof createMemberService>;
 
 export function createMemberService({ changes, events, accounts }: MemberParts) {
-  async function changed(context: Context): Promise<void> {
-    await changes.record(context.sql, context.tenantId);
-    context.afterCommit(() => changes.published(context.tenantId));
-  }
-
   return {
     async inviteMember(context: Context, input: NewMember): Promise<Member> {
       const { sql, tenantId, principal, nowMs } = context;
@@ -54,15 +49,13 @@ export function createMemberService({ changes, events, accounts }: MemberParts) 
         ...newStamps(nowMs),
       });
       // The person may have called before and be cached as a non-member.
-      await changed(context);
+      await changes.invalidate(context);
       await events.record(context, "member.invited", member.id, { roles: member.roles });
       return member;
     },
 
     async getMember({ sql, tenantId }: Context, id: string): Promise<Member> {
-      const member = await memberStore(sql).find(tenantId, id);
-      if (member === undefined) throw notFound("member");
-      return member;
+      return requireFound(await memberStore(sql).find(tenantId, id), "member");
     },
 
     async updateMember(
@@ -75,15 +68,14 @@ export function createMemberService({ changes, events, accounts }: MemberParts) 
       requireKnownRoles("role_set.roles", update.roles ?? []);
       requireFutureExpiry(update.expiresAt, nowMs);
       const store = memberStore(sql);
-      const current = await store.lock(tenantId, id);
-      if (current === undefined) throw notFound("member");
+      const current = requireFound(await store.lock(tenantId, id), "member");
       if (isEmptyChange(update)) return unchangedRecord(current, expectedVersion, "member");
       const change = { ...update, status: update.status && nextStatus(current, update.status) };
       const grant = grantOf(current, change);
       if (grant !== undefined) requireWithinCeiling(context, grant);
       const member = await store.update(tenantId, id, change, expectedVersion, new Date(nowMs));
       if (member === undefined) throw updateRefusal(current, "member");
-      await changed(context);
+      await changes.invalidate(context);
       if (change.status === "suspended") await accounts.endAccess(context, member, context.principal.subject);
       await events.record(context, "member.updated", id, { fields: changedFields(update) });
       return member;
@@ -91,9 +83,11 @@ export function createMemberService({ changes, events, accounts }: MemberParts) 
 
     async removeMember(context: Context, id: string): Promise<Member> {
       const { sql, tenantId, nowMs } = context;
-      const removed = await memberStore(sql).update(tenantId, id, { status: "removed" }, undefined, new Date(nowMs));
-      if (removed === undefined) throw notFound("member");
-      await changed(context);
+      const removed = requireFound(
+        await memberStore(sql).update(tenantId, id, { status: "removed" }, undefined, new Date(nowMs)),
+        "member",
+      );
+      await changes.invalidate(context);
       await accounts.endAccess(context, removed, context.principal.subject);
       await events.record(context, "member.removed", id, {});
       return removed;

@@ -2,7 +2,7 @@ import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Keyring } from "../../../platform/crypto/index.ts";
-import { notFound, type Sql, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import { notFound, requireFound, type Sql, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { isUlid, ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
@@ -55,9 +55,7 @@ export function createSecretService({ events, keyring }: SecretParts) {
     },
 
     async getSecret({ sql, tenantId }: Context, id: string): Promise<Secret> {
-      const secret = await secretStore(sql).find(tenantId, id);
-      if (secret === undefined) throw notFound("secret");
-      return secret;
+      return requireFound(await secretStore(sql).find(tenantId, id), "secret");
     },
 
     async updateSecret(
@@ -81,8 +79,7 @@ export function createSecretService({ events, keyring }: SecretParts) {
     },
 
     async deleteSecret(context: Context, id: string): Promise<Secret> {
-      const secret = await secretStore(context.sql).remove(context.tenantId, id);
-      if (secret === undefined) throw notFound("secret");
+      const secret = requireFound(await secretStore(context.sql).remove(context.tenantId, id), "secret");
       await events.record(context, "secret.deleted", id, { name: secret.name });
       return secret;
     },

@@ -1,10 +1,11 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import { notFound, type Sql, type TenantChanges, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import { notFound, requireFound, type Sql, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { enqueueJobs } from "../../../platform/jobs/index.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
+import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { ApiKeys } from "../api-keys/index.ts";
 import type { Environments } from "../environments/index.ts";
@@ -19,8 +20,7 @@ import {
 import { purgeTenantKind } from "./jobs.ts";
 import { tenantStore } from "./store.ts";
 
-export interface TenantParts {
-  readonly changes: TenantChanges;
+export interface TenantParts extends Pick<PlatformServices, "changes"> {
   readonly events: EventRecorder;
   readonly apiKeys: ApiKeys;
   readonly environments: Environments;
@@ -57,11 +57,6 @@ export function createTenantService({ changes, events, apiKeys, environments, pu
     return tenantId as TenantId;
   }
 
-  async function changed(context: Context, tenantId: TenantId): Promise<void> {
-    await changes.record(context.sql, tenantId);
-    context.afterCommit(() => changes.published(tenantId));
-  }
-
   return {
     addTenant,
 
@@ -78,9 +73,7 @@ export function createTenantService({ changes, events, apiKeys, environments, pu
     },
 
     async getTenant(context: Context, tenantId: string): Promise<Tenant> {
-      const tenant = await tenantStore(context.sql).find(requireAccess(context, tenantId));
-      if (tenant === undefined) throw notFound("tenant");
-      return tenant;
+      return requireFound(await tenantStore(context.sql).find(requireAccess(context, tenantId)), "tenant");
     },
 
     async updateTenant(
@@ -105,7 +98,7 @@ export function createTenantService({ changes, events, apiKeys, environments, pu
         const current = await store.find(id);
         throw updateRefusal(current?.status === "deleted" ? undefined : current, "tenant");
       }
-      await changed(context, id);
+      await changes.invalidate(context, id);
       await events.record(context, "tenant.updated", id, { fields: changedFields(change) }, id);
       return tenant;
     },
@@ -126,7 +119,7 @@ export function createTenantService({ changes, events, apiKeys, environments, pu
         [{ tenantId: id, kind: purgeTenantKind, runAt, dedupeKey: "purge" }],
         context.nowMs,
       );
-      await changed(context, id);
+      await changes.invalidate(context, id);
       await events.record(context, "tenant.deleted", id, { purge_at: runAt.toISOString() }, id);
       return deleted;
     },

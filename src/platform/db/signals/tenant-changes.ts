@@ -2,8 +2,17 @@ import { createRepeatedTask } from "../../jobs/repeated-task.ts";
 import type { Database, Sql } from "../database.ts";
 import type { Signals } from "./signals.ts";
 
+/** The transaction that makes a change. */
+interface ChangeContext {
+  readonly sql: Sql;
+  readonly tenantId: string;
+  afterCommit(action: () => unknown): void;
+}
+
 /** Notifies every node of tenants whose configuration changed, so that snapshots are invalidated. */
 export interface TenantChanges {
+  /** Records a change in the transaction that makes it, and publishes it after the commit. */
+  invalidate(context: ChangeContext, tenantId?: string): Promise<void>;
   /** Records a change in the transaction that makes it. Call `published` after the commit. */
   record(sql: Sql, tenantId: string): Promise<void>;
   /** Invalidates snapshots on this node immediately and wakes the other nodes. */
@@ -45,17 +54,25 @@ export function createTenantChanges(db: Database, signals: Signals): TenantChang
     subscribe: ({ run }) => [signals.onWake(topic, run)],
   });
 
+  async function record(sql: Sql, tenantId: string): Promise<void> {
+    await sql`
+      insert into tenant_versions (tenant_id) values (${tenantId})
+      on conflict (tenant_id) do update
+      set version = tenant_versions.version + 1, changed_xid = pg_current_xact_id()`;
+  }
+
+  function published(tenantId: string): void {
+    for (const listener of listeners) listener(tenantId);
+    signals.wake(topic);
+  }
+
   return {
-    async record(sql, tenantId) {
-      await sql`
-        insert into tenant_versions (tenant_id) values (${tenantId})
-        on conflict (tenant_id) do update
-        set version = tenant_versions.version + 1, changed_xid = pg_current_xact_id()`;
+    async invalidate(context, tenantId = context.tenantId) {
+      await record(context.sql, tenantId);
+      context.afterCommit(() => published(tenantId));
     },
-    published(tenantId) {
-      for (const listener of listeners) listener(tenantId);
-      signals.wake(topic);
-    },
+    record,
+    published,
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { Context } from "../../../../chain/call.ts";
 import { fail } from "../../../../errors/index.ts";
-import { type Database, notFound } from "../../../../platform/db/index.ts";
+import { type Database, notFound, requireFound } from "../../../../platform/db/index.ts";
 import type { KeyedCall } from "../../../../platform/idempotency/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
@@ -64,8 +64,7 @@ export function createBroadcastService({
       const admission = { tenantId, quota: context.quotaOf(triggerQuota), count: 1, keyed };
       const accepted = await db.transaction((tx) =>
         writer.admitIn(tx, admission, async () => {
-          const topic = await topics.find(tx, tenantId, trigger.audience.name);
-          if (topic === undefined) throw notFound("topic");
+          const topic = requireFound(await topics.find(tx, tenantId, trigger.audience.name), "topic");
           const where = { tenantId, transactionId, topicKey: topic.key, cutoff: await topics.cutoff(tx) };
           const broadcast = newBroadcast(where, trigger, hash("sha256", text, "hex"), nowMs);
           const expiresAt = new Date(nowMs + longestRunMs(workflow?.steps ?? []) + payloadRetentionMs);
@@ -98,8 +97,7 @@ export function createBroadcastService({
     async cancelBroadcast(context: Context, transactionId: string): Promise<Broadcast> {
       const { sql, tenantId, principal, nowMs, afterCommit } = context;
       const store = cancellationStore(sql);
-      const broadcast = await store.lock(tenantId, transactionId);
-      if (broadcast === undefined) throw notFound("broadcast");
+      const broadcast = requireFound(await store.lock(tenantId, transactionId), "broadcast");
       const { status, workflowKey, topicKey, expanded } = broadcast;
       const action = cancellationOf(status, await store.hasWaiting(tenantId, transactionId));
       if (action === "nothing") return broadcast;

@@ -1,6 +1,6 @@
 import type { Context } from "../../../../chain/call.ts";
 import { fail } from "../../../../errors/index.ts";
-import { notFound } from "../../../../platform/db/index.ts";
+import { requireFound } from "../../../../platform/db/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { broadcastStore } from "../broadcasts/broadcast-store.ts";
 import type { BroadcastStatus } from "../domain/broadcast.ts";
@@ -49,8 +49,7 @@ export function createDeadLetterService({ events, wakeExpander, wakeDispatch }: 
     async redrive(context: Context, id: string, reason: string): Promise<DeadLetter> {
       const { sql, tenantId, nowMs, principal } = context;
       const store = deadLetterStore(sql);
-      const letter = await store.lock(tenantId, id);
-      if (letter === undefined) throw notFound("dead letter");
+      const letter = requireFound(await store.lock(tenantId, id), "dead letter");
       const refusal = redriveRefusal(letter, nowMs);
       if (refusal !== undefined) throw fail(refusal.code, { public: refusal.why });
       const redriven = await store.redrive(tenantId, id, { now: new Date(nowMs), by: principal.subject, reason });

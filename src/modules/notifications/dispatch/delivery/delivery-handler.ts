@@ -6,7 +6,7 @@ import type {
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { invalid } from "../../../../errors/index.ts";
-import { notFound } from "../../../../platform/db/index.ts";
+import { requireFound } from "../../../../platform/db/index.ts";
 import type { BroadcastService } from "../broadcasts/broadcast-service.ts";
 import { broadcastStore } from "../broadcasts/broadcast-store.ts";
 import type { DeadLetterService } from "../dead-letters/dead-letter-service.ts";
@@ -107,9 +107,7 @@ async function filterOf(
 }
 
 async function findDelivery({ sql, tenantId }: Context, id: string): Promise<Delivery> {
-  const delivery = await deliveryStore(sql).find(tenantId, id);
-  if (delivery === undefined) throw notFound("delivery");
-  return delivery;
+  return requireFound(await deliveryStore(sql).find(tenantId, id), "delivery");
 }
 
 const fromDelivery = (delivery: Delivery) => ({

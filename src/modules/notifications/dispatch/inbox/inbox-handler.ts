@@ -11,7 +11,7 @@ import {
 } from "../../../../../gen/service/api/inbox_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
-import { notFound } from "../../../../platform/db/index.ts";
+import { requireFound } from "../../../../platform/db/index.ts";
 import { optionalTime } from "../../../../platform/records/index.ts";
 import type { Subscribers } from "../../subscribers/index.ts";
 import { completeMark, requireMark } from "../domain/inbox-mark.ts";
@@ -31,8 +31,7 @@ const read = { read: true };
 /** The operations of InboxService. */
 export function inboxHandlers({ subscribers, feed, service }: Dependencies): Handlers<typeof InboxService> {
   async function owner({ sql, tenantId }: Context, subscriberId: string): Promise<string> {
-    const subscriber = await subscribers.find(sql, tenantId, subscriberId);
-    if (subscriber === undefined) throw notFound("subscriber");
+    const subscriber = requireFound(await subscribers.find(sql, tenantId, subscriberId), "subscriber");
     return subscriber.id;
   }
 

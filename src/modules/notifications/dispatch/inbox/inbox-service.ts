@@ -1,5 +1,5 @@
 import type { Context } from "../../../../chain/call.ts";
-import { notFound } from "../../../../platform/db/index.ts";
+import { requireFound } from "../../../../platform/db/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { InboxMark } from "../domain/inbox-mark.ts";
 import type { ObservationService } from "../observations/observation-service.ts";
@@ -50,9 +50,7 @@ export function createInboxService({ events, observations, wakeInbox, onInboxCha
     /** Sets the states of one message; throws NOT_FOUND if it does not exist. */
     async markMessage(context: Context, subscriberId: string, id: string, mark: InboxMark): Promise<InboxMessage> {
       await markMessages(context, subscriberId, [id], mark);
-      const message = await inboxStore(context.sql).find(context.tenantId, subscriberId, id);
-      if (message === undefined) throw notFound("message");
-      return message;
+      return requireFound(await inboxStore(context.sql).find(context.tenantId, subscriberId, id), "message");
     },
   };
 }

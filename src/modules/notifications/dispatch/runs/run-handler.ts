@@ -1,6 +1,6 @@
 import type { NotificationService } from "../../../../../gen/service/api/notification_pb.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
-import { notFound } from "../../../../platform/db/index.ts";
+import { requireFound } from "../../../../platform/db/index.ts";
 import type { StepOutcome } from "../domain/run.ts";
 import type { createCancellation } from "./cancellation.ts";
 import { type ListedRun, runStore } from "./run-store.ts";
@@ -19,8 +19,7 @@ export function runHandlers(
     },
 
     async getNotificationRun({ sql, tenantId }, { runId }) {
-      const run = await runStore(sql).find(tenantId, runId);
-      if (run === undefined) throw notFound("run");
+      const run = requireFound(await runStore(sql).find(tenantId, runId), "run");
       return { run: fromRun(run) };
     },
 

@@ -1,7 +1,7 @@
 import type { Context } from "../../../../chain/call.ts";
 import { fail } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { notFound, type Sql } from "../../../../platform/db/index.ts";
+import { requireFound, type Sql } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { isEmail } from "../../../../platform/validation/index.ts";
 import type { EventContext, EventRecorder } from "../../../operations/index.ts";
@@ -32,15 +32,12 @@ export function createSuppressionService(events: EventRecorder) {
     },
 
     async getSuppression({ sql, tenantId }: Context, id: string): Promise<Suppression> {
-      const suppression = await suppressionStore(sql).find(tenantId, id);
-      if (suppression === undefined) throw notFound("suppression");
-      return suppression;
+      return requireFound(await suppressionStore(sql).find(tenantId, id), "suppression");
     },
 
     async deleteSuppression(context: Context, id: string): Promise<Suppression> {
       const { sql, tenantId } = context;
-      const suppression = await suppressionStore(sql).remove(tenantId, id);
-      if (suppression === undefined) throw notFound("suppression");
+      const suppression = requireFound(await suppressionStore(sql).remove(tenantId, id), "suppression");
       await removed(context, suppression);
       return suppression;
     },

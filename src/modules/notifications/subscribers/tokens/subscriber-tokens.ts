@@ -3,7 +3,7 @@ import type { Handlers } from "../../../../chain/handlers.ts";
 import { fail } from "../../../../errors/index.ts";
 import type { Principal } from "../../../../platform/access/index.ts";
 import { createSigner } from "../../../../platform/crypto/index.ts";
-import { createSignalCache, notFound } from "../../../../platform/db/index.ts";
+import { createSignalCache, notFound, requireFound } from "../../../../platform/db/index.ts";
 import { isUlid, lowestUlid, ulid, ulidMs } from "../../../../platform/ids/ulid.ts";
 import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
@@ -63,8 +63,7 @@ export function createSubscriberTokens({ cacheLoadDb, signals, clock, events, se
     handlers: {
       async createSubscriberToken(context, { subscriberId, ttlS = defaultTtlS }) {
         const { sql, tenantId, nowMs } = context;
-        const state = await tokenStore(sql).find(tenantId, subscriberId);
-        if (state === undefined) throw notFound("subscriber");
+        const state = requireFound(await tokenStore(sql).find(tenantId, subscriberId), "subscriber");
         if (!state.active) {
           throw fail("FAILED_PRECONDITION", { public: "The subscriber was deleted. Create it again first." });
         }
@@ -90,8 +89,10 @@ export function createSubscriberTokens({ cacheLoadDb, signals, clock, events, se
         const { sql, tenantId, nowMs } = context;
         if (!isUlid(tokenId) || ulidMs(tokenId) > nowMs + skewMsMax) throw notFound("subscriber token");
         const lowestId = lowestUlid(nowMs - lifeMsMax - skewMsMax);
-        const count = await tokenStore(sql).revoke(tenantId, subscriberId, tokenId, lowestId);
-        if (count === undefined) throw notFound("subscriber");
+        const count = requireFound(
+          await tokenStore(sql).revoke(tenantId, subscriberId, tokenId, lowestId),
+          "subscriber",
+        );
         if (count > revokedMax) {
           const reason = `At most ${revokedMax} tokens of a subscriber can be revoked one by one. Revoke all of them.`;
           throw fail("FAILED_PRECONDITION", { public: reason });
