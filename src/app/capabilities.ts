@@ -15,13 +15,8 @@ interface Dependencies {
 type Posture = Awaited<ReturnType<CapabilitySource["mode"]>>;
 const active: Posture = { mode: "active" };
 
-/** A capability as the table below describes it. */
-interface Description {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  /** The services whose operations belong to it, without their package. */
-  readonly services: readonly string[];
+/** The properties that only some capabilities have. */
+interface Details {
   readonly settings?: readonly SettingKey[];
   /** Requirements besides the database. */
   readonly dependencies?: readonly string[];
@@ -35,13 +30,7 @@ interface Description {
  */
 export function createCapabilitySources(dependencies: Dependencies): CapabilitySource[] {
   const hidden = new Set(dependencies.config["discovery.hidden_capabilities"]);
-  const sources = describeCapabilities(dependencies).map(
-    ({ services, settings = [], dependencies = [], mode = () => active, ...rest }) => ({
-      ...{ ...rest, settings, mode, hidden: hidden.delete(rest.id) },
-      dependencies: services.length === 0 ? dependencies : ["database", ...dependencies],
-      services: services.map((service) => `service.api.${service}`),
-    }),
-  );
+  const sources = describeCapabilities(dependencies).map((source) => ({ ...source, hidden: hidden.delete(source.id) }));
   if (hidden.size > 0) {
     const known = sources.map(({ id }) => id).join(", ");
     const unknown = [...hidden].map((id) => `discovery.hidden_capabilities: ${id} is unknown: use ids of ${known}`);
@@ -50,7 +39,7 @@ export function createCapabilitySources(dependencies: Dependencies): CapabilityS
   return sources;
 }
 
-function describeCapabilities({ config, keyring, isCacheReachable, areTracesLost }: Dependencies): Description[] {
+function describeCapabilities({ config, keyring, isCacheReachable, areTracesLost }: Dependencies) {
   const whenSet = (key: BooleanSetting, mode: () => Posture | Promise<Posture> = () => active) => ({
     settings: [key],
     mode: () => (config[key] ? mode() : ({ mode: "disabled", reason: `${key} is false` } as const)),
@@ -60,131 +49,77 @@ function describeCapabilities({ config, keyring, isCacheReachable, areTracesLost
     dependencies: ["master_key"],
     mode: () =>
       keyring === undefined ? ({ mode: "unwired", reason: "connector.encryption_key is not set" } as const) : active,
-  } satisfies Partial<Description>;
+  } satisfies Details;
   return [
-    {
-      id: "tenants",
-      name: "Tenants",
-      description: "Tenants with daily quotas.",
-      services: ["TenantService"],
-    },
-    {
-      id: "environments",
-      name: "Environments",
-      description: "A tenant's environments.",
-      services: ["EnvironmentService"],
-    },
-    {
-      id: "members",
-      name: "Members",
-      description: "A tenant's members and their roles.",
-      services: ["MemberService"],
-    },
-    {
-      id: "api_keys",
-      name: "API keys",
-      description: "API keys for programs.",
-      services: ["ApiKeyService"],
-      ...whenSet("auth.api_key_enabled"),
-    },
-    {
-      id: "sessions",
-      name: "Browser sessions",
-      description: "Sign-in of people with links and identity providers.",
-      services: ["BrowserSessionService", "SsoService"],
-    },
-    {
-      id: "oidc",
-      name: "OpenID Connect",
-      description: "Authentication with tokens of an OpenID Connect issuer.",
-      services: [],
+    capability("tenants", "Tenants", "Tenants with daily quotas.", ["TenantService"]),
+    capability("environments", "Environments", "A tenant's environments.", ["EnvironmentService"]),
+    capability("members", "Members", "A tenant's members and their roles.", ["MemberService"]),
+    capability("api_keys", "API keys", "API keys for programs.", ["ApiKeyService"], whenSet("auth.api_key_enabled")),
+    capability("sessions", "Browser sessions", "Sign-in of people with links and identity providers.", [
+      "BrowserSessionService",
+      "SsoService",
+    ]),
+    capability("oidc", "OpenID Connect", "Authentication with tokens of an OpenID Connect issuer.", [], {
       settings: ["api.oidc_issuer", "api.oidc_audience"],
       dependencies: ["oidc_issuer"],
       mode: () => issuerPosture(config["api.oidc_issuer"]),
-    },
-    {
-      id: "saml",
-      name: "SAML",
-      description: "Sign-in of people with SAML identity providers.",
-      services: [],
-      ...whenSet("identity.saml.enabled"),
-    },
-    {
-      id: "scim",
-      name: "SCIM",
-      description: "Provisioning of members and groups with SCIM 2.0.",
-      services: [],
-      ...whenSet("identity.scim.enabled"),
-    },
-    {
-      id: "secrets",
-      name: "Secrets",
-      description: "Write-only values that the service uses on the tenant's behalf.",
-      services: ["SecretService"],
-      ...withMasterKey,
-    },
-    {
-      id: "dynamic_config",
-      name: "Dynamic configuration",
-      description: "Settings that a tenant may change.",
-      services: ["ConfigService"],
-      ...whenSet("dynamic_config.enabled"),
-    },
-    {
-      id: "pools",
-      name: "Pools",
-      description: "Pools of recipients, with routing strategies, rules and versions.",
-      services: ["PoolService", "RecipientService", "RuleService", "PoolVersionService"],
-    },
-    {
-      id: "routing",
-      name: "Routing",
-      description: "Routing decisions and their outcomes.",
-      services: ["RoutingService", "OutcomeService"],
+    }),
+    capability("saml", "SAML", "Sign-in of people with SAML identity providers.", [], whenSet("identity.saml.enabled")),
+    capability(
+      "scim",
+      "SCIM",
+      "Provisioning of members and groups with SCIM 2.0.",
+      [],
+      whenSet("identity.scim.enabled"),
+    ),
+    capability(
+      "secrets",
+      "Secrets",
+      "Write-only values that the service uses on the tenant's behalf.",
+      ["SecretService"],
+      withMasterKey,
+    ),
+    capability(
+      "dynamic_config",
+      "Dynamic configuration",
+      "Settings that a tenant may change.",
+      ["ConfigService"],
+      whenSet("dynamic_config.enabled"),
+    ),
+    capability("pools", "Pools", "Pools of recipients, with routing strategies, rules and versions.", [
+      "PoolService",
+      "RecipientService",
+      "RuleService",
+      "PoolVersionService",
+    ]),
+    capability("routing", "Routing", "Routing decisions and their outcomes.", ["RoutingService", "OutcomeService"], {
       settings: ["routing.retention_days"],
-    },
-    {
-      id: "queues",
-      name: "Queues",
-      description: "Work queues with leases, pauses and bulk operations.",
-      services: ["QueueService", "WorkService", "BulkOperationService"],
-      settings: ["routing.retention_days"],
-    },
-    {
-      id: "admission",
-      name: "Admission control",
-      description: "Singleton, debounce, throttle and concurrency limits.",
-      services: ["AdmissionService"],
-    },
-    {
-      id: "dead_letters",
-      name: "Dead letters",
-      description: "Items that failed for good, to retry, quarantine or purge.",
-      services: ["DeadLetterService"],
-    },
-    {
-      id: "reservations",
-      name: "Reservations",
-      description: "Offers that a recipient accepts or declines in time.",
-      services: ["OfferService"],
-    },
-    {
-      id: "schedules",
-      name: "Schedules",
-      description: "Items at the times of cron expressions.",
-      services: ["ScheduleService"],
-    },
-    {
-      id: "anomalies",
-      name: "Anomalies",
-      description: "Anomalies detected in pools.",
-      services: ["AnomalyService"],
-    },
-    {
-      id: "notifications",
-      name: "Notifications",
-      description: "Messages on five channels, to a subscriber or a topic.",
-      services: [
+    }),
+    capability(
+      "queues",
+      "Queues",
+      "Work queues with leases, pauses and bulk operations.",
+      ["QueueService", "WorkService", "BulkOperationService"],
+      {
+        settings: ["routing.retention_days"],
+      },
+    ),
+    capability("admission", "Admission control", "Singleton, debounce, throttle and concurrency limits.", [
+      "AdmissionService",
+    ]),
+    capability("dead_letters", "Dead letters", "Items that failed for good, to retry, quarantine or purge.", [
+      "DeadLetterService",
+    ]),
+    capability("reservations", "Reservations", "Offers that a recipient accepts or declines in time.", [
+      "OfferService",
+    ]),
+    capability("schedules", "Schedules", "Items at the times of cron expressions.", ["ScheduleService"]),
+    capability("anomalies", "Anomalies", "Anomalies detected in pools.", ["AnomalyService"]),
+    capability(
+      "notifications",
+      "Notifications",
+      "Messages on five channels, to a subscriber or a topic.",
+      [
         "NotificationService",
         "NotificationWorkflowService",
         "IntegrationService",
@@ -192,26 +127,25 @@ function describeCapabilities({ config, keyring, isCacheReachable, areTracesLost
         "InboxService",
         "OutboxService",
       ],
-      settings: ["notification.dispatch.enabled", "notification.dispatch.queue", "notification.outbox.enabled"],
-      mode: () => notificationPosture(config),
-    },
-    {
-      id: "layouts",
-      name: "Layouts",
-      description: "Envelopes and dependencies that templates of notifications share.",
-      services: ["LayoutService", "PartialService"],
-    },
-    {
-      id: "subscribers",
-      name: "Subscribers",
-      description: "Recipients of notifications, their addresses, topics and tokens.",
-      services: ["SubscriberService", "SubscriberTokenService", "TopicService"],
-    },
-    {
-      id: "workflows",
-      name: "Workflows",
-      description: "Durable processes of many steps, with waits, approvals, workers and retries.",
-      services: [
+      {
+        settings: ["notification.dispatch.enabled", "notification.dispatch.queue", "notification.outbox.enabled"],
+        mode: () => notificationPosture(config),
+      },
+    ),
+    capability("layouts", "Layouts", "Envelopes and dependencies that templates of notifications share.", [
+      "LayoutService",
+      "PartialService",
+    ]),
+    capability("subscribers", "Subscribers", "Recipients of notifications, their addresses, topics and tokens.", [
+      "SubscriberService",
+      "SubscriberTokenService",
+      "TopicService",
+    ]),
+    capability(
+      "workflows",
+      "Workflows",
+      "Durable processes of many steps, with waits, approvals, workers and retries.",
+      [
         "WorkflowDefinitionService",
         "WorkflowRunService",
         "WorkflowTaskService",
@@ -219,167 +153,138 @@ function describeCapabilities({ config, keyring, isCacheReachable, areTracesLost
         "WorkflowDeadLetterService",
         "WorkflowTriggerService",
       ],
-      settings: ["workflow.retention_days"],
-    },
-    {
-      id: "workflow_streams",
-      name: "Workflow data streams",
-      description: "Ordered records of runs, and large objects.",
-      services: ["WorkflowStreamService", "WorkflowObjectService"],
-      settings: ["objects.backend"],
-      dependencies: ["objects"],
-    },
-    {
-      id: "connectors",
-      name: "Connectors",
-      description: "Providers with their actions and triggers, and manifests of your own.",
-      services: ["ConnectorCatalogService", "ConnectorManifestService"],
-    },
-    {
-      id: "connector_actions",
-      name: "Connector actions",
-      description: "Calls of other systems on behalf of connected accounts.",
-      services: ["ConnectorActionService"],
-      settings: ["connector.execution_retention_days"],
-    },
-    {
-      id: "connector_triggers",
-      name: "Connector triggers",
-      description: "Workflow runs and routed items for what happens in connected accounts.",
-      services: ["TriggerSubscriptionService"],
-      settings: ["connector.trigger_event_retention_days", "api.public_url"],
-    },
-    {
-      id: "connections",
-      name: "Connections",
-      description: "Credentials for external services, and the pages that collect them.",
-      services: ["ConnectionService", "ConnectSessionService", "ProviderConfigService"],
-      ...withMasterKey,
-    },
-    {
-      id: "marketplace",
-      name: "Marketplace",
-      description: "Signed packs of workflows, notifications, rules and connectors.",
-      services: ["MarketplaceService"],
-    },
-    {
-      id: "experiments",
-      name: "Experiments",
-      description: "Sticky variants with scores and always-valid results.",
-      services: ["ExperimentService"],
-      settings: ["experiment.retention_days"],
-    },
-    {
-      id: "promotions",
-      name: "Promotions",
-      description: "Governed activation of versions, with canaries, approvals and rollback.",
-      services: ["PromotionService"],
-    },
-    {
-      id: "rollout_evidence",
-      name: "Rollout evidence",
-      description: "Signed receipts of checks, and the gates that promotions depend on.",
-      services: ["RolloutEvidenceService"],
-      ...withMasterKey,
-    },
-    {
-      id: "conformance",
-      name: "Runtime conformance",
-      description: "Suites that check the guarantees of this instance.",
-      services: ["ConformanceService"],
-      settings: ["conformance.run_timeout_s", "conformance.max_open_runs_per_tenant", "conformance.max_running_runs"],
-    },
-    {
-      id: "billing",
-      name: "Billing",
-      description: "Plans, subscriptions, meters, usage and invoices as records.",
-      services: ["PlanService", "BillingSubscriptionService", "MeterService", "InvoiceService"],
-    },
-    {
-      id: "entitlements",
-      name: "Entitlements",
-      description: "What tenants may use, checked on every call.",
-      services: ["EntitlementService"],
+      {
+        settings: ["workflow.retention_days"],
+      },
+    ),
+    capability(
+      "workflow_streams",
+      "Workflow data streams",
+      "Ordered records of runs, and large objects.",
+      ["WorkflowStreamService", "WorkflowObjectService"],
+      {
+        settings: ["objects.backend"],
+        dependencies: ["objects"],
+      },
+    ),
+    capability("connectors", "Connectors", "Providers with their actions and triggers, and manifests of your own.", [
+      "ConnectorCatalogService",
+      "ConnectorManifestService",
+    ]),
+    capability(
+      "connector_actions",
+      "Connector actions",
+      "Calls of other systems on behalf of connected accounts.",
+      ["ConnectorActionService"],
+      {
+        settings: ["connector.execution_retention_days"],
+      },
+    ),
+    capability(
+      "connector_triggers",
+      "Connector triggers",
+      "Workflow runs and routed items for what happens in connected accounts.",
+      ["TriggerSubscriptionService"],
+      {
+        settings: ["connector.trigger_event_retention_days", "api.public_url"],
+      },
+    ),
+    capability(
+      "connections",
+      "Connections",
+      "Credentials for external services, and the pages that collect them.",
+      ["ConnectionService", "ConnectSessionService", "ProviderConfigService"],
+      withMasterKey,
+    ),
+    capability("marketplace", "Marketplace", "Signed packs of workflows, notifications, rules and connectors.", [
+      "MarketplaceService",
+    ]),
+    capability(
+      "experiments",
+      "Experiments",
+      "Sticky variants with scores and always-valid results.",
+      ["ExperimentService"],
+      {
+        settings: ["experiment.retention_days"],
+      },
+    ),
+    capability("promotions", "Promotions", "Governed activation of versions, with canaries, approvals and rollback.", [
+      "PromotionService",
+    ]),
+    capability(
+      "rollout_evidence",
+      "Rollout evidence",
+      "Signed receipts of checks, and the gates that promotions depend on.",
+      ["RolloutEvidenceService"],
+      withMasterKey,
+    ),
+    capability(
+      "conformance",
+      "Runtime conformance",
+      "Suites that check the guarantees of this instance.",
+      ["ConformanceService"],
+      {
+        settings: ["conformance.run_timeout_s", "conformance.max_open_runs_per_tenant", "conformance.max_running_runs"],
+      },
+    ),
+    capability("billing", "Billing", "Plans, subscriptions, meters, usage and invoices as records.", [
+      "PlanService",
+      "BillingSubscriptionService",
+      "MeterService",
+      "InvoiceService",
+    ]),
+    capability("entitlements", "Entitlements", "What tenants may use, checked on every call.", ["EntitlementService"], {
       settings: ["entitlement.enforcement", "entitlement.grace_unprovisioned"],
       mode: () => entitlementPosture(config),
-    },
-    {
-      id: "events",
-      name: "Event log",
-      description: "The tenant's event log, to list and to stream.",
-      services: ["EventService"],
-    },
-    {
-      id: "webhooks",
-      name: "Webhooks",
-      description: "Events delivered to HTTP endpoints, signed and retried.",
-      services: ["WebhookService"],
+    }),
+    capability("events", "Event log", "The tenant's event log, to list and to stream.", ["EventService"]),
+    capability("webhooks", "Webhooks", "Events delivered to HTTP endpoints, signed and retried.", ["WebhookService"], {
       ...withMasterKey,
       settings: ["egress.mode", "egress.allowed_domains", "egress.allowed_ip_nets", "webhooks.retention_days"],
-    },
-    {
-      id: "discovery",
-      name: "Discovery",
-      description: "The services and capabilities of this instance.",
-      services: ["DiscoveryService"],
+    }),
+    capability("discovery", "Discovery", "The services and capabilities of this instance.", ["DiscoveryService"], {
       settings: ["discovery.hidden_capabilities"],
-    },
-    {
-      id: "health",
-      name: "Operational health",
-      description: "A verdict about each environment, with reasons and runbooks.",
-      services: ["OperationalHealthService"],
-    },
-    {
-      id: "explanations",
-      name: "Explanations",
-      description: "What happened to a record, why, and what it waits for.",
-      services: ["ExplainService"],
-    },
-    {
-      id: "analytics",
-      name: "Analytics",
-      description: "The metrics of a tenant over time.",
-      services: ["AnalyticsService"],
+    }),
+    capability("health", "Operational health", "A verdict about each environment, with reasons and runbooks.", [
+      "OperationalHealthService",
+    ]),
+    capability("explanations", "Explanations", "What happened to a record, why, and what it waits for.", [
+      "ExplainService",
+    ]),
+    capability("analytics", "Analytics", "The metrics of a tenant over time.", ["AnalyticsService"], {
       ...whenSet("analytics.enabled", () => prometheusPosture(config)),
       settings: ["analytics.enabled", "analytics.prometheus_url", "analytics.allow_unscoped_metrics"],
       dependencies: ["prometheus"],
-    },
-    {
-      id: "mcp",
-      name: "Model Context Protocol",
-      description: "Operations as tools for language models.",
-      services: [],
+    }),
+    capability("mcp", "Model Context Protocol", "Operations as tools for language models.", [], {
       ...whenSet("mcp.enabled"),
       settings: ["mcp.enabled", "mcp.path", "mcp.oauth_scopes"],
-    },
-    {
-      id: "rate_limits",
-      name: "Rate limits",
-      description: "Token buckets for the instance and for each tenant.",
-      services: [],
+    }),
+    capability("rate_limits", "Rate limits", "Token buckets for the instance and for each tenant.", [], {
       settings: ["ratelimit.global_rps", "ratelimit.tenant_rps", "cache.backend"],
       dependencies: ["cache"],
       mode: () => rateLimitPosture(config, isCacheReachable),
-    },
-    {
-      id: "audit",
-      name: "Audit log",
-      description: "A hash-chained record of every change and denied call.",
-      services: [],
+    }),
+    capability("audit", "Audit log", "A hash-chained record of every change and denied call.", [], {
       settings: ["audit.sink", "audit.hash_chain", "audit.redact_pii"],
       mode: () => auditPosture(config),
-    },
-    {
-      id: "traces",
-      name: "Traces",
-      description: "OpenTelemetry traces.",
-      services: [],
+    }),
+    capability("traces", "Traces", "OpenTelemetry traces.", [], {
       settings: ["telemetry.otlp_endpoint"],
       dependencies: ["otlp_collector"],
       mode: () => tracePosture(config, areTracesLost),
-    },
+    }),
   ];
+}
+
+/** Describes a capability by the services, without their package, whose operations belong to it. */
+function capability(id: string, name: string, description: string, services: readonly string[], details: Details = {}) {
+  const { settings = [], dependencies = [], mode = () => active } = details;
+  return {
+    ...{ id, name, description, settings, mode },
+    dependencies: services.length === 0 ? dependencies : ["database", ...dependencies],
+    services: services.map((service) => `service.api.${service}`),
+  };
 }
 
 /** The settings that switch a capability. */
