@@ -5,7 +5,6 @@ import type { Plane } from "../chain/call.ts";
 import { type Config, ConfigError, isLoopback } from "../config/index.ts";
 import type { Operation } from "../definitions/index.ts";
 import { createCallbacks } from "../gateway/callbacks/callbacks.ts";
-import { createConnectorCallbacks } from "../gateway/callbacks/connector-callbacks.ts";
 import { createClientAddressReader } from "../gateway/client-address.ts";
 import { createDocs, type Docs } from "../gateway/docs/index.ts";
 import { createEdge, type Edge, type PathHandler } from "../gateway/edge.ts";
@@ -150,7 +149,7 @@ function planeEdge(
   ];
   if (plane === "external") {
     if (config["mcp.enabled"]) handlers.push(mcpHandler(dependencies, baseUrl, errorsUrl));
-    handlers.push(createCallbacks({ receive: node.notifications.receive, baseUrl }));
+    handlers.push(createCallbacks("notifications", { receive: node.notifications.receive, baseUrl }));
     handlers.push(createConnectPageHandler({ handle: node.connectors.connectPages.handle }));
     handlers.push(createSignInPageHandler({ handle: node.identity.pages.handle }));
     handlers.push(
@@ -162,7 +161,7 @@ function planeEdge(
     handlers.push(createConsoleHandler({ findWorkspace: (cookie) => findWorkspace(node, cookie) }));
     const { scim } = node.identity;
     if (scim !== undefined) handlers.push(createScimEndpoint({ ...scim, invoke }));
-    handlers.push(createConnectorCallbacks({ receive: node.connectors.receiveWebhook, baseUrl }));
+    handlers.push(createCallbacks("connectors", { receive: node.connectors.receiveWebhook, baseUrl }));
   }
   return createEdge({
     ...edgeOptions(dependencies),

@@ -9,7 +9,7 @@ import { createEdge } from "../edge.ts";
 import { createRestHandler } from "../rest/index.ts";
 import { createCallbacks } from "./callbacks.ts";
 
-type Options = Parameters<typeof createCallbacks>[0];
+type Options = Parameters<typeof createCallbacks>[1];
 
 const tenant = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const pathOf = (integration: number) => `/callbacks/notifications/${tenant}/${String(integration).padStart(26, "0")}`;
@@ -24,7 +24,7 @@ async function serve(receive: Options["receive"], more: Partial<Options> = {}) {
     bodyBytesMax: 4 * 1024 * 1024,
     bodyTimeoutMs: 500,
     stopping: new AbortController().signal,
-    handlers: [createCallbacks({ receive, baseUrl: () => "https://switchyard.example", ...more })],
+    handlers: [createCallbacks("notifications", { receive, baseUrl: () => "https://switchyard.example", ...more })],
     rest: createRestHandler({ operations: [], invoke: () => Promise.reject(), errorsUrl: () => "/errors" }),
     onError: assert.ifError,
   });
