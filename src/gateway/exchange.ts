@@ -108,6 +108,13 @@ export function writeHead(exchange: Exchange, status: number, headers: Record<st
   return (exchange.response as ServerResponse).writeHead(status, all);
 }
 
+/** Writes a short text, without it for a HEAD request. */
+export function writeText(exchange: Exchange, status: number, headers: Readonly<Record<string, string>>, text: string) {
+  const body = Buffer.from(text);
+  writeHead(exchange, status, { ...headers, "content-length": String(body.length) });
+  exchange.response.end(exchange.request.method === "HEAD" ? "" : body);
+}
+
 /** Whether the caller has disconnected, so that nothing can be read or written. */
 export function isDisconnected({ response }: Exchange): boolean {
   // HTTP/2's response does not expose this itself.

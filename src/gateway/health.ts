@@ -1,6 +1,6 @@
 import { fail } from "../errors/index.ts";
 import type { PathHandler } from "./edge.ts";
-import { type Exchange, writeHead } from "./exchange.ts";
+import { type Exchange, writeText } from "./exchange.ts";
 import { sendShared } from "./shared-document.ts";
 
 /** The health of one dependency of the instance. */
@@ -97,11 +97,6 @@ async function runCheck(check: HealthCheck): Promise<ComponentHealth> {
 }
 
 function sendJson(exchange: Exchange, status: number, report: object): void {
-  const body = JSON.stringify(report);
-  writeHead(exchange, status, {
-    "content-type": "application/json",
-    "content-length": String(Buffer.byteLength(body)),
-    "cache-control": "no-store",
-  });
-  exchange.response.end(exchange.request.method === "HEAD" ? "" : body);
+  const headers = { "content-type": "application/json", "cache-control": "no-store" };
+  writeText(exchange, status, headers, JSON.stringify(report));
 }

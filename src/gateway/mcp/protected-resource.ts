@@ -1,6 +1,6 @@
 import type { Failure } from "../../errors/index.ts";
 import type { PathHandler } from "../edge.ts";
-import { writeHead } from "../exchange.ts";
+import { writeText } from "../exchange.ts";
 import { requireRead } from "../health.ts";
 
 interface Options {
@@ -44,12 +44,8 @@ export function createProtectedResource({ path, baseUrl, issuer, oauthScopes }: 
         bearer_methods_supported: ["header"],
         resource_name: "Switchyard",
       });
-      writeHead(exchange, 200, {
-        "content-type": "application/json",
-        "content-length": String(Buffer.byteLength(body)),
-        "cache-control": "public, max-age=300",
-      });
-      exchange.response.end(exchange.request.method === "HEAD" ? "" : body);
+      const headers = { "content-type": "application/json", "cache-control": "public, max-age=300" };
+      writeText(exchange, 200, headers, body);
       return true;
     },
     extendChallenge(challenge) {

@@ -1,9 +1,9 @@
-import { fail, invalid } from "../../errors/index.ts";
+import { fail } from "../../errors/index.ts";
 import { type Clock, systemClock } from "../../platform/clock/clock.ts";
-import { parseForm } from "../../platform/text/index.ts";
 import { createCallbackGuard } from "../callbacks/callback-guard.ts";
 import type { PathHandler } from "../edge.ts";
-import { type Exchange, headerOf, readBody, writeHead } from "../exchange.ts";
+import { type Exchange, headerOf, writeText } from "../exchange.ts";
+import { readForm } from "./page-form.ts";
 
 /** The page that a request addresses, by its method and path. */
 type Target =
@@ -29,7 +29,6 @@ interface Options {
 
 const sessionPattern = /^\/connect\/([0-7][0-9A-HJKMNP-TV-Z]{25})(?:\/(open|submit|cancel))?$/;
 const callbackPattern = /^\/connect\/callback\/([0-7][0-9A-HJKMNP-TV-Z]{25})$/;
-const formBytesMax = 256 * 1024;
 /** Some requests wait for a provider. */
 const runningMax = 128;
 
@@ -51,7 +50,7 @@ export function createConnectPageHandler({ handle, clock = systemClock }: Option
 
   async function serve(exchange: Exchange, target: Target): Promise<true> {
     const { request } = exchange;
-    const form = request.method === "POST" ? await formOf(exchange) : new URLSearchParams();
+    const form = await readForm(exchange);
     const query = new URLSearchParams(exchange.query);
     const id = target.kind === "callback" ? target.configId : target.sessionId;
     const source = { address: exchange.clientAddress, target: id };
@@ -62,9 +61,7 @@ export function createConnectPageHandler({ handle, clock = systemClock }: Option
     if (limited !== undefined) throw limited;
     // The content security policy names the pages that may embed this one; the older header cannot.
     if (response.isEmbeddable) delete exchange.headers["x-frame-options"];
-    const body = Buffer.from(response.body);
-    writeHead(exchange, response.status, { ...response.headers, "content-length": String(body.length) });
-    exchange.response.end(request.method === "HEAD" ? "" : body);
+    writeText(exchange, response.status, response.headers, response.body);
     return true;
   }
 }
@@ -86,15 +83,4 @@ function requireMethod({ request }: Exchange, { kind }: Target): void {
     public: `This path accepts only ${names}.`,
     headers: { allow: allowed.join(", ") },
   });
-}
-
-async function formOf(exchange: Exchange): Promise<URLSearchParams> {
-  const type = headerOf(exchange.request, "content-type") ?? "";
-  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) {
-    throw invalid("Content-Type", "content_type", "must be application/x-www-form-urlencoded");
-  }
-  const body = await readBody({ ...exchange, bodyBytesMax: Math.min(exchange.bodyBytesMax, formBytesMax) });
-  const members = parseForm(body.toString("utf8"));
-  if (members === undefined) throw invalid("body", "max_items", "must not have so many members");
-  return new URLSearchParams(members);
 }

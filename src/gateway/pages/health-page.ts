@@ -13,7 +13,7 @@ import type { Operation } from "../../definitions/index.ts";
 import { Failure, fail } from "../../errors/index.ts";
 import type { TenantId } from "../../platform/access/index.ts";
 import type { PathHandler } from "../edge.ts";
-import { createCall, type Exchange, headerOf, writeHead } from "../exchange.ts";
+import { createCall, type Exchange, headerOf, writeHead, writeText } from "../exchange.ts";
 import { requireRead } from "../health.ts";
 import { consolePolicy } from "./console-policy.ts";
 
@@ -75,7 +75,7 @@ export function createHealthPageHandler({ operations, invoke, readWorkspace, pag
           create(ListOperationalHealthScopesRequestSchema, { pageSize: scopesMax }),
         ),
       );
-      send(exchange, 200, page.render({ report: report!, scopes, workspace: workspace!.name }));
+      writeText(exchange, 200, headers, page.render({ report: report!, scopes, workspace: workspace!.name }));
     } catch (error) {
       const failure = error instanceof Failure ? error : fail("INTERNAL", { cause: error });
       refuse(exchange, tenant, failure, workspace !== undefined);
@@ -91,13 +91,7 @@ export function createHealthPageHandler({ operations, invoke, readWorkspace, pag
       return;
     }
     const text = page.renderRefusal("This page cannot be shown", failure.message, isOwnWorkspace);
-    send(exchange, failure.entry.http, text);
-  }
-
-  function send(exchange: Exchange, status: number, text: string): void {
-    const body = Buffer.from(text);
-    writeHead(exchange, status, { ...headers, "content-length": String(body.length) });
-    exchange.response.end(exchange.request.method === "HEAD" ? "" : body);
+    writeText(exchange, failure.entry.http, headers, text);
   }
 
   return (exchange) => {

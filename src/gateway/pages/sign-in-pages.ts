@@ -1,9 +1,9 @@
-import { fail, invalid } from "../../errors/index.ts";
+import { fail } from "../../errors/index.ts";
 import { type Clock, systemClock } from "../../platform/clock/clock.ts";
-import { parseForm } from "../../platform/text/index.ts";
 import { createCallbackGuard } from "../callbacks/callback-guard.ts";
 import type { PathHandler } from "../edge.ts";
-import { type Exchange, headerOf, readBody, writeHead } from "../exchange.ts";
+import { type Exchange, headerOf, writeText } from "../exchange.ts";
+import { readForm } from "./page-form.ts";
 
 interface Options {
   /** Serves a page; undefined if there is none. A refused request counts against its address and connection. */
@@ -29,8 +29,6 @@ interface Options {
 
 const prefix = "/auth/";
 const connectionId = /(?<=\/)[0-7][0-9A-HJKMNP-TV-Z]{25}(?=\/|$)/;
-/** A SAML response with a large number of groups is the largest form. */
-const formBytesMax = 256 * 1024;
 /** Some requests wait for an identity provider. */
 const runningMax = 128;
 
@@ -57,7 +55,7 @@ export function createSignInPageHandler({ handle, clock = systemClock }: Options
 
   async function serve(exchange: Exchange, method: "GET" | "POST"): Promise<boolean> {
     const { path, query, request, clientAddress: address } = exchange;
-    const form = method === "POST" ? await formOf(exchange) : new URLSearchParams();
+    const form = await readForm(exchange);
     const source = { address, target: connectionId.exec(path)?.[0] ?? "" };
     const response = await guard.run(source, () =>
       handle({
@@ -75,20 +73,7 @@ export function createSignInPageHandler({ handle, clock = systemClock }: Options
     if (response === undefined) return false;
     const limited = response.isRefused ? guard.countRefusal(source) : undefined;
     if (limited !== undefined) throw limited;
-    const body = Buffer.from(response.body);
-    writeHead(exchange, response.status, { ...response.headers, "content-length": String(body.length) });
-    exchange.response.end(request.method === "HEAD" ? "" : body);
+    writeText(exchange, response.status, response.headers, response.body);
     return true;
   }
-}
-
-async function formOf(exchange: Exchange): Promise<URLSearchParams> {
-  const type = headerOf(exchange.request, "content-type") ?? "";
-  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) {
-    throw invalid("Content-Type", "content_type", "must be application/x-www-form-urlencoded");
-  }
-  const body = await readBody({ ...exchange, bodyBytesMax: Math.min(exchange.bodyBytesMax, formBytesMax) });
-  const members = parseForm(body.toString("utf8"));
-  if (members === undefined) throw invalid("body", "max_items", "must not have so many members");
-  return new URLSearchParams(members);
 }
