@@ -5,8 +5,10 @@ export function announcedChanges() {
   const listeners = new Set<(tenantId: string) => void>();
   const standing = { fresh: true };
   const changes: TenantChanges = {
+    // A test may replace `record` in a copy of this object.
     async invalidate(context, tenantId = context.tenantId) {
-      context.afterCommit(() => changes.published(tenantId));
+      await this.record(context.sql, tenantId);
+      context.afterCommit(() => this.published(tenantId));
     },
     record: async () => {},
     published: (tenantId) => {

@@ -30,6 +30,15 @@ test("the cache retains used entries, within its weight", () => {
   assert.equal(cache.get("k500"), undefined);
 });
 
+test("new entries do not evict each other while there are older ones", () => {
+  const cache = new BoundedCache<string, number>(3);
+  for (const key of ["a", "b", "c"]) cache.set(key, 1);
+  for (const key of ["a", "b", "c"]) cache.get(key);
+  cache.set("new", 2);
+  cache.set("newer", 3);
+  assert.deepEqual([cache.get("new"), cache.get("newer"), cache.size], [2, 3, 3]);
+});
+
 test("without weights the maximum is a number of entries, and a stored entry counts as the newest", () => {
   const cache = new BoundedCache<string, number>(2);
   cache.set("a", 1);

@@ -50,9 +50,9 @@ export class BoundedCache<K, V> {
   /** Stores a value as the newest entry. The entry itself is kept, however much it weighs. */
   set(key: K, value: V, weight = 1): void {
     this.delete(key);
-    this.#entries.set(key, { value, weight, wasRead: false });
     this.#weight += weight;
-    if (this.#weight > this.#weightMax) this.#evict(key);
+    this.#evict();
+    this.#entries.set(key, { value, weight, wasRead: false });
   }
 
   /** Deletes an entry; returns whether there was one. */
@@ -71,11 +71,10 @@ export class BoundedCache<K, V> {
     for (const [key, { value }] of this.#entries) yield [key, value];
   }
 
-  /** Evicts entries, but not the newest. A map iterates in insertion order, and visits entries that are inserted meanwhile. */
-  #evict(newest: K): void {
+  /** Makes room. A map iterates in insertion order, and visits entries that are inserted meanwhile. */
+  #evict(): void {
     for (const [key, entry] of this.#entries) {
       if (this.#weight <= this.#weightMax) return;
-      if (key === newest) continue;
       this.#entries.delete(key);
       if (entry.wasRead) {
         this.#entries.set(key, { ...entry, wasRead: false });

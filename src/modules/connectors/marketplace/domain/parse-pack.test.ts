@@ -16,3 +16,17 @@ test("what lists show of a pack is small, so that a page of the largest packs is
   const message = "must have at most 16 KiB as JSON besides contents: shorten its texts and lists";
   assert.deepEqual(violations, [{ path: "", rule: "size", message }]);
 });
+
+test("the version of the format is checked even if the kind is unknown, and a record needs content", () => {
+  const wrong = parsePack({ pack: 2, kind: "unknown" });
+  assert.deepEqual(
+    wrong.violations?.map(({ path }) => path),
+    ["pack", "kind"],
+  );
+  const { violations } = parsePack({
+    ...{ pack: 1, publisher: "acme", name: "empty", kind: "rules", version: "1.0.0", title: "Empty" },
+    contents: [{ record: "rule", key: "one", content: null }],
+  });
+  const message = "must be an object: the body of the request that creates the record";
+  assert.deepEqual(violations, [{ path: "contents[0].content", rule: "type", message }]);
+});

@@ -34,6 +34,7 @@ function readPack(document: Json, violations: Violations): Pack | undefined {
     const message = `must have at most ${headBytesMax / 1024} KiB as JSON besides contents: shorten its texts and lists`;
     violations.add("", "size", message);
   }
+  if (reader.get("pack") !== 1) reader.refuse("pack", "const", "must be 1, the version of the format");
   const kind = readKind(reader, kinds);
   if (kind === undefined) return undefined;
   const pack = packDefinition.readMembers(reader, { violations, kind });
