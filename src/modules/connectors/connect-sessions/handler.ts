@@ -34,11 +34,8 @@ export function connectSessionHandlers({ service, completion, connectUrlOf }: De
 
     async listConnectSessions(context, request) {
       const { tenantId, sql, principal, nowMs } = context;
-      const filter = {
-        status: request.status || undefined,
-        endUserId: request.endUserId || undefined,
-        inProduction: productionOf(principal),
-      };
+      const { status, endUserId } = request;
+      const filter = { status, endUserId, inProduction: productionOf(principal) };
       const page = await context.page("connectSessions", request, Object.values(filter), (wanted) =>
         connectSessionStore(sql).list(tenantId, filter, wanted, new Date(nowMs)),
       );

@@ -22,7 +22,7 @@ import type { SessionEnder } from "./session-end.ts";
 import type { SessionMetrics } from "./session-metrics.ts";
 import { connectSessionStore } from "./store.ts";
 
-export interface ConnectSessionParts {
+interface Dependencies {
   readonly events: EventRecorder;
   readonly metrics: SessionMetrics;
   readonly ender: SessionEnder;
@@ -35,15 +35,9 @@ export interface ConnectSessionParts {
   readonly hasKeyring: boolean;
 }
 
-/** A new session with the token that is shown once. */
-export interface CreatedSession {
-  readonly session: ConnectSession;
-  readonly token: string;
-}
-
 export type ConnectSessionService = ReturnType<typeof createConnectSessionService>;
 
-export function createConnectSessionService(dependencies: ConnectSessionParts) {
+export function createConnectSessionService(dependencies: Dependencies) {
   const { events, metrics, ender, findOffer, configs, connections, alwaysComplete, hasKeyring } = dependencies;
 
   /** The providers of a session, as far as its provider config and its connection determine them. */
@@ -104,7 +98,8 @@ export function createConnectSessionService(dependencies: ConnectSessionParts) {
       return requireAccess(context, await connectSessionStore(context.sql).find(context.tenantId, id));
     },
 
-    async createConnectSession(context: Context, given: NewConnectSession): Promise<CreatedSession> {
+    /** Returns the session with its token, which is shown once. */
+    async createConnectSession(context: Context, given: NewConnectSession) {
       const { sql, tenantId, nowMs } = context;
       const input = { ...given, requireCompletion: given.requireCompletion || alwaysComplete };
       checkNewSession(input);
@@ -119,13 +114,8 @@ export function createConnectSessionService(dependencies: ConnectSessionParts) {
       const allowedProviderKeys = await providerKeysOf(context, input, environment.id);
       const { expiresInS, ...details } = input;
       const session: ConnectSession = {
-        ...details,
-        allowedProviderKeys,
-        tenantId,
-        id: ulid(nowMs) as ConnectSessionId,
-        environmentId: environment.id,
-        environmentKey: environment.key,
-        status: "pending",
+        ...{ ...details, allowedProviderKeys, tenantId, id: ulid(nowMs) as ConnectSessionId },
+        ...{ environmentId: environment.id, environmentKey: environment.key, status: "pending" },
         ...{ awaitingCompletion: false, resultConnectionId: "", errorCode: "", errorDetail: "", endedAt: null },
         expiresAt: new Date(nowMs + (expiresInS || lifetimeDefaultS) * 1000),
         ...newStamps(nowMs),

@@ -1,13 +1,12 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../platform/db/index.ts";
-import type { Page, PageRows } from "../../../platform/paging/index.ts";
+import type { Page } from "../../../platform/paging/index.ts";
 import { recordTable } from "../../../platform/records/index.ts";
 import type { Authorization, ConnectSession, OpenSession, SessionError } from "./domain/connect-session.ts";
 import type { EndStatus } from "./domain/session-status.ts";
 
-export interface SessionFilter {
-  readonly status: string | undefined;
-  readonly endUserId: string | undefined;
+/** The filter of a list. Empty fields match all. */
+interface SessionFilter extends Record<"status" | "endUserId", string> {
   /** Only production, or only other environments; undefined for all. */
   readonly inProduction: boolean | undefined;
 }
@@ -20,7 +19,7 @@ export interface SessionEnd {
 }
 
 /** An authorization with its one-time values. */
-export interface StartedAuthorization extends Authorization {
+interface StartedAuthorization extends Authorization {
   /** Null for modes without a redirect. */
   readonly stateHash: Buffer | null;
   readonly stateExpiresAt: Date | null;
@@ -70,13 +69,12 @@ export function connectSessionStore(sql: Sql) {
         select ${openColumns} from connector_connect_sessions
         where state_hash = ${stateHash} and ${ofActiveTenant}`.first(),
 
-    list(tenantId: TenantId, filter: SessionFilter, page: Page, now: Date): Promise<PageRows<ConnectSession>> {
-      const { status, endUserId, inProduction } = filter;
+    list(tenantId: TenantId, { status, endUserId, inProduction }: SessionFilter, page: Page, now: Date) {
       const current = sql`
         case when status in ('pending', 'authorizing') and expires_at <= ${now} then 'expired' else status end`;
       return listWhere(tenantId, { inProduction }, page, {
-        where: endUserId === undefined ? undefined : sql`end_user ->> 'id' = ${endUserId}`,
-        filter: status === undefined ? undefined : sql`${current} = ${status}`,
+        where: endUserId === "" ? undefined : sql`end_user ->> 'id' = ${endUserId}`,
+        filter: status === "" ? undefined : sql`${current} = ${status}`,
       });
     },
 
@@ -93,15 +91,13 @@ export function connectSessionStore(sql: Sql) {
     countAttempt: (session: OpenSession, now: Date) => update(session, now, sql`attempts = attempts + 1`),
 
     /** Starts an authorization. An earlier one ends: its state is unknown from now on. */
-    authorize: (session: OpenSession, started: StartedAuthorization, now: Date) =>
-      update(
-        session,
-        now,
-        sql`status = 'authorizing', provider_key = ${started.providerKey}, auth_mode = ${started.authMode},
-          used_config_id = ${started.usedConfigId}, manifest_digest = ${started.manifestDigest},
-          state_hash = ${started.stateHash}, state_expires_at = ${started.stateExpiresAt},
-          ciphertext = ${started.ciphertext}`,
-      ),
+    authorize(session: OpenSession, started: StartedAuthorization, now: Date) {
+      const change = sql`
+        status = 'authorizing', provider_key = ${started.providerKey}, auth_mode = ${started.authMode},
+        used_config_id = ${started.usedConfigId}, manifest_digest = ${started.manifestDigest},
+        state_hash = ${started.stateHash}, state_expires_at = ${started.stateExpiresAt}, ciphertext = ${started.ciphertext}`;
+      return update(session, now, change);
+    },
 
     /** Spends the state of an authorization. The sealed values stay until the authorization ends. */
     spendState: (session: OpenSession, now: Date) =>
@@ -113,7 +109,7 @@ export function connectSessionStore(sql: Sql) {
         session,
         now,
         sql`status = 'authorizing', awaiting_completion = true, completion_hash = ${held.completionHash},
-          ciphertext = ${held.ciphertext}, state_hash = null, state_expires_at = null`,
+        ciphertext = ${held.ciphertext}, state_hash = null, state_expires_at = null`,
       ),
 
     /** Takes the callback that awaits completion. It stays until the session ends, for the case that the node ends before. */

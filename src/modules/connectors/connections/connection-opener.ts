@@ -4,23 +4,15 @@ import type { AccountValues, AuthMode } from "../manifests/index.ts";
 import type { ProviderConfig, ProviderConfigs } from "../provider-configs/index.ts";
 import type { ConnectionCache } from "./connection-cache.ts";
 import { openCredentials } from "./credentials/sealed-credentials.ts";
-import { type ConnectionId, hasTokens, type SealedConnection } from "./domain/connection.ts";
+import { type Connection, hasTokens, type SealedConnection } from "./domain/connection.ts";
 import { minValidMsDefault, urgencyOf } from "./domain/refresh-policy.ts";
 import type { Refresher, RefreshOutcome } from "./refresh/refresher.ts";
 
 /** A usable connection with its credentials in plain text. Never store, log or return it. */
-export interface OpenConnection extends AccountValues {
-  readonly id: ConnectionId;
-  readonly tenantId: TenantId;
-  readonly providerKey: string;
-  readonly providerConfigId: string;
-  /** The manifest that was used for the grant; empty without one. */
-  readonly manifestVersion: string;
-  readonly manifestDigest: string;
-  readonly scopes: readonly string[];
-  /** Raised with every change of the credentials. */
-  readonly credentialVersion: number;
-}
+export interface OpenConnection
+  extends AccountValues,
+    Pick<Connection, "id" | "tenantId" | "providerKey" | "providerConfigId" | "scopes" | "credentialVersion">,
+    Pick<Connection, "manifestVersion" | "manifestDigest"> {}
 
 /** Why a connection cannot be used. `refresh_failed`: the provider cannot be reached now; it may work later. */
 export type ConnectionFailure =
@@ -81,6 +73,7 @@ export function createConnectionOpener({ cache, clock, keyring, configs, refresh
 
   async function decrypt(sealed: SealedConnection): Promise<OpenConnection | ConnectionFailure> {
     const { id, tenantId, providerKey, providerConfigId, manifestVersion, manifestDigest } = sealed;
+    const { scopes, settings, captured, account, credentialVersion } = sealed;
     const config = providerConfigId === "" ? undefined : await configs.readFor(tenantId, providerConfigId, id);
     const known = opened.get(sealed);
     if (known !== undefined && known.config === config) return known.result;
@@ -89,13 +82,8 @@ export function createConnectionOpener({ cache, clock, keyring, configs, refresh
     const { refresh_token: _, ...usable } = credentials;
     const result: OpenConnection = {
       ...{ id, tenantId, providerKey, providerConfigId, manifestVersion, manifestDigest },
+      ...{ scopes, settings, captured, account, credentialVersion, credentials: usable },
       mode: (sealed.authMode || "none") as AuthMode,
-      scopes: sealed.scopes,
-      settings: sealed.settings,
-      captured: sealed.captured,
-      account: sealed.account,
-      credentials: usable,
-      credentialVersion: sealed.credentialVersion,
       config: config === undefined ? {} : { ...config.settings, client_id: config.clientId },
     };
     opened.set(sealed, { config, result });
@@ -123,8 +111,7 @@ export function createConnectionOpener({ cache, clock, keyring, configs, refresh
       if (urgency === "soon") refresher.refreshLater(ref, request);
       // After a refresh the credentials are as good as the provider makes them.
       if (urgency !== "now" || refreshed) return decrypt(sealed);
-      const outcome = await refresher.refresh(ref, request);
-      const fault = faultOf(outcome);
+      const fault = faults[(await refresher.refresh(ref, request)).kind];
       // Credentials that are valid for a short time are better than none.
       if (fault === "refresh_failed" && isExpired(sealed, clock.now()) === "none") return decrypt(sealed);
       if (fault !== undefined) return fault;
@@ -136,18 +123,12 @@ function isExpired({ expiresAt }: SealedConnection, nowMs: number): "none" | "ex
   return expiresAt !== null && expiresAt.getTime() <= nowMs ? "expired" : "none";
 }
 
-function faultOf(outcome: RefreshOutcome): ConnectionFailure | undefined {
-  switch (outcome.kind) {
-    case "refreshed":
-      return undefined;
-    case "missing":
-      return "connection_missing";
-    case "revoked":
-    case "needs_account":
-    case "needs_reauth":
-      return outcome.kind;
-    case "not_refreshable":
-    case "failed":
-      return "refresh_failed";
-  }
-}
+const faults: Readonly<Record<RefreshOutcome["kind"], ConnectionFailure | undefined>> = {
+  refreshed: undefined,
+  missing: "connection_missing",
+  revoked: "revoked",
+  needs_account: "needs_account",
+  needs_reauth: "needs_reauth",
+  not_refreshable: "refresh_failed",
+  failed: "refresh_failed",
+};

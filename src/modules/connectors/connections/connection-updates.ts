@@ -19,10 +19,10 @@ import {
 } from "./domain/connection.ts";
 import { fitFields } from "./domain/field-check.ts";
 import { grantEnd } from "./domain/refresh-policy.ts";
-import { eventData, replaceGrant } from "./grant-service.ts";
+import { eventData, type ProvenGrant, replaceGrant } from "./grant-service.ts";
 import { type ConnectionParts, invalidFields, requireAccess } from "./service.ts";
 import { connectionStore } from "./store.ts";
-import { type GrantProver, isProofFault, type ProofFailure, type ProvenGrant } from "./verification/grant-prover.ts";
+import { type GrantProver, isProofFault, type ProofFailure } from "./verification/grant-prover.ts";
 
 /** The fields of a connection to change. Undefined fields stay unchanged. */
 export interface ConnectionChange {
@@ -57,10 +57,8 @@ interface Dependencies {
   readonly prover: Pick<GrantProver, "proveFields">;
 }
 
-/** The changes of connections. */
 export type ConnectionUpdates = ReturnType<typeof createConnectionUpdates>;
 
-/** Creates the changes of connections. */
 export function createConnectionUpdates({ events, catalogue, keyring, check, cache, prover }: Dependencies) {
   async function testCredentials(
     { tenantId, nowMs }: Context,
@@ -124,11 +122,8 @@ export function createConnectionUpdates({ events, catalogue, keyring, check, cac
       }
       if (credentials === undefined && settings === undefined) return undefined;
       if (accountId !== undefined) {
-        throw invalid(
-          "account_id",
-          "alone",
-          "cannot be set together with credentials or settings: choose it afterwards",
-        );
+        const message = "cannot be set together with credentials or settings: choose it afterwards";
+        throw invalid("account_id", "alone", message);
       }
       checkSizes(settings ?? {}, credentials ?? {});
       checkExpiry(expiresAt, context.nowMs);
@@ -165,12 +160,8 @@ export function createConnectionUpdates({ events, catalogue, keyring, check, cac
           const end = grantEnd({ canRenew: false, expiresAt, lifetimeS: undefined }, nowMs);
           await store.replaceSealed(tenantId, id, { ...sealed, settings: tested.settings, expiresAt, ...end }, now);
         } else {
-          await replaceGrant(
-            context,
-            current,
-            { ...grant, expiresAt: grant.expiresAt ?? expiresAt },
-            { keyring, cache },
-          );
+          const replacement = { ...grant, expiresAt: grant.expiresAt ?? expiresAt };
+          await replaceGrant(context, current, replacement, { keyring, cache });
           const isVerified = grant.account.id !== "";
           await store.recordTest(current, { class: isVerified ? "ok" : "unverified" }, now);
         }

@@ -4,7 +4,8 @@ import { RevokeConnectionRequestSchema } from "../../../../gen/service/api/conne
 import { freshTenant, perform, recordedEvents } from "../../../../test/harness/context.ts";
 import { until } from "../../../../test/harness/until.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Connection, Grant, OpenConnection } from "./index.ts";
+import type { Grant } from "./grant-service.ts";
+import type { Connection, OpenConnection } from "./index.ts";
 import { insertConfig, nodesDatabase, providerOn, startNode } from "./testing/connection-nodes.ts";
 
 const url = await nodesDatabase();

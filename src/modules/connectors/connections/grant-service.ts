@@ -7,15 +7,12 @@ import type { ProviderConfigs } from "../provider-configs/index.ts";
 import type { ConnectionCache } from "./connection-cache.ts";
 import { sealCredentials } from "./credentials/sealed-credentials.ts";
 import {
-  type Account,
-  type AccountChoice,
   type Connection,
   type ConnectionId,
   type Credentials,
   canRenew,
   checkSizes,
   connectionsMax,
-  type EndUser,
   grantedStatus,
   settleAccount,
 } from "./domain/connection.ts";
@@ -23,35 +20,25 @@ import { type GrantEnd, grantEnd, idleRefreshAt } from "./domain/refresh-policy.
 import { leaseStore } from "./refresh/lease-store.ts";
 import { connectionStore } from "./store.ts";
 
-/** Access that an end user has granted and the provider has confirmed. */
-export interface Grant {
-  /** The connection to reconnect; undefined for a new one. */
-  readonly connectionId: string | undefined;
-  /** The name and the end user of a new connection. A reconnected one keeps its own. */
-  readonly name: string;
-  readonly endUser: EndUser | undefined;
-  /** The environment of the connect session, to which the connection belongs. */
-  readonly environmentId: string;
-  readonly environmentKey: string;
-  readonly providerKey: string;
-  /** Empty without a provider config. */
-  readonly providerConfigId: string;
+/** Access that a provider has confirmed, without the connection that it belongs to. */
+export interface ProvenGrant
+  extends Pick<Connection, "providerKey" | "providerConfigId" | "manifestVersion" | "manifestDigest" | "scopes">,
+    Pick<Connection, "settings" | "captured" | "account" | "accountChoices" | "expiresAt"> {
   readonly authMode: AuthMode;
-  readonly manifestVersion: string;
-  readonly manifestDigest: string;
-  readonly scopes: readonly string[];
-  readonly settings: Readonly<Record<string, unknown>>;
-  readonly captured: Readonly<Record<string, unknown>>;
-  /** The account that the provider confirmed; fields are empty if the provider cannot confirm one, or if it is to be chosen. */
-  readonly account: Account;
-  /** The accounts to choose from; empty if there is no choice. */
-  readonly accountChoices: readonly AccountChoice[];
   readonly credentials: Credentials;
-  readonly expiresAt: Date | null;
   /** How long the refresh token may stay unused, from the manifest. */
   readonly idleS: number | undefined;
   /** How long the refresh token lives in any case, from the manifest. */
   readonly lifetimeS: number | undefined;
+}
+
+/**
+ * Access that an end user has granted in a connect session. The name, the end user and the environment are those of a new
+ * connection; a reconnected one keeps its own.
+ */
+export interface Grant extends ProvenGrant, Pick<Connection, "name" | "endUser" | "environmentId" | "environmentKey"> {
+  /** The connection to reconnect; undefined for a new one. */
+  readonly connectionId: string | undefined;
 }
 
 /**
@@ -124,7 +111,7 @@ export function createGrantService({ events, keyring, configs, cache }: Dependen
 export async function replaceGrant(
   { sql, tenantId, nowMs, afterCommit }: EventContext,
   current: Connection,
-  grant: Omit<Grant, "connectionId" | "name" | "endUser" | "environmentId" | "environmentKey">,
+  grant: ProvenGrant,
   { keyring, cache }: Pick<Dependencies, "keyring" | "cache">,
 ): Promise<Connection> {
   const { credentials, ...stored } = grant;
@@ -140,7 +127,7 @@ export async function replaceGrant(
   return connection;
 }
 
-type Renewal = Pick<Grant, "authMode" | "credentials" | "expiresAt" | "idleS" | "lifetimeS">;
+type Renewal = Pick<ProvenGrant, "authMode" | "credentials" | "expiresAt" | "idleS" | "lifetimeS">;
 
 function idleAtOf({ credentials, idleS }: Renewal, nowMs: number): Date | null {
   return credentials.refresh_token === undefined ? null : idleRefreshAt(idleS, nowMs);

@@ -76,14 +76,10 @@ export function connectionHandlers({ service, updates, test }: Dependencies): Ha
 
     async listConnections(context, request) {
       const { tenantId, sql, principal } = context;
-      const filter = {
-        providerKey: request.providerKey || undefined,
-        status: request.status || undefined,
-        endUserId: request.endUserId || undefined,
-        providerConfigId: request.providerConfigId || undefined,
-        environmentId: (await environmentIdOf(context, request.environmentId)) || undefined,
-        inProduction: productionOf(principal),
-      };
+      const { providerKey, status, endUserId, providerConfigId } = request;
+      const environmentId = await environmentIdOf(context, request.environmentId);
+      const inProduction = productionOf(principal);
+      const filter = { providerKey, status, endUserId, providerConfigId, environmentId, inProduction };
       const page = await context.page("connections", request, Object.values(filter), (wanted) =>
         connectionStore(sql).list(tenantId, filter, wanted),
       );
@@ -92,19 +88,11 @@ export function connectionHandlers({ service, updates, test }: Dependencies): Ha
   };
 }
 
-function toChange({
-  name,
-  endUser,
-  settings,
-  credentials,
-  accountId,
-  expiresAt,
-}: UpdateConnectionRequest): ConnectionChange {
+function toChange(request: UpdateConnectionRequest): ConnectionChange {
+  const { name, endUser, settings, credentials, accountId, expiresAt } = request;
   return {
-    name,
+    ...{ name, settings, accountId },
     endUser: endUser && { id: endUser.id, email: endUser.email, displayName: endUser.displayName },
-    settings,
-    accountId,
     credentials: Object.keys(credentials).length === 0 ? undefined : credentials,
     expiresAt: expiresAt === undefined ? null : dateOf(expiresAt),
   };

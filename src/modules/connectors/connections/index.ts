@@ -27,7 +27,7 @@ import {
 import { createConnectionUpdates } from "./connection-updates.ts";
 import { createSecretReader } from "./credentials/known-secrets.ts";
 import { bindingOf, type Connection, type ConnectionAttempt, type EndUser } from "./domain/connection.ts";
-import { createGrantService, type Grant, type GrantRefusal } from "./grant-service.ts";
+import { createGrantService, type GrantRefusal, type ProvenGrant } from "./grant-service.ts";
 import { connectionHandlers } from "./handler.ts";
 import type { RefreshTimes } from "./refresh/lease-claims.ts";
 import { createRefreshPreparation, createTokenOpener } from "./refresh/refresh-preparation.ts";
@@ -42,9 +42,18 @@ import { createAccountProbe } from "./verification/connection-probe.ts";
 import { createConnectionTester } from "./verification/connection-tester.ts";
 import { createGrantProver } from "./verification/grant-prover.ts";
 
-export { checkFields } from "./domain/field-check.ts";
-export { type GrantProver, isProofFault, type ProofFailure, type ProvenGrant } from "./verification/grant-prover.ts";
-export type { Connection, ConnectionAttempt, ConnectionFailure, EndUser, Grant, GrantRefusal, OpenConnection, Refusal };
+export { checkFields, withDefaults } from "./domain/field-check.ts";
+export { type GrantProver, isProofFault, type ProofFailure } from "./verification/grant-prover.ts";
+export type {
+  Connection,
+  ConnectionAttempt,
+  ConnectionFailure,
+  EndUser,
+  GrantRefusal,
+  OpenConnection,
+  ProvenGrant,
+  Refusal,
+};
 
 /** Validates settings and credentials of providers that are not in the catalogue. */
 export type ConnectionCheck = ConnectionParts["check"];
@@ -69,7 +78,7 @@ export function createConnections(dependencies: Dependencies) {
   const cache = createConnectionCache({ db: cacheLoadDb, signals });
   const tokens = createTokenClient(http);
   const openForTokens = createTokenOpener({ catalogue, configs, keyring });
-  const prepare = createRefreshPreparation({ openForTokens, tokens });
+  const prepare = createRefreshPreparation(openForTokens, tokens);
   const refresher = createRefresher({ ...dependencies, cache, prepare });
   const open = createConnectionOpener({ cache, clock, keyring, configs, refresher });
   const probeAccount = createAccountProbe(http);
@@ -97,8 +106,7 @@ export function createConnections(dependencies: Dependencies) {
     /** Reads the secrets of a connection, to remove them from what its provider sends. */
     readSecrets: createSecretReader({ cache, keyring, configs }),
     /** Reacts to a provider that rejected the credentials of an open connection. */
-    markRejected: (tenantId: TenantId, connectionId: string, version: number) =>
-      markRejected(tenantId, connectionId, version),
+    markRejected,
     /**
      * Stores access that an end user granted, in the caller's transaction: in a new connection, or in place of the previous
      * grant. The caller proves the grant with `prover` before.

@@ -69,11 +69,8 @@ export function createConnectionService(dependencies: ConnectionParts) {
     const violations = check(providerKey, settings, credentials);
     if (violations.length === 0 && authMode === "") return { mode: "", settings, credentials, provider: undefined };
     if (fit !== undefined || violations.length > 0) throw invalidFields(fit ?? violations);
-    throw invalid(
-      "auth_mode",
-      "unsupported",
-      "must be empty: the provider is not one of the catalogue and has no modes",
-    );
+    const message = "must be empty: the provider is not one of the catalogue and has no modes";
+    throw invalid("auth_mode", "unsupported", message);
   }
 
   async function checkConfig(
@@ -132,10 +129,7 @@ export function createConnectionService(dependencies: ConnectionParts) {
           grantExpiresAt: end.grantExpiresAt,
           manifestVersion: provider?.version ?? "",
           manifestDigest: provider?.digest ?? "",
-          account: { id: "", label: "" },
-          captured: {},
-          accountChoices: [],
-          credentialVersion: 1,
+          ...{ account: { id: "", label: "" }, captured: {}, accountChoices: [], credentialVersion: 1 },
           ...{ providerRevocation: "", lastRefreshedAt: null, lastRefreshError: "", revokedAt: null },
           ...{ lastTestedAt: null, lastTestClass: "" },
           ...sealed,

@@ -1,10 +1,9 @@
 import { productionKey, type TenantId } from "../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../platform/db/index.ts";
-import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
+import type { Page, PageRows } from "../../../platform/paging/index.ts";
 import { recordTable } from "../../../platform/records/index.ts";
 import {
   type Account,
-  type AccountChoice,
   type Connection,
   type ConnectionAttempt,
   type ConnectionStatus,
@@ -15,47 +14,36 @@ import {
 } from "./domain/connection.ts";
 import type { GrantEnd } from "./domain/refresh-policy.ts";
 
-export interface ConnectionFilter {
-  readonly endUserId: string | undefined;
-  readonly providerConfigId: string | undefined;
-  readonly providerKey: string | undefined;
-  readonly status: string | undefined;
-  readonly environmentId: string | undefined;
+/** The filter of a list. Empty fields match all. */
+interface ConnectionFilter
+  extends Pick<Connection, "providerConfigId" | "providerKey" | "environmentId">,
+    Record<"endUserId" | "status", string> {
   /** Only production, or only other environments; undefined for all. */
   readonly inProduction: boolean | undefined;
 }
 
 /** New credentials of a connection, with everything that the provider reported with them. */
-export interface StoredGrant {
-  readonly ciphertext: string;
-  readonly keyId: string;
-  readonly expiresAt: Date | null;
+export interface StoredGrant
+  extends Pick<SealedConnection, "ciphertext" | "keyId" | "expiresAt" | "captured" | "scopes"> {
   readonly idleRefreshAt: Date | null;
-  readonly captured: Readonly<Record<string, unknown>>;
-  readonly scopes: readonly string[];
 }
 
 /** When a connection needs attention that no caller asks for. */
-export interface RefreshDates {
+interface RefreshDates {
   readonly idleRefreshAt: Date | null;
   readonly reauthNoticeAt: Date | null;
 }
 
 /** Everything that a reconnection replaces. */
-export interface StoredReconnection extends StoredGrant, GrantEnd {
-  readonly settings: Readonly<Record<string, unknown>>;
-  readonly account: Account;
-  readonly accountChoices: readonly AccountChoice[];
-  readonly authMode: string;
-  readonly manifestVersion: string;
-  readonly manifestDigest: string;
-  readonly providerConfigId: string;
-}
+type StoredReconnection = StoredGrant &
+  GrantEnd &
+  Pick<Connection, "settings" | "account" | "accountChoices" | "authMode" | "providerConfigId"> &
+  Pick<Connection, "manifestVersion" | "manifestDigest">;
 
 const attemptsKept = 20;
 
 /** The result of a test. */
-export interface StoredTest {
+interface StoredTest {
   readonly class: string;
   readonly account?: Account | undefined;
   /** Whether it makes the connection usable again. */
@@ -87,7 +75,7 @@ const connections = recordTable<Row, Sealed & RefreshDates>("connector_connectio
 
 /** The SQL queries of connections. Only queries that need ciphertexts read them. */
 export function connectionStore(sql: Sql) {
-  const { columns, insert, find, lock, update, set } = connections(sql);
+  const { columns, insert, find, lock, update, set, listWhere } = connections(sql);
   const one = (row: Row | undefined) => row && toConnection(row);
   return {
     async insert({ account, endUser, ...connection }: SealedConnection, dates: RefreshDates): Promise<Connection> {
@@ -151,36 +139,28 @@ export function connectionStore(sql: Sql) {
     ) => update(tenantId, id, { name, endUser }, undefined, now),
 
     /** Makes a connection act for one of the accounts that its grant reaches. The caller holds a lock. */
-    chooseAccount: ({ tenantId, id, account, captured }: Connection, now: Date) =>
-      update(
-        tenantId,
-        id,
-        { accountId: account.id, accountLabel: account.label, captured, accountChoices: [], status: "active" },
-        undefined,
-        now,
-      ),
+    chooseAccount({ tenantId, id, account, captured }: Connection, now: Date) {
+      const chosen = { accountId: account.id, accountLabel: account.label, captured, accountChoices: [] };
+      return update(tenantId, id, { ...chosen, status: "active" }, undefined, now);
+    },
 
     /** Replaces settings and sealed credentials that no manifest describes. The caller holds a lock. */
-    replaceSealed: (
+    replaceSealed(
       tenantId: TenantId,
       id: string,
-      connection: Pick<SealedConnection, "ciphertext" | "keyId" | "settings" | "expiresAt"> & GrantEnd,
+      connection: Sealed & Pick<Connection, "settings" | "expiresAt"> & GrantEnd,
       now: Date,
-    ) =>
-      set(
-        tenantId,
-        id,
-        now,
-        sql`ciphertext = ${connection.ciphertext}, key_id = ${connection.keyId},
-          settings = ${sql.json(connection.settings as never)}, credential_version = credential_version + 1,
-          expires_at = ${connection.expiresAt}, status = 'active', status_reason = '',
-          grant_expires_at = ${connection.grantExpiresAt}, reauth_notice_at = ${connection.reauthNoticeAt}`,
-      ),
+    ) {
+      const replaced = sql`ciphertext = ${connection.ciphertext}, key_id = ${connection.keyId},
+        settings = ${sql.json(connection.settings as never)}, credential_version = credential_version + 1,
+        expires_at = ${connection.expiresAt}, status = 'active', status_reason = '',
+        grant_expires_at = ${connection.grantExpiresAt}, reauth_notice_at = ${connection.reauthNoticeAt}`;
+      return set(tenantId, id, now, replaced);
+    },
 
     /** Replaces the credentials and everything that belongs to them. The caller holds a lock. */
     async reconnect(tenantId: TenantId, id: string, grant: StoredReconnection, now: Date): Promise<Connection> {
-      const [row] = await sql<Row[]>`
-        update connector_connections set ciphertext = ${grant.ciphertext}, key_id = ${grant.keyId},
+      const replaced = sql`ciphertext = ${grant.ciphertext}, key_id = ${grant.keyId},
           credential_version = credential_version + 1, expires_at = ${grant.expiresAt},
           idle_refresh_at = ${grant.idleRefreshAt}, captured = ${sql.json(grant.captured as never)},
           scopes = ${grant.scopes as string[]}, settings = ${sql.json(grant.settings as never)},
@@ -189,10 +169,8 @@ export function connectionStore(sql: Sql) {
           manifest_version = ${grant.manifestVersion}, manifest_digest = ${grant.manifestDigest},
           provider_config_id = ${grant.providerConfigId}, status = ${grantedStatus(grant)}, status_reason = '',
           grant_expires_at = ${grant.grantExpiresAt}, reauth_notice_at = ${grant.reauthNoticeAt},
-          last_refreshed_at = ${now}, last_refresh_error = '', updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id}
-        returning ${columns}`;
-      return toConnection(row!);
+          last_refreshed_at = ${now}, last_refresh_error = ''`;
+      return toConnection((await set(tenantId, id, now, replaced))!);
     },
 
     /**
@@ -214,14 +192,11 @@ export function connectionStore(sql: Sql) {
     /** Records the result of a test. An account is stored only if none was known. */
     async recordTest({ tenantId, id }: ConnectionRef, tested: StoredTest, now: Date): Promise<Connection> {
       const { account, isRepaired = false } = tested;
-      const [row] = await sql<Row[]>`
-        update connector_connections set last_tested_at = ${now}, last_test_class = ${tested.class},
-          account_id = case when account_id = '' then ${account?.id ?? ""} else account_id end,
-          account_label = case when account_id = '' then ${account?.label ?? ""} else account_label end,
-          ${isRepaired ? sql`status = 'active', status_reason = '',` : sql``}
-          updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id} returning ${columns}`;
-      return toConnection(row!);
+      const recorded = sql`last_tested_at = ${now}, last_test_class = ${tested.class},
+        account_id = case when account_id = '' then ${account?.id ?? ""} else account_id end,
+        account_label = case when account_id = '' then ${account?.label ?? ""} else account_label end
+        ${isRepaired ? sql`, status = 'active', status_reason = ''` : sql``}`;
+      return toConnection((await set(tenantId, id, now, recorded))!);
     },
 
     /** Adds an attempt to the log of a connection, which keeps the last ones. The record keeps its version. */
@@ -290,26 +265,21 @@ export function connectionStore(sql: Sql) {
     async list(tenantId: TenantId, filter: ConnectionFilter, page: Page): Promise<PageRows<Connection>> {
       const { endUserId, providerConfigId, providerKey, status, environmentId, inProduction } = filter;
       // The most selective condition uses its index. The others are evaluated row by row.
-      const conditions = [
-        ...(endUserId === undefined ? [] : [sql`end_user ->> 'id' = ${endUserId}`]),
-        ...(providerConfigId === undefined
+      const [where, ...others] = [
+        ...(endUserId === "" ? [] : [sql`end_user ->> 'id' = ${endUserId}`]),
+        ...(providerConfigId === ""
           ? []
           : [sql`provider_config_id = ${providerConfigId} and provider_config_id <> ''`]),
-        ...(providerKey === undefined ? [] : [sql`provider_key = ${providerKey}`]),
-        ...(status === undefined ? [] : [sql`status = ${status}`]),
+        ...(providerKey === "" ? [] : [sql`provider_key = ${providerKey}`]),
+        ...(status === "" ? [] : [sql`status = ${status}`]),
       ];
-      const byEnvironment = [
-        ...(environmentId === undefined ? [] : [sql`environment_id = ${environmentId}`]),
+      const filters = [
+        ...others,
+        ...(environmentId === "" ? [] : [sql`environment_id = ${environmentId}`]),
         ...(inProduction === undefined ? [] : [sql`(environment_key = ${productionKey}) = ${inProduction}`]),
       ];
-      const [first, ...others] = conditions;
-      const where = sql`tenant_id = ${tenantId} ${first === undefined ? sql`` : sql`and ${first}`}`;
-      const condition = [...others, ...byEnvironment].reduce<Fragment | undefined>(
-        (all, each) => (all === undefined ? each : sql`${all} and ${each}`),
-        undefined,
-      );
-      const table = "connector_connections";
-      const { rows, ...rest } = await readKeyset<Row>(sql, { columns, table, where, filter: condition }, page);
+      const condition = filters.length === 0 ? undefined : filters.reduce((all, each) => sql`${all} and ${each}`);
+      const { rows, ...rest } = await listWhere(tenantId, {}, page, { where, filter: condition });
       return { ...rest, rows: rows.map(toConnection) };
     },
   };

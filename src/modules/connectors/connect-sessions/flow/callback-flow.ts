@@ -11,7 +11,7 @@ import { connectSessionStore } from "../store.ts";
 import { type Completion, errorOf } from "./completion.ts";
 import type { PageView } from "./page-view.ts";
 import { type AuthorizationValues, type HeldCallback, openValues } from "./sealed-values.ts";
-import { refused } from "./session-flow.ts";
+import { noChoice, refused } from "./session-flow.ts";
 import type { Resubmission, ViewBuilder } from "./view-builder.ts";
 
 interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "keyring"> {
@@ -47,12 +47,8 @@ export function createCallbackFlow(dependencies: Dependencies) {
     const nowMs = clock.now();
     const pending = (await store.retry(session, new Date(nowMs))) ?? session;
     const again: Resubmission = { values: new Map(), problems: new Map(), problem };
-    return views.viewOf(
-      pending,
-      nowMs,
-      { providerKey: session.providerKey, mode: session.authMode || undefined },
-      again,
-    );
+    const choice = { providerKey: session.providerKey, mode: session.authMode || undefined };
+    return views.viewOf(pending, nowMs, choice, again);
   }
 
   async function failedView(session: OpenSession, code: SessionError, detail = ""): Promise<PageView> {
@@ -111,10 +107,8 @@ export function createCallbackFlow(dependencies: Dependencies) {
     }
     if (proven.fault !== "unavailable") return failedView(session, ...errorOf(proven));
     await ender.logFailure(session, errorOf(proven), clock.now());
-    return startAgain(
-      session,
-      `${provider.name} could not be reached (${safeCode(proven.code)}). Try again in a moment.`,
-    );
+    const problem = `${provider.name} could not be reached (${safeCode(proven.code)}). Try again in a moment.`;
+    return startAgain(session, problem);
   }
 
   return async function receive(callback: ProviderCallback): Promise<CallbackResult> {
@@ -148,5 +142,3 @@ export function createCallbackFlow(dependencies: Dependencies) {
     return result(await proceed(spent, callback));
   };
 }
-
-const noChoice = { providerKey: undefined, mode: undefined };

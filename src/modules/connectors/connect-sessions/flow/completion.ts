@@ -4,8 +4,8 @@ import { fail } from "../../../../errors/index.ts";
 import { writePersistently } from "../../../../platform/db/index.ts";
 import type { PlatformServices } from "../../../area.ts";
 import type { EventContext } from "../../../operations/index.ts";
-import type { Connections, GrantRefusal } from "../../connections/index.ts";
-import { type GrantProver, isProofFault, type ProofFailure, type ProvenGrant } from "../../connections/index.ts";
+import type { Connections, GrantProver, GrantRefusal, ProofFailure, ProvenGrant } from "../../connections/index.ts";
+import { isProofFault } from "../../connections/index.ts";
 import type { Catalogue } from "../../manifests/index.ts";
 import { safeCode } from "../domain/callback-check.ts";
 import { hashOf, matchesHash, type OpenSession, type SessionError } from "../domain/connect-session.ts";
@@ -95,11 +95,8 @@ export function createCompletion({ db, clock, log, keyring, catalogue, connectio
     const held = { completionHash: hashOf(completionCode), ciphertext: sealValues(keyring, session, values) };
     const waiting = await connectSessionStore(db.sql).hold(session, held, new Date(clock.now()));
     if (waiting === undefined) return undefined;
-    return withQuery(session.successRedirectUri, {
-      session_id: session.id,
-      status: "authorizing",
-      completion_code: completionCode,
-    });
+    const parameters = { session_id: session.id, status: "authorizing", completion_code: completionCode };
+    return withQuery(session.successRedirectUri, parameters);
   }
 
   async function completeHeld(session: OpenSession): Promise<void> {

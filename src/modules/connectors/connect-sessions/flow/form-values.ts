@@ -1,5 +1,5 @@
 import type { Violation } from "../../../../errors/index.ts";
-import { checkFields } from "../../connections/index.ts";
+import { checkFields, withDefaults } from "../../connections/index.ts";
 import type { AuthSpec, FieldSpec, Provider } from "../../manifests/index.ts";
 
 /** The values that an end user has entered. */
@@ -36,11 +36,6 @@ function valuesOf(form: URLSearchParams, group: string, fields: readonly FieldSp
     if (value !== "") values[name] = value.slice(0, valueLengthMax);
   }
   return values;
-}
-
-function withDefaults(fields: readonly FieldSpec[], values: Readonly<Record<string, string>>) {
-  const defaults = fields.flatMap(({ name, default: value }) => (value === undefined ? [] : [[name, value] as const]));
-  return { ...Object.fromEntries(defaults), ...values };
 }
 
 function problemText(rule: string, message: string): string {

@@ -76,16 +76,12 @@ export function createSessionFlow(dependencies: Dependencies) {
       declared: declaredIssuer(auth, account, nowMs),
       authorizeUrl: url.slice(0, url.indexOf("?")),
     };
-    const started = await store.authorize(
-      session,
-      {
-        ...{ providerKey: provider.key, authMode: "oauth2", usedConfigId: config!.id, manifestDigest: provider.digest },
-        stateHash: hashOf(state),
-        stateExpiresAt: new Date(Math.min(nowMs + stateLifetimeMs, session.expiresAt.getTime())),
-        ciphertext: sealValues(keyring, session, values),
-      },
-      new Date(nowMs),
-    );
+    const authorization = {
+      ...{ providerKey: provider.key, usedConfigId: config!.id, manifestDigest: provider.digest },
+      ...{ authMode: "oauth2" as const, stateHash: hashOf(state), ciphertext: sealValues(keyring, session, values) },
+      stateExpiresAt: new Date(Math.min(nowMs + stateLifetimeMs, session.expiresAt.getTime())),
+    };
+    const started = await store.authorize(session, authorization, new Date(nowMs));
     if (started === undefined) return show(session.id);
     return { kind: "departure", frame: await views.frameOf(session), providerName: provider.name, url };
   }
@@ -94,14 +90,11 @@ export function createSessionFlow(dependencies: Dependencies) {
   async function connect(session: OpenSession, offer: ChosenOffer, values: FormValues): Promise<PageView> {
     const { provider, config, mode } = offer;
     const configId = config?.id ?? "";
-    const started = await store.authorize(
-      session,
-      {
-        ...{ providerKey: provider.key, authMode: mode, usedConfigId: configId, manifestDigest: provider.digest },
-        ...{ stateHash: null, stateExpiresAt: null, ciphertext: "" },
-      },
-      new Date(clock.now()),
-    );
+    const authorization = {
+      ...{ providerKey: provider.key, authMode: mode, usedConfigId: configId, manifestDigest: provider.digest },
+      ...{ stateHash: null, stateExpiresAt: null, ciphertext: "" },
+    };
+    const started = await store.authorize(session, authorization, new Date(clock.now()));
     if (started === undefined) return show(session.id);
     const target = { tenantId: session.tenantId, provider, mode, configId };
     const proven = await prover.proveFields(target, values.settings, values.credentials, session.scopes, clock.now());
@@ -192,7 +185,7 @@ export function createSessionFlow(dependencies: Dependencies) {
   };
 }
 
-const noChoice: Choice = { providerKey: undefined, mode: undefined };
+export const noChoice: Choice = { providerKey: undefined, mode: undefined };
 
 /** The view of a request that is not served. */
 export function refused(reason: RefusalReason): PageView {
@@ -202,12 +195,9 @@ export function refused(reason: RefusalReason): PageView {
 /** Explains to the end user why credentials were not accepted. */
 function problemOf({ fault, code }: ProofFailure, providerName: string): string {
   const detail = safeCode(code);
-  switch (fault) {
-    case "unavailable":
-      return `${providerName} could not be reached (${detail}). Try again in a moment.`;
-    case "malformed":
-      return `${providerName} gave an answer that could not be used (${detail}). Check the values and try again.`;
-    case "rejected":
-      return `${providerName} did not accept these values (${detail}). Check them and try again.`;
-  }
+  return {
+    unavailable: `${providerName} could not be reached (${detail}). Try again in a moment.`,
+    malformed: `${providerName} gave an answer that could not be used (${detail}). Check the values and try again.`,
+    rejected: `${providerName} did not accept these values (${detail}). Check them and try again.`,
+  }[fault];
 }

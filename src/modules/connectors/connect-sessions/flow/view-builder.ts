@@ -1,5 +1,5 @@
 import type { Sql } from "../../../../platform/db/index.ts";
-import type { AuthMode, AuthSpec, FieldSpec } from "../../manifests/index.ts";
+import type { AuthMode, AuthSpec, FieldSpec, OAuth2Auth } from "../../manifests/index.ts";
 import type { OpenSession } from "../domain/connect-session.ts";
 import { hasEnded, statusAt } from "../domain/session-status.ts";
 import { withQuery } from "../domain/web-address.ts";
@@ -36,13 +36,9 @@ export function createViewBuilder({ sql, findOffer }: Dependencies) {
   async function frameOf(session: OpenSession): Promise<PageFrame> {
     const application = await connectSessionStore(sql).findTenantName(session.tenantId);
     const { id, email, displayName } = session.endUser;
-    return {
-      sessionId: session.id,
-      application,
-      endUser: displayName || email || id,
-      allowedOrigins: session.allowedOrigins,
-      isReconnection: session.connectionId !== "",
-    };
+    const { id: sessionId, allowedOrigins, connectionId } = session;
+    const endUser = displayName || email || id;
+    return { sessionId, application, endUser, allowedOrigins, isReconnection: connectionId !== "" };
   }
 
   /** The offers of a session that can be used now. */
@@ -91,21 +87,16 @@ function formView(
 ): FormView {
   const fieldOf = (group: string) => (field: FieldSpec) => formField(`${group}.${field.name}`, field, again);
   return {
-    kind: "form",
-    frame,
-    provider: itemOf(provider),
+    ...{ kind: "form", frame, provider: itemOf(provider), mode, modes },
     canChoose: session.allowedProviderKeys.length > 1,
-    mode,
-    modes,
     fields: [...provider.settings.map(fieldOf("settings")), ...auth.fields.map(fieldOf("credentials"))],
-    permissions:
-      auth.mode === "oauth2"
-        ? requestedScopes(auth, session.scopes, config?.scopes ?? []).map(
-            (each) => auth.scopes.available.get(each) || each,
-          )
-        : [],
+    permissions: auth.mode === "oauth2" ? permissionsOf(auth, session.scopes, config?.scopes ?? []) : [],
     problem: again?.problem ?? "",
   };
+}
+
+function permissionsOf(auth: OAuth2Auth, ofSession: readonly string[], ofConfig: readonly string[]) {
+  return requestedScopes(auth, ofSession, ofConfig).map((each) => auth.scopes.available.get(each) || each);
 }
 
 function formField(name: string, field: FieldSpec, again: Resubmission | undefined): FormField {

@@ -7,13 +7,7 @@ import type { SealedConnection } from "../domain/connection.ts";
 import { openCredentials } from "./sealed-credentials.ts";
 
 /** Why the secrets of a connection are not known. `revoked`: they were erased, but may still be valid at the provider. */
-export type UnknownSecrets = "connection_missing" | "revoked" | "decrypt_failed";
-
-/**
- * Reads everything secret of a connection that is not revoked, whether it can be used or not, to remove it from what the provider
- * sends. It never refreshes.
- */
-export type ReadSecrets = (tenantId: TenantId, connectionId: string) => Promise<AccountValues | UnknownSecrets>;
+type UnknownSecrets = "connection_missing" | "revoked" | "decrypt_failed";
 
 interface Dependencies {
   readonly cache: ConnectionCache;
@@ -21,11 +15,15 @@ interface Dependencies {
   readonly configs: Pick<ProviderConfigs, "open">;
 }
 
-export function createSecretReader({ cache, keyring, configs }: Dependencies): ReadSecrets {
+/**
+ * Creates a function that reads everything secret of a connection that is not revoked, whether it can be used or not, to remove
+ * it from what the provider sends. It never refreshes.
+ */
+export function createSecretReader({ cache, keyring, configs }: Dependencies) {
   // Like open connections, a result lives as long as its cache entry.
   const known = new WeakMap<SealedConnection, AccountValues["credentials"]>();
 
-  return async (tenantId, connectionId) => {
+  return async (tenantId: TenantId, connectionId: string): Promise<AccountValues | UnknownSecrets> => {
     const found = cache.get({ tenantId, id: connectionId });
     const sealed = found instanceof Promise ? await found : found;
     if (sealed === undefined) return "connection_missing";
@@ -37,17 +35,12 @@ export function createSecretReader({ cache, keyring, configs }: Dependencies): R
     const config = providerConfigId === "" ? undefined : await configs.open(tenantId, providerConfigId);
     if (config === "decrypt_failed") return config;
     const mode = (sealed.authMode || "none") as AuthMode;
-    return {
-      mode,
-      settings,
-      captured,
-      account,
-      credentials,
-      config: typeof config === "object" ? valuesOf(config) : {},
-    };
+    const values = typeof config === "object" ? configValuesOf(config) : {};
+    return { mode, settings, captured, account, credentials, config: values };
   };
 }
 
-function valuesOf({ settings, secrets, clientId }: OpenProviderConfig): Record<string, string> {
+/** The values of a provider config for templates. */
+export function configValuesOf({ settings, secrets, clientId }: OpenProviderConfig): Record<string, string> {
   return { ...settings, ...secrets, client_id: clientId };
 }

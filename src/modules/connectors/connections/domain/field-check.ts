@@ -35,7 +35,7 @@ export function fitFields(
       return {
         mode,
         settings: withDefaults(provider.settings, settings),
-        credentials: withDefaults(provider.auth(mode)?.fields ?? [], credentials) as Credentials,
+        credentials: withDefaults(provider.auth(mode)?.fields ?? [], credentials),
       };
     }
     first ??= violations;
@@ -95,7 +95,8 @@ export function checkFields(
   return violations;
 }
 
-function withDefaults(fields: readonly FieldSpec[], values: Readonly<Record<string, unknown>>) {
+/** Values with the defaults of absent fields. */
+export function withDefaults<T>(fields: readonly FieldSpec[], values: Readonly<Record<string, T>>) {
   const defaults = fields.flatMap(({ name, default: value }) => (value === undefined ? [] : [[name, value] as const]));
   return { ...Object.fromEntries(defaults), ...values };
 }

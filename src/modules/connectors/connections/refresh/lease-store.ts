@@ -13,9 +13,10 @@ export interface RefreshLease {
 }
 
 /** Why a lease was not granted, with the time to wait. */
-export type LeaseRefusal =
-  | { readonly kind: "held"; readonly waitMs: number }
-  | { readonly kind: "backing_off"; readonly waitMs: number };
+export interface LeaseRefusal {
+  readonly kind: "held" | "backing_off";
+  readonly waitMs: number;
+}
 
 /** The state of a lease after a failed request. */
 export interface LeaseFailure {

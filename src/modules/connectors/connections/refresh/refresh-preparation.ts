@@ -1,6 +1,7 @@
 import type { Keyring } from "../../../../platform/crypto/index.ts";
 import type { AccountValues, AuthMode, AuthSpec, Catalogue, OAuth2Auth } from "../../manifests/index.ts";
 import type { ProviderConfigs } from "../../provider-configs/index.ts";
+import { configValuesOf } from "../credentials/known-secrets.ts";
 import { openCredentials } from "../credentials/sealed-credentials.ts";
 import type { Credentials, ReauthReason, SealedConnection } from "../domain/connection.ts";
 import type { FetchedTokenAuth } from "../tokens/fetched-tokens.ts";
@@ -27,19 +28,8 @@ export type RefreshPreparation = (
   | { readonly kind: "failed"; readonly code: string }
 >;
 
-interface Dependencies {
-  readonly openForTokens: OpenForTokens;
-  readonly catalogue: Pick<Catalogue, "provider">;
-  readonly configs: Pick<ProviderConfigs, "open">;
-  readonly keyring: Keyring | undefined;
-  readonly tokens: TokenClient;
-}
-
 /** Creates the preparation of token requests. */
-export function createRefreshPreparation({
-  openForTokens,
-  tokens,
-}: Pick<Dependencies, "openForTokens" | "tokens">): RefreshPreparation {
+export function createRefreshPreparation(openForTokens: OpenForTokens, tokens: TokenClient): RefreshPreparation {
   return async (sealed, nowMs) => {
     if (sealed.authMode === "") return { kind: "not_refreshable", reason: undefined };
     const opened = await openForTokens(sealed, nowMs);
@@ -67,22 +57,21 @@ export function createRefreshPreparation({
   };
 }
 
-/** A connection that is open for requests to the provider's token endpoint. */
-export interface OpenForTokenRequests {
-  readonly auth: AuthSpec;
-  readonly call: TokenCall;
+/** Opens a connection with the secrets of its provider config; returns a code if it cannot be opened. */
+export type OpenForTokens = ReturnType<typeof createTokenOpener>;
+
+interface Dependencies {
+  readonly catalogue: Pick<Catalogue, "provider">;
+  readonly configs: Pick<ProviderConfigs, "open">;
+  readonly keyring: Keyring | undefined;
 }
 
-/** Opens a connection with the secrets of its provider config; returns a code if it cannot be opened. */
-export type OpenForTokens = (sealed: SealedConnection, nowMs: number) => Promise<OpenForTokenRequests | string>;
-
 /** Creates a function that opens connections for requests to the provider's token endpoint. */
-export function createTokenOpener({
-  catalogue,
-  configs,
-  keyring,
-}: Pick<Dependencies, "catalogue" | "configs" | "keyring">) {
-  return async (sealed: SealedConnection, nowMs: number): Promise<OpenForTokenRequests | string> => {
+export function createTokenOpener({ catalogue, configs, keyring }: Dependencies) {
+  return async (
+    sealed: SealedConnection,
+    nowMs: number,
+  ): Promise<{ readonly auth: AuthSpec; readonly call: TokenCall } | string> => {
     const { tenantId, providerKey, providerConfigId } = sealed;
     const mode = sealed.authMode as AuthMode;
     const provider = await catalogue.provider(tenantId, providerKey);
@@ -93,8 +82,7 @@ export function createTokenOpener({
     if (credentials === undefined) return "decrypt_failed";
     const opened = providerConfigId === "" ? undefined : await configs.open(tenantId, providerConfigId);
     if (typeof opened === "string") return opened;
-    const config: Record<string, string> =
-      opened === undefined ? {} : { ...opened.settings, ...opened.secrets, client_id: opened.clientId };
+    const config = opened === undefined ? {} : configValuesOf(opened);
     const { settings, captured, account, scopes } = sealed;
     const values: AccountValues = { mode, settings, captured, account, credentials, config };
     return { auth, call: { provider, account: values, scopes, nowMs } };

@@ -82,30 +82,21 @@ export function createRejection({ db, clock, cache, catalogue, open, probe, refr
     if (verdict === "accepted") return "accepted";
     const isHopeless = hasTokens(connection.authMode) && isFreshlyRefreshed(connection.lastRefreshedAt, clock.now());
     if (isHopeless && verdict === "unclear") return "refresh_failed";
-    return rejectionOf(
-      isHopeless
-        ? await refresher.giveUp(ref, credentialVersion, "credentials_rejected")
-        : // A rejection that the provider did not confirm condemns no credentials that cannot be refreshed.
-          await refresher.refresh(ref, {
-            spentVersion: credentialVersion,
-            cause: verdict === "rejected" ? "rejected" : "due",
-          }),
-    );
+    // A rejection that the provider did not confirm condemns no credentials that cannot be refreshed.
+    const cause = verdict === "rejected" ? "rejected" : "due";
+    const outcome = isHopeless
+      ? await refresher.giveUp(ref, credentialVersion, "credentials_rejected")
+      : await refresher.refresh(ref, { spentVersion: credentialVersion, cause });
+    return refusals[outcome.kind];
   };
 }
 
-function rejectionOf({ kind }: RefreshOutcome): Refusal {
-  switch (kind) {
-    case "refreshed":
-      return "renewed";
-    case "needs_account":
-    case "needs_reauth":
-    case "revoked":
-      return kind;
-    case "missing":
-      return "connection_missing";
-    case "failed":
-    case "not_refreshable":
-      return "refresh_failed";
-  }
-}
+const refusals: Readonly<Record<RefreshOutcome["kind"], Refusal>> = {
+  refreshed: "renewed",
+  needs_account: "needs_account",
+  needs_reauth: "needs_reauth",
+  revoked: "revoked",
+  missing: "connection_missing",
+  failed: "refresh_failed",
+  not_refreshable: "refresh_failed",
+};

@@ -28,49 +28,42 @@ export interface AuthorizedCallback {
   readonly codeVerifier: string | undefined;
 }
 
-export type RevocationResult = { readonly kind: "revoked" } | { readonly kind: "not_offered" } | TokenFailure;
+type RevocationResult = { readonly kind: "revoked" } | { readonly kind: "not_offered" } | TokenFailure;
 
 /** Requests tokens and revokes them, as manifests describe it. */
-export interface TokenClient {
-  exchangeCode(auth: OAuth2Auth, call: TokenCall, callback: AuthorizedCallback): Promise<TokenResult>;
-  /** Exchanges a refresh token for new tokens. */
-  refresh(auth: OAuth2Auth, call: TokenCall, refreshToken: string): Promise<TokenResult>;
-  /** Fetches a token with the fields of a connection. */
-  fetchToken(auth: FetchedTokenAuth, call: TokenCall): Promise<TokenResult>;
-  /** Revokes a grant at the provider (RFC 7009). */
-  revoke(auth: OAuth2Auth, call: TokenCall): Promise<RevocationResult>;
-}
+export type TokenClient = ReturnType<typeof createTokenClient>;
 
 /** Creates the client. Every request goes through the guard. */
-export function createTokenClient(http: GuardedHttp): TokenClient {
+export function createTokenClient(http: GuardedHttp) {
   return {
-    exchangeCode(auth, call, { parameters: returned, redirectUri, codeVerifier }) {
-      return requestToken(
-        http,
+    exchangeCode(auth: OAuth2Auth, call: TokenCall, callback: AuthorizedCallback): Promise<TokenResult> {
+      const { parameters: returned, redirectUri, codeVerifier = nopkce } = callback;
+      const request = requestOf(
+        auth,
         call,
-        requestOf(auth, call, auth.token.url, (server, client, clientAuth, additionalParameters, options) =>
-          authorizationCodeGrantRequest(server, client, clientAuth, returned, redirectUri, codeVerifier ?? nopkce, {
-            ...options,
-            additionalParameters,
-          }),
-        ),
+        auth.token.url,
+        (server, client, clientAuth, additionalParameters, options) => {
+          const all = { ...options, additionalParameters };
+          return authorizationCodeGrantRequest(server, client, clientAuth, returned, redirectUri, codeVerifier, all);
+        },
       );
+      return requestToken(http, call, request);
     },
 
-    refresh(auth, call, refreshToken) {
+    /** Exchanges a refresh token for new tokens. */
+    refresh(auth: OAuth2Auth, call: TokenCall, refreshToken: string): Promise<TokenResult> {
       const url = auth.refresh.url ?? auth.token.url;
-      return requestToken(
-        http,
-        call,
-        requestOf(auth, call, url, (server, client, clientAuth, additionalParameters, options) =>
-          refreshTokenGrantRequest(server, client, clientAuth, refreshToken, { ...options, additionalParameters }),
-        ),
+      const request = requestOf(auth, call, url, (server, client, clientAuth, additionalParameters, options) =>
+        refreshTokenGrantRequest(server, client, clientAuth, refreshToken, { ...options, additionalParameters }),
       );
+      return requestToken(http, call, request);
     },
 
-    fetchToken: (auth, call) => fetchToken(http, auth, call),
+    /** Fetches a token with the fields of a connection. */
+    fetchToken: (auth: FetchedTokenAuth, call: TokenCall) => fetchToken(http, auth, call),
 
-    async revoke({ revoke }, call) {
+    /** Revokes a grant at the provider (RFC 7009). */
+    async revoke({ revoke }: OAuth2Auth, call: TokenCall): Promise<RevocationResult> {
       const { provider, account, nowMs } = call;
       const { access_token: access, refresh_token: refresh } = account.credentials;
       const token = revoke?.token === "access_token" ? (access ?? refresh) : (refresh ?? access);

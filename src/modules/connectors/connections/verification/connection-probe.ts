@@ -67,11 +67,8 @@ export function createAccountProbe(http: GuardedHttp): ProbeAccount {
       }
       if (found.size === 0) return noAccount;
       if (found.size > accountsMax) {
-        return failed(
-          "malformed",
-          "too_many_accounts",
-          `The provider's answer names more than ${accountsMax} accounts.`,
-        );
+        const message = `The provider's answer names more than ${accountsMax} accounts.`;
+        return failed("malformed", "too_many_accounts", message);
       }
       return { kind: "ok", accounts: [...found.values()] };
     } catch (error) {

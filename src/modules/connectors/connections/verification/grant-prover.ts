@@ -2,15 +2,13 @@ import { validateAuthResponse } from "oauth4webapi";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { AccountValues, AuthMode, AuthSpec, OAuth2Auth, Provider } from "../../manifests/index.ts";
 import type { ProviderConfigs } from "../../provider-configs/index.ts";
+import { configValuesOf } from "../credentials/known-secrets.ts";
 import { settleAccount } from "../domain/connection.ts";
-import type { Grant } from "../grant-service.ts";
+import type { ProvenGrant } from "../grant-service.ts";
 import type { FetchedTokenAuth } from "../tokens/fetched-tokens.ts";
 import type { TokenGrant, TokenResult } from "../tokens/oauth-request.ts";
 import type { TokenClient } from "../tokens/token-client.ts";
 import type { ProbeAccount } from "./connection-probe.ts";
-
-/** Access that a provider has confirmed, without the connection that it belongs to. */
-export type ProvenGrant = Omit<Grant, "connectionId" | "name" | "endUser" | "environmentId" | "environmentKey">;
 
 /** The values of an OAuth callback, and what its authorization request was made with. */
 export interface CallbackValues extends Pick<AccountValues, "settings" | "captured" | "credentials"> {
@@ -54,7 +52,7 @@ export function createGrantProver({ configs, tokens, probeAccount }: Dependencie
     if (target.configId === "") return {};
     const config = await configs.open(target.tenantId, target.configId);
     if (typeof config === "string") return rejected(config, "The provider config cannot be used.");
-    return { ...config.settings, ...config.secrets, client_id: config.clientId };
+    return configValuesOf(config);
   }
 
   /** Requests the account, and puts the grant together. */
@@ -72,19 +70,12 @@ export function createGrantProver({ configs, tokens, probeAccount }: Dependencie
       const { class: answerClass, code, message } = proof;
       return { fault: probeFaults[answerClass] ?? "rejected", code, message };
     }
+    const { settings, captured, account, credentials } = values;
     const grant = {
-      providerKey: provider.key,
-      providerConfigId: configId,
-      authMode: mode,
-      manifestVersion: provider.version,
-      manifestDigest: provider.digest,
-      scopes,
-      settings: values.settings,
-      captured: values.captured,
-      account: values.account,
+      ...{ providerKey: provider.key, providerConfigId: configId, authMode: mode },
+      ...{ manifestVersion: provider.version, manifestDigest: provider.digest },
+      ...{ scopes, settings, captured, account, credentials, expiresAt },
       accountChoices: proof.kind === "ok" ? proof.accounts : [],
-      credentials: values.credentials,
-      expiresAt,
       idleS: auth.mode === "oauth2" ? auth.refresh.idleS : undefined,
       lifetimeS: auth.mode === "oauth2" ? auth.refresh.lifetimeS : undefined,
     };
@@ -112,11 +103,8 @@ export function createGrantProver({ configs, tokens, probeAccount }: Dependencie
       const call = { provider, account: values, scopes: requestedScopes, nowMs };
       const token = tokenOrFault(await tokens.fetchToken(auth, call));
       if (isProofFault(token)) return token;
-      const withToken = {
-        ...values,
-        credentials: { ...credentials, access_token: token.accessToken },
-        captured: token.captured,
-      };
+      const fetched = { ...credentials, access_token: token.accessToken };
+      const withToken = { ...values, credentials: fetched, captured: token.captured };
       return prove(target, auth, withToken, token.scopes ?? requestedScopes, token.expiresAt, nowMs);
     },
 
