@@ -208,10 +208,8 @@ export function createCatalogueService({ events, builtin, publishers, owners }: 
   }
 }
 
-interface StoredPack {
+interface StoredPack extends Pick<StoredVersion, "yanked" | "yankReason"> {
   readonly signed: SignedPack;
-  readonly yanked: boolean;
-  readonly yankReason: string;
 }
 
 function summaryOf({ pack: { contents: _, ...pack }, digest, keyId }: SignedPack): PackSummary {

@@ -10,7 +10,7 @@ import { readSignedPack, writeSignedPack } from "./pack-signature.ts";
 import type { RecordOwners } from "./record-owners.ts";
 
 /** Records to export, and the pack's name. */
-export interface ExportRequest extends Pick<Pack, "publisher" | "name" | "version" | "title" | "description"> {
+interface ExportRequest extends Pick<Pack, "publisher" | "name" | "version" | "title" | "description"> {
   readonly records: readonly { readonly kind: RecordKind; readonly record: string }[];
 }
 
@@ -36,15 +36,10 @@ export function createExporter(owners: RecordOwners) {
       permissions.push(owner.permissionsOf(found.content));
       contents.push({ record: recordKind, key, content });
     }
-    const union = unionOf(permissions);
+    const { publisher, name, version, title, description } = head;
     const document = {
-      ...{ pack: 1, publisher: head.publisher, name: head.name, kind, version: head.version, title: head.title },
-      ...{
-        description: head.description,
-        permissions: { ...union } as unknown as JsonObject,
-        slots: slots.list,
-        contents,
-      },
+      ...{ pack: 1, publisher, name, kind, version, title, description },
+      ...{ permissions: { ...unionOf(permissions) }, slots: slots.list, contents },
     };
     const { document: checked } = readSignedPack(document);
     return writeSignedPack({ document: checked, digest: digestOfStatement(checked), signature: "", keyId: "" });

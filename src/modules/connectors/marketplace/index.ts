@@ -45,7 +45,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "log" | "metrics"> 
 export function createMarketplace({ db, log, events, sources, folder = builtinFolder, ...parts }: Dependencies) {
   const metrics = createMarketplaceMetrics(parts.metrics);
   const builtin = createBuiltinPacks({ folder, log });
-  const owners = createRecordOwners({ records: sources.packRecords, findUses: sources.findUses });
+  const owners = createRecordOwners(sources);
   const publishers = createPublisherService({ events, builtin });
   const catalogue = createCatalogueService({ events, builtin, publishers, owners });
   const installations = createInstallationService({ db, events, catalogue, owners, slots: sources, metrics });

@@ -3,15 +3,7 @@ import { Failure } from "../../../errors/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 
 /** Callers' operations on packs. */
-export type PackOperation =
-  | "publish"
-  | "yank"
-  | "export"
-  | "preview"
-  | "install"
-  | "upgrade"
-  | "rollback"
-  | "uninstall";
+type PackOperation = "publish" | "yank" | "export" | "preview" | "install" | "upgrade" | "rollback" | "uninstall";
 
 export type MarketplaceMetrics = ReturnType<typeof createMarketplaceMetrics>;
 

@@ -1,5 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
+import { recordTable } from "../../../platform/records/index.ts";
 
 /** A key that signs packs of a publisher. */
 export interface PublisherKey {
@@ -14,27 +15,23 @@ export interface PublisherKey {
   readonly revokedAt: Date | null;
 }
 
+const keys = recordTable<PublisherKey, object, PublisherKey & { readonly tenantId: TenantId }>(
+  "marketplace_publisher_keys",
+  { fixed: "tenant_id id publisher public_key status revoke_reason created_at revoked_at" },
+);
+
 export function publisherKeyStore(sql: Sql) {
-  const columns = sql`id, publisher, public_key, status, revoke_reason, created_at, revoked_at`;
+  const { columns, insert, find } = keys(sql);
   return {
+    insert,
+    find,
+
     async count(tenantId: TenantId, publisher: string): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
         select count(*)::int as count from marketplace_publisher_keys
         where tenant_id = ${tenantId} and (${publisher} = '' or publisher = ${publisher})`;
       return row!.count;
     },
-
-    async insert(tenantId: TenantId, { id, publisher, publicKey, createdAt }: PublisherKey): Promise<PublisherKey> {
-      const [row] = await sql<PublisherKey[]>`
-        insert into marketplace_publisher_keys (tenant_id, id, publisher, public_key, status, created_at)
-        values (${tenantId}, ${id}, ${publisher}, ${publicKey}, 'active', ${createdAt})
-        returning ${columns}`;
-      return row!;
-    },
-
-    find: (tenantId: TenantId, id: string) =>
-      sql<PublisherKey[]>`
-        select ${columns} from marketplace_publisher_keys where tenant_id = ${tenantId} and id = ${id}`.first(),
 
     async ofPublisher(tenantId: TenantId, publisher: string): Promise<PublisherKey[]> {
       return sql<PublisherKey[]>`

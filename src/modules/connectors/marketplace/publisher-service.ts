@@ -43,8 +43,8 @@ export function createPublisherService({ events, builtin }: Dependencies) {
       if ((await store.count(tenantId, "")) >= keysMax) {
         throw fail("FAILED_PRECONDITION", { public: `A tenant can have at most ${keysMax} publisher keys.` });
       }
-      const registered = await store.insert(tenantId, {
-        ...{ id: key.id, publisher, publicKey: key.publicKey, status: "active", revokeReason: "" },
+      const registered = await store.insert({
+        ...{ tenantId, id: key.id, publisher, publicKey: key.publicKey, status: "active", revokeReason: "" },
         ...{ createdAt: new Date(nowMs), revokedAt: null },
       });
       await events.record(context, "marketplace.key.registered", registered.id, { publisher });

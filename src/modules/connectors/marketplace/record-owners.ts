@@ -7,17 +7,16 @@ import { describePermissions, isEmpty, permissionsBeyond } from "./domain/permis
 import { fillPlaceholders, type PlaceholderValues, placeholdersOf } from "./domain/placeholders.ts";
 
 interface Dependencies {
-  readonly records: () => readonly PackRecords[];
+  readonly packRecords: () => readonly PackRecords[];
   readonly findUses: () => readonly FindUses[];
 }
 
 /** The owners of all kinds of records, which create, change and delete them. */
 export type RecordOwners = ReturnType<typeof createRecordOwners>;
 
-/** Creates the access to the owners of records. */
-export function createRecordOwners({ records, findUses }: Dependencies) {
+export function createRecordOwners({ packRecords, findUses }: Dependencies) {
   function ownerOf(kind: RecordKind): PackRecords {
-    const owner = records().find((each) => each.kind === kind);
+    const owner = packRecords().find((each) => each.kind === kind);
     if (owner === undefined) {
       throw fail("FAILED_PRECONDITION", { public: `This service has no records of the kind ${kind}.` });
     }
@@ -53,8 +52,8 @@ export function createRecordOwners({ records, findUses }: Dependencies) {
     },
 
     /** Throws unless the caller may change every kind of record of a pack. */
-    requireScopes({ principal }: Context, entries: readonly { readonly record: RecordKind }[]): void {
-      const scopes = new Set(entries.flatMap(({ record }) => ownerOf(record).scopes));
+    requireScopes({ principal }: Context, records: readonly { readonly kind: RecordKind }[]): void {
+      const scopes = new Set(records.flatMap(({ kind }) => ownerOf(kind).scopes));
       const missing = [...scopes].filter((scope) => !covers(principal.scopes, scope));
       if (missing.length === 0) return;
       throw fail("PERMISSION_DENIED", {

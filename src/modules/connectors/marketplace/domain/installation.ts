@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 import type { JsonObject, RecordKind } from "../../../pack-records.ts";
-import type { PackKind } from "./pack.ts";
+import type { Pack } from "./pack.ts";
 
 export type InstallationId = string & { readonly __id: "installation" };
 
@@ -9,13 +9,9 @@ export type InstallationId = string & { readonly __id: "installation" };
 export type SlotValues = Readonly<Record<string, string | number>>;
 
 /** A pack that is installed in a tenant. */
-export interface Installation extends Stamps {
+export interface Installation extends Stamps, Pick<Pack, "publisher" | "name" | "kind" | "version"> {
   readonly tenantId: TenantId;
   readonly id: InstallationId;
-  readonly publisher: string;
-  readonly name: string;
-  readonly kind: PackKind;
-  readonly version: string;
   readonly digest: string;
   /** The signed document that is installed. */
   readonly document: JsonObject;
@@ -39,13 +35,10 @@ export type InstallationHead = Omit<Installation, "document">;
 /** A record without the pack's content. */
 export type RecordHead = Omit<InstalledRecord, "base">;
 
-/** Kind of a change to an installation. */
-export type ChangeOperation = "install" | "upgrade" | "rollback" | "uninstall";
-
 /** A change in the log of an installation. */
 export interface InstallationChange {
   readonly id: string;
-  readonly operation: ChangeOperation;
+  readonly operation: "install" | "upgrade" | "rollback" | "uninstall";
   readonly fromVersion: string;
   readonly toVersion: string;
   readonly actor: string;
@@ -53,9 +46,7 @@ export interface InstallationChange {
 }
 
 /** A record that an upgrade touched: its rows before and after. Null: it did not exist. */
-export interface RecordImages {
-  readonly kind: RecordKind;
-  readonly recordId: string;
+export interface RecordImages extends Pick<InstalledRecord, "kind" | "recordId"> {
   readonly before: string | null;
   readonly after: string | null;
 }
@@ -68,9 +59,7 @@ export interface UpgradeImages {
 }
 
 /** Effect of an install or upgrade on one record. */
-export interface PlannedChange {
-  readonly key: string;
-  readonly kind: RecordKind;
+export interface PlannedChange extends Pick<InstalledRecord, "key" | "kind"> {
   /** keep: the tenant's own changes stay. */
   readonly action: "create" | "update" | "delete" | "keep" | "unchanged";
   /** Empty if the record does not exist yet. */
@@ -80,9 +69,7 @@ export interface PlannedChange {
 }
 
 /** A value that both the tenant and the pack changed. */
-export interface PackConflict {
-  readonly key: string;
-  readonly kind: RecordKind;
+export interface PackConflict extends Pick<InstalledRecord, "key" | "kind"> {
   /** A JSON Pointer; empty for the whole record. */
   readonly path: string;
   readonly reason: string;

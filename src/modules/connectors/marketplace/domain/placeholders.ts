@@ -16,7 +16,7 @@ const pattern = /\[\[(slot|record)\.([a-z][a-z0-9_-]{0,39})\]\]/g;
 
 export function placeholdersOf(content: JsonObject): readonly Placeholder[] {
   const found: Placeholder[] = [];
-  visitTexts(content, (text) => {
+  mapTexts(content, (text) => {
     for (const [, kind, name] of text.matchAll(pattern)) {
       found.push({ kind: kind as Placeholder["kind"], name: name! });
     }
@@ -45,11 +45,4 @@ function mapTexts(content: JsonObject, convert: (text: string) => unknown): Json
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, map(member)]));
   };
   return map(content) as JsonObject;
-}
-
-function visitTexts(content: JsonObject, visit: (text: string) => void): void {
-  mapTexts(content, (text) => {
-    visit(text);
-    return text;
-  });
 }

@@ -11,9 +11,7 @@ export function isRange(text: string): boolean {
 }
 
 /** Orders versions, oldest first. */
-export function compareVersions(a: string, b: string): number {
-  return semver.compare(a, b);
-}
+export const compareVersions = (a: string, b: string) => semver.compare(a, b);
 
 export function isInRange(version: string, range: string): boolean {
   return semver.satisfies(version, range, { includePrerelease: true });

@@ -55,12 +55,8 @@ export function createInstaller({ events, owners }: Dependencies) {
     };
     await store.insert(installation);
     await store.replaceRecords(tenantId, installation.id, records);
-    const change = {
-      id: installation.changeId,
-      operation: "install",
-      fromVersion: "",
-      toVersion: pack.version,
-    } as const;
+    const versions = { fromVersion: "", toVersion: pack.version };
+    const change = { id: installation.changeId, operation: "install", ...versions } as const;
     await store.insertChange(tenantId, installation.id, { ...change, actor: principal.subject }, new Date(nowMs));
     await events.record(context, "marketplace.pack.installed", installation.id, {
       ...{ publisher: pack.publisher, name: pack.name, version: pack.version, digest, records: records.length },

@@ -37,26 +37,20 @@ interface Dependencies {
 }
 
 /** A pack, its version and the values of its slots. */
-export interface InstallRequest {
-  readonly publisher: string;
-  readonly name: string;
+interface InstallRequest extends Pick<Pack, "publisher" | "name"> {
   /** Empty for the newest that is not yanked. */
   readonly version: string;
   readonly slots: Readonly<Record<string, unknown>>;
 }
 
-export interface UpgradeRequest {
+export interface UpgradeRequest extends Pick<InstallRequest, "version" | "slots"> {
   readonly id: string;
-  readonly version: string;
-  readonly slots: Readonly<Record<string, unknown>>;
   readonly onConflict: "refuse" | "keep" | "replace";
   readonly accepted: Permissions;
 }
 
 /** Effect of an install or upgrade. */
-export interface InstallPlan {
-  readonly publisher: string;
-  readonly name: string;
+export interface InstallPlan extends Pick<Pack, "publisher" | "name"> {
   /** Empty for an install. */
   readonly fromVersion: string;
   readonly toVersion: string;
@@ -178,7 +172,7 @@ export function createInstallationService({ db, events, catalogue, owners, slots
       await lockFor(context.sql, "marketplace_installations", context.tenantId);
       const signed = await catalogue.requireInstallable(context, publisher, name, version);
       await requireNotInstalled(context, signed);
-      owners.requireScopes(context, signed.pack.contents);
+      owners.requireScopes(context, kindsOf(signed.pack));
       const { values, missing } = await resolveSlots(context, signed.pack.slots, given);
       requireNoneMissing(missing);
       const { installation } = await install(context, signed, values);
@@ -191,7 +185,7 @@ export function createInstallationService({ db, events, catalogue, owners, slots
       requireNewer(current, signed);
       const { pack } = signed;
       const installed = await installationStore(context.sql).records(context.tenantId, current.id);
-      owners.requireScopes(context, [...pack.contents, ...installed.map(({ kind }) => ({ record: kind }))]);
+      owners.requireScopes(context, [...kindsOf(pack), ...installed]);
       const added = permissionsBeyond(pack.permissions, packOf(current).permissions);
       requireConsent(pack, added, accepted);
       const { values, missing } = await resolveSlots(context, pack.slots, slotsFor(current, pack, given));
@@ -215,10 +209,7 @@ export function createInstallationService({ db, events, catalogue, owners, slots
       const shown = await view(context, current);
       await requireAcceptedBy(context, current, "");
       if (!keepRecords) {
-        owners.requireScopes(
-          context,
-          shown.records.map(({ kind }) => ({ record: kind })),
-        );
+        owners.requireScopes(context, shown.records);
         await removeRecords(context, shown.records);
       }
       const store = installationStore(sql);
@@ -280,6 +271,10 @@ function packOf(installation: Installation): Pack {
   const { pack } = parsePack(installation.document);
   if (pack === undefined) throw new Error(`The document of the installation ${installation.id} is not a pack.`);
   return pack;
+}
+
+function kindsOf({ contents }: Pack) {
+  return contents.map(({ record }) => ({ kind: record }));
 }
 
 /** The values for the slots of a version: those given now, else those given before. */

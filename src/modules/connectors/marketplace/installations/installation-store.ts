@@ -1,8 +1,8 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { insertRowImages, type RowImage, readRowImages, type Sql } from "../../../../platform/db/index.ts";
+import { recordTable } from "../../../../platform/records/index.ts";
 import type { Permissions } from "../../../pack-records.ts";
 import type {
-  ChangeOperation,
   Installation,
   InstallationChange,
   InstallationHead,
@@ -13,16 +13,11 @@ import type {
 } from "../domain/installation.ts";
 
 /** A change to log. */
-export interface NewChange {
-  readonly id: string;
-  readonly operation: ChangeOperation;
-  readonly fromVersion: string;
-  readonly toVersion: string;
-  readonly actor: string;
+interface NewChange extends Omit<InstallationChange, "createdAt"> {
   readonly images?: UpgradeImages | undefined;
 }
 
-export interface ListedInstallation extends InstallationHead {
+interface ListedInstallation extends InstallationHead {
   /** The permissions as the document declares them. */
   readonly permissions: Partial<Permissions> | null;
 }
@@ -30,37 +25,23 @@ export interface ListedInstallation extends InstallationHead {
 /** How many records an installation has at most. */
 const recordsMax = 1000;
 
+const installations = recordTable<InstallationHead, Pick<Installation, "document">>("marketplace_installations", {
+  fixed: "tenant_id id publisher name kind created_at",
+  mutable: "version digest slots change_id updated_at record_version",
+  // A document can have a megabyte.
+  internal: "document",
+});
+
 export function installationStore(sql: Sql) {
-  const headColumns = sql`tenant_id, id, publisher, name, kind, version, digest, slots, change_id, created_at,
-    updated_at, record_version`;
-  const columns = sql`${headColumns}, document`;
+  const { columns, fullColumns, insert, update, findFull } = installations(sql);
   return {
-    async insert(installation: Installation): Promise<void> {
-      const { tenantId, id, publisher, name, kind, version, digest, document, slots, changeId } = installation;
-      await sql`
-        insert into marketplace_installations (tenant_id, id, publisher, name, kind, version, digest, document, slots,
-          change_id, created_at, updated_at)
-        values (${tenantId}, ${id}, ${publisher}, ${name}, ${kind}, ${version}, ${digest},
-          ${JSON.stringify(document)}::text::json, ${sql.json(slots as never)}, ${changeId}, ${installation.createdAt},
-          ${installation.updatedAt})`;
-    },
-
-    async update({ tenantId, id, version, digest, document, slots, changeId, updatedAt }: Installation): Promise<void> {
-      await sql`
-        update marketplace_installations set
-          version = ${version}, digest = ${digest}, document = ${JSON.stringify(document)}::text::json,
-          slots = ${sql.json(slots as never)}, change_id = ${changeId}, updated_at = ${updatedAt},
-          record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id}`;
-    },
-
-    find: (tenantId: TenantId, id: string) =>
-      sql<Installation[]>`
-        select ${columns} from marketplace_installations where tenant_id = ${tenantId} and id = ${id}`.first(),
+    insert,
+    update,
+    find: findFull,
 
     findPack: (tenantId: TenantId, publisher: string, name: string) =>
       sql<Installation[]>`
-        select ${columns} from marketplace_installations
+        select ${fullColumns} from marketplace_installations
         where tenant_id = ${tenantId} and publisher = ${publisher} and name = ${name}`.first(),
 
     async count(tenantId: TenantId, kind = ""): Promise<number> {
@@ -70,10 +51,10 @@ export function installationStore(sql: Sql) {
       return row!.count;
     },
 
-    /** Lists installations without their documents, which can have a megabyte each. */
+    /** Lists installations without their documents. */
     async list(tenantId: TenantId, kind: string, offset: number, limit: number): Promise<ListedInstallation[]> {
       return sql<ListedInstallation[]>`
-        select ${headColumns}, document -> 'permissions' as permissions from marketplace_installations
+        select ${columns}, document -> 'permissions' as permissions from marketplace_installations
         where tenant_id = ${tenantId} and (${kind} = '' or kind = ${kind})
         order by id offset ${offset} limit ${limit}`;
     },

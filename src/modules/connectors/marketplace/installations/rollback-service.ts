@@ -29,10 +29,7 @@ export function createRollback({ events, owners }: Dependencies) {
         public: `${packName(current)} ${current.version} was installed, not upgraded: there is nothing to roll back.`,
       });
     }
-    owners.requireScopes(
-      context,
-      images.records.map(({ kind }) => ({ record: kind })),
-    );
+    owners.requireScopes(context, images.records);
     const changed: string[] = [];
     const uses: RecordUse[] = [];
     for (const { kind, recordId, after } of images.records) {

@@ -26,7 +26,7 @@ interface Dependencies {
 }
 
 /** How an upgrade is made. */
-export interface UpgradeChoice {
+interface UpgradeChoice {
   readonly slots: SlotValues;
   /** Whose value wins a conflict. */
   readonly winner: Winner;
@@ -79,18 +79,12 @@ export function createUpgrader({ events, owners }: Dependencies) {
     }
     if (upgrade.uses.length > 0) throw inUse(upgrade.uses);
 
-    const installation: Installation = {
-      ...current,
-      ...{ version: pack.version, digest, document, slots, changeId: ulid(nowMs), updatedAt: new Date(nowMs) },
-      recordVersion: current.recordVersion + 1,
-    };
-    await store.update(installation);
+    const changed = { version: pack.version, digest, document, slots, changeId: ulid(nowMs) };
+    const head = (await store.update(tenantId, current.id, changed, undefined, new Date(nowMs)))!;
+    const installation: Installation = { ...head, document };
     await store.replaceRecords(tenantId, current.id, records);
-    const images = {
-      records: await upgrade.images(),
-      installation: before.installation,
-      installationRecords: before.records,
-    };
+    const { installation: row, records: installationRecords } = before;
+    const images = { records: await upgrade.images(), installation: row, installationRecords };
     const change = { id: installation.changeId, operation: "upgrade", actor: principal.subject, images } as const;
     const versions = { fromVersion: current.version, toVersion: pack.version };
     await store.insertChange(tenantId, current.id, { ...change, ...versions }, new Date(nowMs));
