@@ -44,13 +44,8 @@ export function triggerHandlers({ subscriptions, events, publicUrl }: Dependenci
 
     async updateTriggerSubscription(context, request) {
       const { subscriptionId, name, input, condition, target, signingSecret, recordVersion } = request;
-      const change = {
-        name,
-        input: input as JsonObject | undefined,
-        condition,
-        target: toTarget(target),
-        signingSecret,
-      };
+      const settings = { name, condition, target: toTarget(target), signingSecret };
+      const change = { ...settings, input: input as JsonObject | undefined };
       const version = expectedVersion(recordVersion);
       const subscription = await subscriptions.updateSubscription(context, subscriptionId, change, version);
       return shown(subscription);

@@ -102,10 +102,8 @@ export function createProviderClient({ connections, http, clock }: Dependencies)
     }
     try {
       const answer = await http.send(provider, account.settings, rendered, { timeoutMs, bytesMax, signal });
-      const read = readResponse(provider, { errors: trigger.errors, response: "any", paginate }, answer, {
-        nowMs,
-        page,
-      });
+      const expected = { errors: trigger.errors, response: "any", paginate } as const;
+      const read = readResponse(provider, expected, answer, { nowMs, page });
       if (read.class === "ok") return { class: "ok", answer: read, redactor };
       const message = shortMessage(redactor.text(`${read.code}: ${read.message}`));
       return { class: read.class, message, retryAtMs: read.retryAtMs, mayHaveArrived: true };

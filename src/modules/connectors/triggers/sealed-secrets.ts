@@ -4,12 +4,13 @@ import { type Binding, type Keyring, type Reencryptable, sealedTable } from "../
 import type { Sql } from "../../../platform/db/index.ts";
 import { registrationBinding, type Secrets, subscriptionBinding } from "./domain/subscription.ts";
 
-/** Seals secrets; both fields are empty if there are none. */
-export function sealSecrets(
-  keyring: Keyring | undefined,
-  secrets: Secrets,
-  binding: Binding,
-): { readonly ciphertext: string; readonly keyId: string } {
+/** Sealed secrets; both fields are empty if there are none. */
+export interface SealedSecrets {
+  readonly ciphertext: string;
+  readonly keyId: string;
+}
+
+export function sealSecrets(keyring: Keyring | undefined, secrets: Secrets, binding: Binding): SealedSecrets {
   if (secrets.signing === undefined && secrets.urlKey === undefined) return { ciphertext: "", keyId: "" };
   if (keyring === undefined) {
     throw fail("FAILED_PRECONDITION", {

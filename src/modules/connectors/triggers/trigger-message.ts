@@ -22,14 +22,8 @@ export function toTarget(message: TargetMessage | undefined): Target | undefined
 }
 
 function fromTarget(target: Target) {
-  switch (target.kind) {
-    case "workflow":
-      return { workflow: target };
-    case "route":
-      return { route: target.request };
-    case "record":
-      return { record: {} };
-  }
+  if (target.kind === "workflow") return { workflow: target };
+  return target.kind === "route" ? { route: target.request } : { record: {} };
 }
 
 /** Converts a subscription to its message. The secret part of its URL is shown once. */

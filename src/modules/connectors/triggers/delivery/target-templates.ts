@@ -56,11 +56,8 @@ export function checkTarget(compile: CompileTemplate, target: Target): void {
   }
   const unknown = Object.keys(target.request).find((name) => !(routeFields as readonly string[]).includes(name));
   if (unknown !== undefined) {
-    throw invalid(
-      `target.route.${unknown}`,
-      "unknown",
-      `is not a field of a route; known are ${routeFields.join(", ")}`,
-    );
+    const message = `is not a field of a route; known are ${routeFields.join(", ")}`;
+    throw invalid(`target.route.${unknown}`, "unknown", message);
   }
   checkTemplate(compile, "target.route", target.request);
 }
@@ -93,10 +90,8 @@ export function evaluateRun(
   const evaluate = (template: Json) => compile(template, eventVariables).evaluate({ event }, { steps: 0 });
   const key = evaluate(runKey);
   if (typeof key === "object" || String(key).length > runKeyLengthMax || /[\x00-\x1f\x7f]/.test(String(key))) {
-    throw new CelError(
-      "evaluation",
-      "The run key must be a text of at most 255 characters without control characters.",
-    );
+    const message = "The run key must be a text of at most 255 characters without control characters.";
+    throw new CelError("evaluation", message);
   }
   const whole = { ...event, time: event.time.toISOString() } satisfies JsonObject;
   return { input: input === undefined ? whole : evaluate(input), runKey: String(key) };

@@ -21,14 +21,7 @@ export function ledgerSeconds(lookbackS: number): number {
 
 /** Formats the start of a window for the provider. */
 export function formatSince(atMs: number, format: "rfc3339" | "epoch_s" | "epoch_ms"): string | number {
-  switch (format) {
-    case "rfc3339":
-      return new Date(atMs).toISOString();
-    case "epoch_s":
-      return Math.floor(atMs / 1000);
-    case "epoch_ms":
-      return atMs;
-  }
+  return { rfc3339: new Date(atMs).toISOString(), epoch_s: Math.floor(atMs / 1000), epoch_ms: atMs }[format];
 }
 
 /** The key of an item from the values of its key fields; undefined if all are absent. */

@@ -22,10 +22,7 @@ import { type Delivery, isSameText, isVerified, type ReadDelivery } from "./veri
  * The result of a delivery. All unverified deliveries are refused in the same way, whatever the reason. `unavailable`: it cannot
  * be stored now.
  */
-export type IntakeResult = "taken" | "refused" | "malformed" | "unavailable" | { readonly reply: Reply };
-
-/** Receives a delivery of a provider. When it resolves with `taken`, its events are committed. */
-export type ReceiveWebhook = (tenantId: string, subscriptionId: string, delivery: Delivery) => Promise<IntakeResult>;
+type IntakeResult = "taken" | "refused" | "malformed" | "unavailable" | { readonly reply: Reply };
 
 interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "keyring"> {
   readonly catalogue: Pick<Catalogue, "trigger">;
@@ -36,10 +33,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "keyring"
 }
 
 /** Creates the intake of webhooks, and a function that resolves when nothing is being written. */
-export function createWebhookIntake(dependencies: Dependencies): {
-  readonly receive: ReceiveWebhook;
-  idle(): Promise<void>;
-} {
+export function createWebhookIntake(dependencies: Dependencies) {
   const { db, clock, keyring, catalogue, connections, metrics, wakeDelivery } = dependencies;
   const writer = createBatcher<readonly EventRow[], number>({
     lanes: 2,
@@ -112,7 +106,8 @@ export function createWebhookIntake(dependencies: Dependencies): {
   }
 
   return {
-    async receive(...delivery) {
+    /** Receives a delivery of a provider. When it resolves with `taken`, its events are committed. */
+    async receive(...delivery: Parameters<typeof receive>): Promise<IntakeResult> {
       const result = await receive(...delivery);
       metrics.webhook(typeof result === "string" ? (result === "taken" ? "accepted" : result) : "challenge");
       return result;

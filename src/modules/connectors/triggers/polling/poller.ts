@@ -46,11 +46,11 @@ const pagesPerScanMax = 1000;
 /** A scan that is interrupted for longer starts again: the provider may have forgotten its position. */
 const scanMsMax = 60 * 60_000;
 
-/** Makes one claimed poll. It throws only when the signal aborts or the database fails. */
-export type Poller = (poll: Poll, signal: AbortSignal) => Promise<void>;
-
-/** Creates the poller: it reads a list page by page, and commits every page with the position in the list. */
-export function createPoller(dependencies: Dependencies): Poller {
+/**
+ * Creates the poller: it reads a list page by page, and commits every page with the position in the list. It throws only when
+ * the signal aborts or the database fails.
+ */
+export function createPoller(dependencies: Dependencies) {
   const { db, clock, catalogue, send, storeStatus, metrics, wakeDelivery, claimMs } = dependencies;
   const store = pollStore(db.sql);
 
@@ -77,12 +77,7 @@ export function createPoller(dependencies: Dependencies): Poller {
         return storeFailure(poll, { class: "malformed", message, mayHaveArrived: true }, scan !== undefined);
       }
       const items = (all as readonly Json[]).slice(page?.items.length ?? 0);
-      const position = nextPage && {
-        startedAtMs,
-        pages: nextPage.pages,
-        items: nextPage.items.length,
-        next: nextPage.next,
-      };
+      const position = nextPage && { ...nextPage, startedAtMs, items: nextPage.items.length };
       if (!(await storePage(poll, polled, items, result.redactor, position))) return metrics.poll("lost");
       const waitMs = retryAtMs === undefined ? 0 : retryAtMs - clock.now();
       if (waitMs > 0) await store.delayConnection(poll, waitMs);
@@ -155,7 +150,7 @@ export function createPoller(dependencies: Dependencies): Poller {
     if (isShown) await storeStatus(refOf(poll), { intakeError: `The provider cannot be polled: ${fault.message}` });
   }
 
-  return async (poll, signal) => {
+  return async (poll: Poll, signal: AbortSignal): Promise<void> => {
     const found = await catalogue.trigger(poll.tenantId, poll.triggerKey);
     const spec = found?.trigger.poll;
     if (found !== undefined && spec !== undefined) return scanPages(poll, { ...found, spec }, signal);

@@ -33,11 +33,8 @@ const removalFailuresMax = 60;
 const lifeMsDefault = 2 * 86_400_000;
 const lifeMsMax = 10 * 365 * 86_400_000;
 
-/** Registers, renews or removes one claimed webhook. It throws only when the signal aborts. */
-export type Registrar = (registration: Registration, signal: AbortSignal) => Promise<void>;
-
-/** Creates the registrar of webhooks at providers. */
-export function createRegistrar(dependencies: Dependencies): Registrar {
+/** Creates the function that registers, renews or removes one claimed webhook. It throws only when the signal aborts. */
+export function createRegistrar(dependencies: Dependencies) {
   const { db, clock, log, keyring, catalogue, send, storeStatus, metrics, publicUrl } = dependencies;
   const store = registrationStore(db.sql);
 
@@ -88,11 +85,8 @@ export function createRegistrar(dependencies: Dependencies): Registrar {
     const signing = spec.secret.kind === "answer" ? valueAt(body, spec.secret.pointer) : secrets.signing;
     if (externalId === undefined || (!isRenewal && spec.secret.kind === "answer" && typeof signing !== "string")) {
       metrics.registration(operation, "failed");
-      return storeFailure(registration, {
-        class: "malformed",
-        message: "The provider's answer has no id or secret of the registration.",
-        mayHaveArrived: true,
-      });
+      const message = "The provider's answer has no id or secret of the registration.";
+      return storeFailure(registration, { class: "malformed", message, mayHaveArrived: true });
     }
     const changed = { ...secrets, signing: String(signing) };
     const sealed =
@@ -145,7 +139,7 @@ export function createRegistrar(dependencies: Dependencies): Registrar {
     await storeStatus(registration, { intakeError, ...(isExpired && { expired: true }) });
   }
 
-  return async (registration, signal) => {
+  return async (registration: Registration, signal: AbortSignal): Promise<void> => {
     const found = await findTrigger(registration);
     if (registration.state === "removing") return remove(registration, found, signal);
     if (typeof found !== "string") return register(registration, found, signal);

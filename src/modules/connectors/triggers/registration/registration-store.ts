@@ -2,6 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import { type Fragment, fromNow, type Sql } from "../../../../platform/db/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
 import type { LeaseRequest } from "../../../../platform/jobs/index.ts";
+import type { SealedSecrets } from "../sealed-secrets.ts";
 
 /** A webhook at a provider that this node registers, renews or removes. */
 export interface Registration {
@@ -20,10 +21,8 @@ export interface Registration {
 }
 
 /** A registration to insert; it is due at once. */
-export type NewRegistration = Pick<
-  Registration,
-  "tenantId" | "id" | "subscriptionId" | "triggerKey" | "connectionId" | "input" | "ciphertext"
-> & { readonly keyId: string; readonly shard: number; readonly createdAt: Date };
+type NewRegistration = Omit<Registration, "state" | "externalId" | "expiresAt" | "failures" | "claim"> &
+  SealedSecrets & { readonly shard: number; readonly createdAt: Date };
 
 /** A provider's answer to a registration or renewal. */
 export interface Registered {
@@ -32,7 +31,7 @@ export interface Registered {
   /** When it is renewed; null if never. */
   readonly dueAt: Date | null;
   /** The secrets, if the provider chose another one. */
-  readonly sealed?: { readonly ciphertext: string; readonly keyId: string } | undefined;
+  readonly sealed?: SealedSecrets | undefined;
 }
 
 /** After this many failed removals of a webhook, its successor is registered anyway. */
@@ -104,11 +103,7 @@ export function registrationStore(sql: Sql) {
     /** Stores a failed attempt; undefined if the claim is lost. */
     async storeFailure(
       registration: Registration,
-      {
-        waitMs,
-        message,
-        isExpired,
-      }: { readonly waitMs: number; readonly message: string; readonly isExpired: boolean },
+      { waitMs, message, isExpired }: Readonly<{ waitMs: number; message: string; isExpired: boolean }>,
     ): Promise<Registration["state"] | undefined> {
       const [row] = await sql<Pick<Registration, "state">[]>`
         update connector_trigger_registrations set claim = '', failures = failures + 1, last_error = ${message},

@@ -26,7 +26,7 @@ import {
 } from "../domain/subscription.ts";
 import { registrationStore } from "../registration/registration-store.ts";
 import { newSecret, openSecrets, sealSecrets } from "../sealed-secrets.ts";
-import { subscriptionStore } from "./subscription-store.ts";
+import { type FieldChange, subscriptionStore } from "./subscription-store.ts";
 
 export interface NewSubscription
   extends Pick<Subscription, "name" | "triggerKey" | "connectionId" | "input" | "condition" | "target"> {
@@ -37,11 +37,7 @@ export interface NewSubscription
 }
 
 /** The fields that an update can change. */
-export interface SubscriptionChange {
-  readonly name?: string | undefined;
-  readonly input?: JsonObject | undefined;
-  readonly condition?: string | undefined;
-  readonly target?: Target | undefined;
+interface SubscriptionChange extends FieldChange {
   readonly signingSecret?: string | undefined;
 }
 
@@ -82,11 +78,8 @@ export function createSubscriptionService(dependencies: SubscriptionParts) {
   async function requireTrigger({ tenantId }: Context, triggerKey: string) {
     const found = await catalogue.trigger(tenantId, triggerKey);
     if (found === undefined) {
-      throw invalid(
-        "trigger_key",
-        "unknown",
-        "is not the key of a trigger; list them with GET /api/v2/connector/triggers",
-      );
+      const message = "is not the key of a trigger; list them with GET /api/v2/connector/triggers";
+      throw invalid("trigger_key", "unknown", message);
     }
     if (found.trigger.runtime.status === "catalog_only") {
       throw fail("FAILED_PRECONDITION", {
@@ -126,12 +119,10 @@ export function createSubscriptionService(dependencies: SubscriptionParts) {
       ...(trigger.register.secret.kind === "generated" && { signing: newSecret() }),
       ...(needsUrlKey(trigger) && { urlKey: newSecret() }),
     };
+    const { id: subscriptionId, triggerKey, connectionId, input } = subscription;
     await registrationStore(sql).insert({
-      ...{ tenantId, id, subscriptionId: subscription.id, createdAt: new Date(nowMs) },
-      triggerKey: subscription.triggerKey,
-      connectionId: subscription.connectionId,
-      input: subscription.input,
-      shard: shardOf(subscription.connectionId, shardCount),
+      ...{ tenantId, id, subscriptionId, triggerKey, connectionId, input, createdAt: new Date(nowMs) },
+      shard: shardOf(connectionId, shardCount),
       ...sealSecrets(keyring, secrets, registrationBinding({ tenantId, id })),
     });
   }
@@ -140,10 +131,7 @@ export function createSubscriptionService(dependencies: SubscriptionParts) {
   async function finish(context: Context, id: string, type: Parameters<EventRecorder["record"]>[1], data = {}) {
     const subscription = await getSubscription(context, id);
     const { environmentId, name, triggerKey } = subscription;
-    await events.record(context, type, id, {
-      ...{ environment_id: environmentId, name, trigger_key: triggerKey },
-      ...data,
-    });
+    await events.record(context, type, id, { environment_id: environmentId, name, trigger_key: triggerKey, ...data });
     context.afterCommit(wakeWorkers);
     return subscription;
   }
@@ -181,10 +169,7 @@ export function createSubscriptionService(dependencies: SubscriptionParts) {
       const { kind } = trigger;
       const row = { tenantId, id, name, triggerKey, connectionId, kind, input: input.input, condition, target };
       await store.insert({
-        ...row,
-        providerKey: provider.key,
-        environmentId: environment.id,
-        environmentKey: environment.key,
+        ...{ ...row, providerKey: provider.key, environmentId: environment.id, environmentKey: environment.key },
         sealed: sealSecrets(keyring, secrets, subscriptionBinding({ tenantId, id })),
         shard: shardOf(connectionId, shardCount),
         ...startOf(trigger, nowMs),

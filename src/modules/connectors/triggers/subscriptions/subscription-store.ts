@@ -1,58 +1,31 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import type { JsonObject } from "../../../../platform/document/index.ts";
 import type { Page, PageRows } from "../../../../platform/paging/index.ts";
 import { recordTable } from "../../../../platform/records/index.ts";
-import { type RegistrationStatus, type Subscription, subscriptionsMax, type Target } from "../domain/subscription.ts";
+import { type RegistrationStatus, type Subscription, subscriptionsMax } from "../domain/subscription.ts";
+import type { SealedSecrets } from "../sealed-secrets.ts";
 
 /** The filter of a list of subscriptions. Empty fields match all. */
-export interface SubscriptionFilter {
-  readonly connectionId: string;
-  readonly triggerKey: string;
+interface SubscriptionFilter extends Pick<Subscription, "connectionId" | "triggerKey"> {
   readonly status: string;
   /** Only production, or only other environments; undefined for all. */
   readonly inProduction: boolean | undefined;
 }
 
 /** A subscription to insert. */
-export type NewSubscriptionRow = Pick<
-  Subscription,
-  | "tenantId"
-  | "id"
-  | "environmentId"
-  | "environmentKey"
-  | "name"
-  | "triggerKey"
-  | "providerKey"
-  | "connectionId"
-  | "kind"
-  | "input"
-  | "condition"
-  | "target"
-  | "readyAt"
-  | "createdAt"
-> & {
-  readonly sealed: SealedSecrets;
-  readonly shard: number;
-  readonly pollDueAt: Date | null;
+type NewSubscriptionRow = NewRow & { readonly sealed: SealedSecrets };
+
+/** The fields that callers change. Undefined fields stay unchanged. */
+export type FieldChange = {
+  readonly [F in "name" | "input" | "condition" | "target"]?: Subscription[F] | undefined;
 };
 
-/** Sealed secrets; both empty if there are none. */
-export interface SealedSecrets {
-  readonly ciphertext: string;
-  readonly keyId: string;
-}
-
 /** A change of a subscription. Undefined fields stay unchanged. */
-export interface StoredChange {
-  readonly name?: string | undefined;
-  readonly input?: JsonObject | undefined;
-  readonly condition?: string | undefined;
-  readonly target?: Target | undefined;
+interface StoredChange extends FieldChange {
   readonly sealed?: SealedSecrets | undefined;
   readonly paused?: boolean | undefined;
   /** Set when the intake starts again from here. */
-  readonly restart?: { readonly readyAt: Date | null; readonly pollDueAt: Date | null } | undefined;
+  readonly restart?: Pick<Subscription, "readyAt" | "pollDueAt"> | undefined;
 }
 
 type Row = Omit<Subscription, "registration"> & {
@@ -63,23 +36,28 @@ type Row = Omit<Subscription, "registration"> & {
 
 const usesMax = 100;
 
+type NewRow = Pick<Subscription, "tenantId" | "id" | "environmentId" | "environmentKey" | "name" | "triggerKey"> &
+  Pick<Subscription, "providerKey" | "connectionId" | "kind" | "input" | "condition" | "target"> &
+  Pick<Subscription, "readyAt" | "pollDueAt" | "createdAt"> & { readonly shard: number };
 /** The internal columns that an insert sets. */
-type Internal = SealedSecrets & Pick<NewSubscriptionRow, "shard">;
-type NewRow = Omit<NewSubscriptionRow, "sealed"> & Internal & Pick<Subscription, "updatedAt">;
+type Internal = SealedSecrets & Pick<NewRow, "shard">;
 
-const subscriptions = recordTable<Row, Internal, NewRow>("connector_trigger_subscriptions", {
-  fixed: "tenant_id id environment_id environment_key trigger_key provider_key connection_id kind created_at",
-  mutable: `name input condition target paused status intake_error delivery_error ready_at last_event_at scanned_at
+const subscriptions = recordTable<Row, Internal, NewRow & Internal & Pick<Subscription, "updatedAt">>(
+  "connector_trigger_subscriptions",
+  {
+    fixed: "tenant_id id environment_id environment_key trigger_key provider_key connection_id kind created_at",
+    mutable: `name input condition target paused status intake_error delivery_error ready_at last_event_at scanned_at
     poll_due_at poll_failures updated_at record_version`,
-  internal: "ciphertext key_id shard",
-  computed: (sql) => sql`
+    internal: "ciphertext key_id shard",
+    computed: (sql) => sql`
     (select json_build_object('state', state, 'externalId', external_id, 'expiresAt', expires_at, 'failures', failures,
         'dueAt', due_at)
       from connector_trigger_registrations registration
       where registration.tenant_id = connector_trigger_subscriptions.tenant_id
         and registration.subscription_id = connector_trigger_subscriptions.id and state <> 'removing'
       order by registration.id desc limit 1) as registration`,
-});
+  },
+);
 
 /** The SQL queries of subscriptions for callers. */
 export function subscriptionStore(sql: Sql) {
@@ -174,13 +152,8 @@ export function subscriptionStore(sql: Sql) {
 }
 
 function toSubscription({ registration, ...row }: Row): Subscription {
+  if (registration === null) return { ...row, registration };
   const date = (text: string | null) => (text === null ? null : new Date(text));
-  return {
-    ...row,
-    registration: registration && {
-      ...registration,
-      expiresAt: date(registration.expiresAt),
-      dueAt: date(registration.dueAt),
-    },
-  };
+  const { expiresAt, dueAt } = registration;
+  return { ...row, registration: { ...registration, expiresAt: date(expiresAt), dueAt: date(dueAt) } };
 }
