@@ -23,7 +23,6 @@ import { createMessaging } from "./messaging/index.ts";
 import { createProviderConfigs } from "./provider-configs/index.ts";
 import { type CompileTemplate, createTriggers, type EnvironmentLookup, type FindPoolId } from "./triggers/index.ts";
 
-export type { ActionUse } from "./actions/index.ts";
 export type { Connection, ConnectionFailure, Connections, OpenConnection } from "./connections/index.ts";
 export { packName, readPackFile, readSignedPack, signPack, writeSignedPack } from "./marketplace/index.ts";
 export type { MessageEvent, MessageOutcome, MessageProvider, Messaging } from "./messaging/index.ts";

@@ -28,7 +28,7 @@ import { createAbandonedExecutionSweeper } from "./records/abandoned-execution-s
 import { createExecutionWriter } from "./records/execution-writer.ts";
 import { maintainExecutionsJob } from "./records/retention-job.ts";
 
-export type { ActionCall, ActionRefusal, ActionResult, PerformAction } from "./execution/unrecorded-action.ts";
+export type { ActionRefusal, PerformAction } from "./execution/unrecorded-action.ts";
 export { executionUsage } from "./records/usage-source.ts";
 
 /** Details of an action that can be executed, or why it cannot. */

@@ -33,7 +33,7 @@ import type { RefreshTimes } from "./refresh/lease-claims.ts";
 import { createRefreshPreparation, createTokenOpener } from "./refresh/refresh-preparation.ts";
 import { refreshSweepJob } from "./refresh/refresh-sweep.ts";
 import { createRefresher } from "./refresh/refresher.ts";
-import { createRejection, type Refusal } from "./refresh/rejected-credentials.ts";
+import { createRejection } from "./refresh/rejected-credentials.ts";
 import { revokeGrantJob } from "./revocation.ts";
 import { type ConnectionParts, createConnectionService } from "./service.ts";
 import { type ConnectionRef, connectionStore } from "./store.ts";
@@ -44,16 +44,7 @@ import { createGrantProver } from "./verification/grant-prover.ts";
 
 export { checkFields, withDefaults } from "./domain/field-check.ts";
 export { type GrantProver, isProofFault, type ProofFailure } from "./verification/grant-prover.ts";
-export type {
-  Connection,
-  ConnectionAttempt,
-  ConnectionFailure,
-  EndUser,
-  GrantRefusal,
-  OpenConnection,
-  ProvenGrant,
-  Refusal,
-};
+export type { Connection, ConnectionAttempt, ConnectionFailure, EndUser, GrantRefusal, OpenConnection, ProvenGrant };
 
 /** Validates settings and credentials of providers that are not in the catalogue. */
 export type ConnectionCheck = ConnectionParts["check"];

@@ -5,16 +5,16 @@ import type { Json } from "../../../platform/document/index.ts";
 import { EgressError } from "../../../platform/egress/index.ts";
 import { checkValue } from "../../../platform/json-schema/index.ts";
 import { loadBuiltinProviders } from "./catalogue/builtin-providers.ts";
-import type { Action } from "./domain/action.ts";
 import { checkInput } from "./domain/check-input.ts";
 import { valueAt } from "./domain/json-pointer.ts";
+import type { Action } from "./domain/language/action.ts";
+import type { Trigger } from "./domain/language/trigger.ts";
 import type { Provider } from "./domain/provider.ts";
 import { renderRequest } from "./domain/request/render-request.ts";
 import type { HttpRequest, RequestSpec } from "./domain/request-spec.ts";
 import { readOutput } from "./domain/response/output.ts";
 import { type HttpAnswer, readResponse } from "./domain/response/read-response.ts";
 import { readTime } from "./domain/response/time-hint.ts";
-import type { Trigger } from "./domain/trigger.ts";
 import { createGuardedHttp } from "./guarded-http.ts";
 import {
   type ActionContract,

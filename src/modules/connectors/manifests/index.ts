@@ -19,77 +19,43 @@ import { createManifestRecords } from "./manifest-records.ts";
 import { createManifestService, type ManifestParts } from "./manifest-service.ts";
 
 export type { Catalogue } from "./catalogue/catalogue.ts";
-export type { ReadConfigStates } from "./catalogue/catalogue-handler.ts";
-export type { ManifestSource } from "./catalogue/catalogue-snapshot.ts";
-export type { ConfigStates, Runtime } from "./catalogue/runtime-status.ts";
-export type { Action, Effect, KeyPlace, Mutation, RuntimeStatus } from "./domain/action.ts";
+export { checkInput } from "./domain/check-input.ts";
+export { valueAt, valuesAt } from "./domain/json-pointer.ts";
+export type { Action } from "./domain/language/action.ts";
+export type { TokenEndpoint, TokenExpiry } from "./domain/language/auth/auth-members.ts";
 export type {
-  AccountProbe,
-  ApiKeyAuth,
-  ApplySpec,
   AuthMode,
   AuthSpec,
-  AwsSigV4Auth,
-  BasicAuth,
-  FieldSpec,
   JwtAuth,
   NoAuth,
   OAuth2Auth,
   OAuth2ClientAuth,
-  SignedJwtAuth,
-  TokenEndpoint,
-  TokenExpiry,
   TwoStepAuth,
-} from "./domain/auth-spec.ts";
-export { checkInput } from "./domain/check-input.ts";
-export type { HostList } from "./domain/host-list.ts";
-export { valueAt, valuesAt } from "./domain/json-pointer.ts";
-export { type CompiledManifest, compileManifest } from "./domain/language/compile-manifest.ts";
+} from "./domain/language/auth/modes.ts";
+export { compileManifest } from "./domain/language/compile-manifest.ts";
+export type { FieldSpec } from "./domain/language/fields.ts";
+export type { CallbackSpec, MessageEventKind } from "./domain/language/messages/callbacks.ts";
 export type {
-  CallbackSpec,
   FailureRule,
   MessageChannel,
-  MessageEventKind,
   MessageFailure,
   MessageSpec,
   SendSpec,
-  SnsVerifySpec,
-} from "./domain/message-spec.ts";
-export type { AccountValues, Category, Provider } from "./domain/provider.ts";
+} from "./domain/language/messages/messages.ts";
+export type { PollSpec, RegistrationSpec, Trigger } from "./domain/language/trigger.ts";
+export type { SignatureTimestamp, SignedPart, VerifySpec } from "./domain/language/verify.ts";
+export type { AccountValues, Provider } from "./domain/provider.ts";
 export { createRedactor, type Redactor, secretsOf } from "./domain/redaction/redactor.ts";
 export { encodeMimeWords } from "./domain/request/encoding.ts";
 export { renderEndpoint, renderParameter } from "./domain/request/render-endpoint.ts";
-export { type RequestOptions, renderRequest } from "./domain/request/render-request.ts";
-export { RenderError, type RequestValues, renderText, renderValue } from "./domain/request/values.ts";
-export type { BodySpec, HttpMethod, HttpRequest, RenderFailure, RequestSpec } from "./domain/request-spec.ts";
+export { renderRequest } from "./domain/request/render-request.ts";
+export { RenderError, renderText, renderValue } from "./domain/request/values.ts";
+export type { HttpRequest, RenderFailure, RequestSpec } from "./domain/request-spec.ts";
 export { readOutput } from "./domain/response/output.ts";
-export {
-  type HttpAnswer,
-  type Readable,
-  type ReadOptions,
-  readResponse,
-} from "./domain/response/read-response.ts";
-export type {
-  ActionAnswer,
-  AnswerClass,
-  ErrorRule,
-  OutputSpec,
-  PageState,
-  PaginationSpec,
-  RateLimitHint,
-} from "./domain/response-spec.ts";
-export type { Placeholder, TextTemplate, ValueTemplate } from "./domain/template.ts";
-export type {
-  ChallengeSpec,
-  PollSpec,
-  RegistrationSpec,
-  SignatureTimestamp,
-  SignedPart,
-  Trigger,
-  VerifySpec,
-} from "./domain/trigger.ts";
+export { type HttpAnswer, readResponse } from "./domain/response/read-response.ts";
+export type { ActionAnswer, AnswerClass, PageState, PaginationSpec } from "./domain/response-spec.ts";
+export type { TextTemplate, ValueTemplate } from "./domain/template.ts";
 export { createGuardedHttp, type GuardedHttp, type SendLimits } from "./guarded-http.ts";
-export type { FindProviderUse } from "./manifest-service.ts";
 
 interface Dependencies
   extends Pick<PlatformServices, "cacheLoadDb" | "log">,

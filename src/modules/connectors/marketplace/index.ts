@@ -24,7 +24,6 @@ import { createRecordOwners } from "./record-owners.ts";
 
 export { readPackFile } from "./builtin-packs.ts";
 export { packName } from "./domain/pack.ts";
-export type { SlotSources } from "./installations/slot-resolver.ts";
 export { readSignedPack, signPack, writeSignedPack } from "./pack-signature.ts";
 
 /** The marketplace's dependencies on other modules. */

@@ -18,17 +18,11 @@ import type {
   ValueTemplate,
 } from "../manifests/index.ts";
 import { createCallbackReceiver } from "./callback-receiver.ts";
-import type {
-  CallbackResult,
-  ChannelMessage,
-  MessageCallback,
-  MessageEvent,
-  MessageOutcome,
-} from "./domain/message.ts";
+import type { ChannelMessage, MessageCallback, MessageEvent, MessageOutcome } from "./domain/message.ts";
 import { createMessageSender } from "./message-sender.ts";
 import { createProviderFinder } from "./pinned-provider.ts";
 
-export type { CallbackResult, ChannelMessage, MessageCallback, MessageEvent, MessageOutcome };
+export type { ChannelMessage, MessageCallback, MessageEvent, MessageOutcome };
 
 /** A provider of the catalogue that sends notifications. */
 export type MessageProvider = ReturnType<typeof toMessageProvider>;

@@ -26,7 +26,7 @@ import { keyHandlers } from "./signing/key-handler.ts";
 import { createSigner } from "./signing/signer.ts";
 
 export type { Subject } from "./domain/subject.ts";
-export type { Candidate, Candidates, PromotionGate } from "./gates/gate-service.ts";
+export type { Candidate } from "./gates/gate-service.ts";
 export type { RuntimeFinding } from "./receipts/receipt-service.ts";
 export { reencryptableSigningKeys } from "./signing/key-store.ts";
 

@@ -26,7 +26,6 @@ import { type CandidateService, createCandidateService, type PromotionParts } fr
 import { createStageService } from "./stage-service.ts";
 import { candidateStore } from "./store.ts";
 
-export type { GateReading } from "./domain/approval-validity.ts";
 export type { Candidate } from "./domain/candidate.ts";
 export { isOpen as isCandidateOpen } from "./domain/states.ts";
 export type { EvidenceGate, FindIdentities } from "./service.ts";

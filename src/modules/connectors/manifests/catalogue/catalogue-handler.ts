@@ -4,7 +4,7 @@ import type { Handlers } from "../../../../chain/handlers.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { notFound } from "../../../../platform/db/index.ts";
 import type { PageRequest } from "../../../../platform/paging/index.ts";
-import type { AuthMode } from "../domain/auth-spec.ts";
+import type { AuthMode } from "../domain/language/auth/modes.ts";
 import type { Provider } from "../domain/provider.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { fromAction, fromProvider, fromTrigger } from "./catalogue-message.ts";

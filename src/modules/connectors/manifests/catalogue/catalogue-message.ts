@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../../platform/document/index.ts";
-import type { AuthSpec, FieldSpec } from "../domain/auth-spec.ts";
+import type { AuthSpec } from "../domain/language/auth/modes.ts";
+import type { FieldSpec } from "../domain/language/fields.ts";
 import type { ActionEntry, ProviderEntry, TriggerEntry } from "./catalogue-snapshot.ts";
 import { type ConfigStates, providerRuntime, type Runtime, runtimeOf } from "./runtime-status.ts";
 

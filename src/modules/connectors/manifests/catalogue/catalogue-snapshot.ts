@@ -1,6 +1,6 @@
-import type { Action } from "../domain/action.ts";
+import type { Action } from "../domain/language/action.ts";
+import type { Trigger } from "../domain/language/trigger.ts";
 import type { Provider } from "../domain/provider.ts";
-import type { Trigger } from "../domain/trigger.ts";
 import { type Searchable, SearchIndex, searchableText } from "./search.ts";
 
 /** Where a manifest comes from. Built-in ones exist for all tenants. */

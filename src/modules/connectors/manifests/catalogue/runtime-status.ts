@@ -1,9 +1,12 @@
-import type { Action, RuntimeStatus } from "../domain/action.ts";
+import type { Action } from "../domain/language/action.ts";
+import type { Trigger } from "../domain/language/trigger.ts";
 import type { Provider } from "../domain/provider.ts";
-import type { Trigger } from "../domain/trigger.ts";
 
 /** The states of a tenant's provider configs, by provider key. A provider without an entry has no config. */
 export type ConfigStates = ReadonlyMap<string, "active" | "disabled">;
+
+/** Whether an action can be executed. Only `executable` actions are callable. */
+export type RuntimeStatus = "executable" | "catalog_only" | "deprecated" | "unconfigured" | "disabled";
 
 /** Whether something can be executed now, and why not. */
 export interface Runtime {

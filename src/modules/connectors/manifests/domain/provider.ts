@@ -1,11 +1,12 @@
 import type { JsonObject } from "../../../../platform/document/index.ts";
-import type { Action } from "./action.ts";
-import type { AuthMode, AuthSpec, FieldSpec } from "./auth-spec.ts";
 import type { HostList } from "./host-list.ts";
+import type { Action } from "./language/action.ts";
+import type { AuthMode, AuthSpec } from "./language/auth/modes.ts";
+import type { FieldSpec } from "./language/fields.ts";
 import type { ManifestValues } from "./language/manifest.ts";
-import type { MessageSpec } from "./message-spec.ts";
+import type { MessageSpec } from "./language/messages/messages.ts";
+import type { Trigger } from "./language/trigger.ts";
 import type { ErrorRule } from "./response-spec.ts";
-import type { Trigger } from "./trigger.ts";
 
 export type { Category } from "./language/manifest.ts";
 

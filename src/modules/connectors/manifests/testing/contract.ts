@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { isJsonObject, type Json, type JsonObject } from "../../../../platform/document/index.ts";
-import type { AuthMode } from "../domain/auth-spec.ts";
-import type { MessageChannel, MessageFailure } from "../domain/message-spec.ts";
+import type { AuthMode } from "../domain/language/auth/modes.ts";
+import type { MessageChannel, MessageFailure } from "../domain/language/messages/messages.ts";
 import type { AccountValues, Provider } from "../domain/provider.ts";
 import type { HttpMethod } from "../domain/request-spec.ts";
 import type { AnswerClass } from "../domain/response-spec.ts";

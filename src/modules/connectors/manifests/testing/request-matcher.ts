@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from "../../../../platform/document/index.ts";
-import type { Action, KeyPlace } from "../domain/action.ts";
-import type { ApplySpec } from "../domain/auth-spec.ts";
 import { segmentsOf } from "../domain/json-pointer.ts";
+import type { Action, KeyPlace } from "../domain/language/action.ts";
+import type { ApplySpec } from "../domain/language/auth/auth-members.ts";
 import type { Provider } from "../domain/provider.ts";
 import type { RequestSpec } from "../domain/request-spec.ts";
 import type { PaginationSpec } from "../domain/response-spec.ts";

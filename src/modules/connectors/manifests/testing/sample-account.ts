@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import type { AuthMode } from "../domain/auth-spec.ts";
+import type { AuthMode } from "../domain/language/auth/modes.ts";
 import type { AccountValues, Provider } from "../domain/provider.ts";
 
 /** An account with an example of every setting, captured value and credential that the manifest uses. */

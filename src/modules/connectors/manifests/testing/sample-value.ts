@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../../platform/document/index.ts";
-import type { Action } from "../domain/action.ts";
 import { segmentsOf } from "../domain/json-pointer.ts";
+import type { Action } from "../domain/language/action.ts";
 import type { OutputSpec } from "../domain/response-spec.ts";
 
 /** A value that a schema of the subset accepts, with all properties. */

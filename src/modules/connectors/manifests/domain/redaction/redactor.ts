@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from "../../../../../platform/document/index.ts";
 import { encodePart, secretLengthMin } from "../../../../../platform/text/index.ts";
-import type { FieldSpec } from "../auth-spec.ts";
+import type { FieldSpec } from "../language/fields.ts";
 import type { AccountValues, Provider } from "../provider.ts";
 
 /** Replacement for secrets. */

@@ -1,9 +1,9 @@
 import { signAws } from "../../../../../platform/crypto/index.ts";
 import { isJsonObject, type Json } from "../../../../../platform/document/index.ts";
 import { isHeaderName, isHeaderValue } from "../../../../../platform/text/index.ts";
-import type { Action } from "../action.ts";
-import type { AuthSpec } from "../auth-spec.ts";
 import { withValueAt } from "../json-pointer.ts";
+import type { Action } from "../language/action.ts";
+import type { AuthSpec } from "../language/auth/modes.ts";
 import { httpMethods } from "../language/request.ts";
 import type { Provider } from "../provider.ts";
 import type { HttpMethod, HttpRequest, RenderFailure, RequestSpec } from "../request-spec.ts";

@@ -1,5 +1,5 @@
 import { signJwt } from "../../../../../platform/crypto/index.ts";
-import type { SignedJwtAuth } from "../auth-spec.ts";
+import type { SignedJwtAuth } from "../language/auth/modes.ts";
 import { RenderError, type RequestValues, requireText } from "./values.ts";
 
 /** The clock of a provider may be this far behind. */

@@ -1,7 +1,7 @@
 import { CelError, evaluateCondition } from "../../../../../platform/cel/index.ts";
 import { isJsonObject, isTooDeep, type Json } from "../../../../../platform/document/index.ts";
-import type { Action } from "../action.ts";
 import { valueAt, withValueAt } from "../json-pointer.ts";
+import type { Action } from "../language/action.ts";
 import type { Provider } from "../provider.ts";
 import type { ActionAnswer, AnswerClass, ErrorRule, PageState } from "../response-spec.ts";
 import { nextPageOf } from "./next-page.ts";

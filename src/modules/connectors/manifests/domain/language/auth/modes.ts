@@ -245,3 +245,10 @@ export type AuthSpec = AuthOf<AuthMode>;
 export const modeSchemas: JsonObject = Object.fromEntries(
   Object.entries(modes).map(([mode, { schema }]) => [`auth_${mode}`, schema]),
 );
+
+export type OAuth2Auth = AuthOf<"oauth2">;
+export type OAuth2ClientAuth = AuthOf<"oauth2_cc">;
+export type TwoStepAuth = AuthOf<"two_step">;
+export type JwtAuth = AuthOf<"jwt">;
+export type SignedJwtAuth = AuthOf<"signed_jwt">;
+export type NoAuth = AuthOf<"none">;
