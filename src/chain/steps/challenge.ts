@@ -5,7 +5,6 @@ import type { Call, Plane } from "../call.ts";
 /** How a plane tells unauthenticated callers to authenticate. */
 export type Challenge = ReturnType<typeof createChallenge>;
 
-/** Creates the challenge of a plane from its settings. */
 export function createChallenge(plane: Plane, config: Config) {
   const realm = plane === "external" ? "service" : "service.internal";
   const apiKeys = plane === "external" && config["auth.api_key_enabled"];

@@ -20,11 +20,7 @@ interface Caller {
  * Finds an environment that is not deleted by its id or its key. No key looks like an id: keys are lower case, and ids are
  * upper case.
  */
-export function findEnvironment(
-  sql: Sql,
-  tenantId: TenantId,
-  idOrKey: string,
-): Promise<ReferredEnvironment | undefined> {
+export function findEnvironment(sql: Sql, tenantId: TenantId, idOrKey: string) {
   return sql<ReferredEnvironment[]>`
     select id, key, mode, status from environments
     where tenant_id = ${tenantId} and status <> 'deleted' and (id = ${idOrKey} or key = ${idOrKey})

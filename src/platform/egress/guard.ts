@@ -46,7 +46,6 @@ const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PAT
 const forbiddenHeaders =
   /^(host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|keep-alive|proxy-.*)$/i;
 
-/** Creates the egress of this node. */
 export function createEgress({
   log,
   metrics,

@@ -34,7 +34,6 @@ const sliceMsMax = 5;
 /** How long the loop is left to other work after a slice, as a multiple of the slice's length. */
 const restFactors = { call: 1, background: 3 } as const;
 
-/** Creates the event loop scheduler of one node. */
 export function createEventLoopScheduler({
   nowMs = () => performance.now(),
   delay = setTimeout,

@@ -76,13 +76,7 @@ function applyParam(context: ParamContext, desc: DescMessage, message: Slots, pa
   }
 }
 
-function setField(
-  { source, given, problems }: ParamContext,
-  param: Param,
-  slots: Slots,
-  path: string,
-  text: string,
-): void {
+function setField({ source, given, problems }: ParamContext, param: Param, slots: Slots, path: string, text: string) {
   const { field, read } = param;
   if (read === undefined) {
     problems.add("type.parameter", `cannot be given as a ${source} parameter`);

@@ -46,7 +46,6 @@ const drainBatch = 1000;
 /** Extra items to read, to replace those that workers lease concurrently. */
 const drainSpare = 500;
 
-/** Creates the operator use cases. */
 export function createQueueService(dependencies: Dependencies) {
   const { pools, waits, events, wake, wakeReady, recall, onOffered, onOfferEnded, onEnded } = dependencies;
 

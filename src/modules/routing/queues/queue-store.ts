@@ -85,7 +85,6 @@ export async function queueStatuses(sql: Sql, tenantId: TenantId, poolIds: reado
   );
 }
 
-/** Creates the queries of queues and items for operators. */
 export function queueStore(sql: Sql) {
   const itemColumns = sql`
     tenant_id, id, pool_id, recipient_id, state, hold_reason, priority, due_at, expires_at, attempt, leased_at,

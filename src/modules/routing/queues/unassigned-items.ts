@@ -47,7 +47,6 @@ export interface UnassignedItems {
 /** Dead-letter reason for an item that the target pool's constraints reject. */
 const rejectedReason = "admission_rejected";
 
-/** Creates the handling of unassigned items. */
 export function createUnassignedItems(dependencies: Dependencies): UnassignedItems {
   const { db, pools, shares, admissionOf, deadLetters, events, wake, sweepBy } = dependencies;
 

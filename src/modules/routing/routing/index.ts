@@ -56,7 +56,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "change
 export type Router = ReturnType<typeof createRouter>;
 
 export function createRouter(dependencies: Dependencies) {
-  const { db, clock, pools, queues, live, shares, assignPollMs: pollMs } = dependencies;
+  const { db, clock, pools, queues, live, assignPollMs: pollMs } = dependencies;
   const assigner = createAssigner({
     ...dependencies,
     unassignedItems: queues.unassignedItems,
@@ -67,9 +67,7 @@ export function createRouter(dependencies: Dependencies) {
   const archive = createSnapshotArchive(db.sql, clock, pools.snapshotCodec);
   const decisions = createDecisionService(pools);
   const routes = createRouteService({
-    pools,
-    live,
-    shares,
+    ...dependencies,
     acceptor: queues.acceptor,
     checkDependencies: queues.checkDependencies,
     expect: queues.sweepBy,
@@ -83,7 +81,6 @@ export function createRouter(dependencies: Dependencies) {
       else if (waitsForPlace) assigner.announceWaitingItem(tenantId, snapshot.pool.id);
     },
     saveSnapshot: archive.save,
-    assignExperiments: dependencies.assignExperiments,
     reservePlace: createQueueReservations(db.sql),
     isRecorded: (keyed) => isRecorded(db.sql, keyed),
     admissionOf: ({ pool }: PoolSnapshot, item: RoutableItem) => dependencies.admissionOf(pool, item),

@@ -8,10 +8,7 @@ export function rejectionOf(routed: RoutedItem, dryRun: boolean): Failure | unde
   const { message, retryAfterMs, reason } = evidence;
   const headers: Record<string, string> =
     retryAfterMs === 0 ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
-  const details = {
-    headers,
-    extra: { reason, ...(!dryRun && { decision_id: id }) },
-  };
+  const details = { headers, extra: { reason, ...(!dryRun && { decision_id: id }) } };
   if (verdict?.status === "rejected") {
     return fail("ROUTING_THROTTLED", { ...details, public: "The throttle of the pool rejected the item." });
   }

@@ -119,7 +119,7 @@ export function createPreparation(dependencies: PreparationParts) {
       const seed = Math.floor(Math.random() * seedLimit);
       const pending = new SlicedDecision(first.pool, first.live, input.item, { nowMs, seed, waitedS: 0 });
       return decideWithinBudget(pending, budget, (decision): RoutedItem | Promise<RoutedItem> => {
-        if (decision.outcome === "no_match") throw noRecipient(decision);
+        if (decision.outcome === "no_match") throw failed(`No recipient can take the item now (${decision.reason}).`);
         const view = { pool: pending.pool, live: first.live };
         const { snapshot } = view.pool;
         if (decision.outcome === "redirected") {
@@ -175,12 +175,7 @@ export function createPreparation(dependencies: PreparationParts) {
   }
 
   /** Decides an item and acquires what its acceptance needs. Synchronous when nothing has to be read. */
-  function prepare(
-    context: Context,
-    input: RouteInput,
-    dryRun: boolean,
-    budget: DecisionBudget,
-  ): RoutedItem | Promise<RoutedItem> {
+  function prepare(context: Context, input: RouteInput, dryRun: boolean, budget: DecisionBudget) {
     const found: Target | Promise<Target> =
       input.poolId === ""
         ? poolByRules(context, input, budget)
@@ -351,10 +346,6 @@ function requireActive(snapshot: PoolSnapshot): PoolSnapshot {
   const { status, name } = snapshot.pool;
   if (status === "active") return snapshot;
   throw fail("FAILED_PRECONDITION", { public: `The pool ${name} accepts no items: it is ${status}.` });
-}
-
-function noRecipient({ reason }: Decision): Failure {
-  return failed(`No recipient can take the item now (${reason}).`);
 }
 
 function failed(text: string): Failure {

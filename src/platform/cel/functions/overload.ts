@@ -15,7 +15,6 @@ export interface Overload {
 /** Functions by name; the name of a method starts with a dot. */
 export type FunctionTable = Readonly<Record<string, readonly Overload[]>>;
 
-/** Creates one signature of a function. */
 export function overload(args: readonly StaticType[], result: StaticType, call: Call): Overload {
   return { args, result, call };
 }

@@ -58,7 +58,6 @@ export interface SqlRunner extends Runner {
   readonly afterCommit?: (() => unknown)[];
 }
 
-/** Creates the `sql` of a runner. */
 export function createSql(runner: SqlRunner): Sql {
   function sql(first: TemplateStringsArray | string | Row | readonly Row[], ...values: SqlValue[]): unknown {
     if (typeof first === "string") return new Identifier(first);

@@ -90,12 +90,7 @@ function numberFormat(run: Run, named: Named, options: Intl.NumberFormatOptions)
   });
 }
 
-function dateFormat(
-  run: Run,
-  locale: string,
-  timeZone: string,
-  options: Intl.DateTimeFormatOptions,
-): Intl.DateTimeFormat {
+function dateFormat(run: Run, locale: string, timeZone: string, options: Intl.DateTimeFormatOptions) {
   const key = `d ${locale} ${timeZone} ${Object.entries(options).join()}`;
   return getFormat(
     run,

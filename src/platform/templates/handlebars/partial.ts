@@ -40,12 +40,7 @@ function nameOf(node: hbs.AST.PartialStatement): string {
 }
 
 /** A context with additional values. */
-function withValues(
-  run: Run,
-  frame: Frame,
-  base: unknown,
-  pairs: readonly (readonly [string, Evaluate])[],
-): Record<string, unknown> {
+function withValues(run: Run, frame: Frame, base: unknown, pairs: readonly (readonly [string, Evaluate])[]) {
   const merged: Record<string, unknown> = Object.create(null);
   const keys = keysOf(run, base);
   run.spend(keys.length + pairs.length);

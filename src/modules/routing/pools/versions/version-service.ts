@@ -136,11 +136,7 @@ async function checkContent(context: Context, pool: StoredPool, content: PoolCon
 }
 
 /** Rules with ids and times of creation. New rules of equal priority keep their order. */
-function toContentRules(
-  rules: NonNullable<NewPoolVersion["rules"]>,
-  live: readonly ContentRule[],
-  nowMs: number,
-): ContentRule[] {
+function toContentRules(rules: NonNullable<NewPoolVersion["rules"]>, live: readonly ContentRule[], nowMs: number) {
   if (rules.length > rulesMax) throw invalid("rule_set.rules", "max_items", `must have at most ${rulesMax} rules`);
   const known = new Map<string, ContentRule>(live.map((rule) => [rule.id, rule]));
   const newIds = Array.from(rules, () => ulid(nowMs)).sort();

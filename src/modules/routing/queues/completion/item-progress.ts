@@ -19,7 +19,6 @@ interface Options {
 /** Stores a report and extends the lease; throws if the lease was lost. Returns the end of the lease. */
 export type ProgressReporter = (tx: Sql, report: ProgressReport, options: Options) => Promise<Date>;
 
-/** Creates the function that stores the progress of leased items. */
 export function createProgressReporter(events: EventRecorder, now: () => number): ProgressReporter {
   return async (tx, report, { leaseS, itemEvents }) => {
     const nowMs = now();

@@ -27,7 +27,6 @@ export interface ExplainedDependency {
   readonly survivorId: string;
 }
 
-/** Creates the handler of AdmissionService/ExplainAdmission. */
 export function explanationHandlers(
   pools: Pick<PoolReader, "requireKnownPool">,
 ): Pick<Handlers<typeof AdmissionService>, "explainAdmission"> {

@@ -39,10 +39,7 @@ const endTexts: Partial<Readonly<Record<QueueItem["state"], string>>> = {
   drained: "was removed when its queue was drained",
 };
 
-function summaryOf(
-  { state, recipientId, attempt, failures, supersededById }: QueueItem,
-  nameOf: RecipientNames,
-): string {
+function summaryOf({ state, recipientId, attempt, failures, supersededById }: QueueItem, nameOf: RecipientNames) {
   const name = nameOf(recipientId);
   const recipient = recipientId === "" ? "" : ` by the recipient ${name}`;
   const last = failures.at(-1);

@@ -12,7 +12,6 @@ interface Extension {
   readonly payloads: readonly string[];
 }
 
-/** Creates an empty collection of extensions. */
 export function createWindowExtensions() {
   const extensions = new Map<string, Extension>();
   return {

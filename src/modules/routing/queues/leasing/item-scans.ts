@@ -24,7 +24,6 @@ const lockRetryMs = [2, 10, 40, 100];
 /** The lease statements of a node. */
 export type ItemScans = ReturnType<typeof createItemScans>;
 
-/** Creates the lease statements of a node. */
 export function createItemScans(db: Database) {
   // Leases of one limited pool wait for the same group rows, so they queue here before they take a connection.
   const limitedPools = createTenantConcurrencyLimiter(limitedScansMax);

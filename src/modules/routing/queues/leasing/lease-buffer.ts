@@ -33,7 +33,6 @@ export interface MemoryBudget {
   bytes: number;
 }
 
-/** Creates the budget of a node. */
 export function createMemoryBudget(): MemoryBudget {
   return { bytes: 64 * 1024 * 1024 };
 }
@@ -43,7 +42,6 @@ interface Entry {
   readonly bytes: number;
 }
 
-/** Creates an empty buffer. */
 export function createLeaseBuffer(budget: MemoryBudget, nowMs: () => number) {
   let entries: Entry[] = [];
   let bytes = 0;

@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../../platform/db/index.ts";
-import type { ItemOffer } from "../domain/queue-item.ts";
+import type { ItemOffer, QueueItem } from "../domain/queue-item.ts";
 import { isQueueActive } from "../leasing/lease-store.ts";
 
 export interface NewOffer {
@@ -52,13 +52,12 @@ export async function offerItems(
  * Offers an item to the recipient that an operator chose, and withdraws its open offer to another one. Undefined when the
  * item is neither ready nor offered.
  */
-export async function offerItemTo(
+export function offerItemTo(
   tx: Sql,
-  item: { readonly tenantId: TenantId; readonly poolId: string; readonly id: string },
+  { tenantId, poolId, id }: Pick<QueueItem, "tenantId" | "poolId" | "id">,
   to: { readonly recipientId: string; readonly timeoutS: number; readonly by: string },
-): Promise<MadeOffer | undefined> {
-  const { tenantId, poolId, id } = item;
-  const [made] = await tx<MadeOffer[]>`
+) {
+  return tx<MadeOffer[]>`
     with locked as (
       select q.* from queue_items q
       where q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.id = ${id}
@@ -70,8 +69,7 @@ export async function offerItemTo(
       offer_number = coalesce(q.offer_number, 0) + 1,
       assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null
     from locked where q.tenant_id = locked.tenant_id and q.id = locked.id
-    returning q.id, q.recipient_id, q.offer_number as number, q.due_at as expires_at`;
-  return made;
+    returning q.id, q.recipient_id, q.offer_number as number, q.due_at as expires_at`.first();
 }
 
 /**
@@ -80,10 +78,9 @@ export async function offerItemTo(
  */
 export async function assignItemTo(
   tx: Sql,
-  item: { readonly tenantId: TenantId; readonly poolId: string; readonly id: string },
+  { tenantId, poolId, id }: Pick<QueueItem, "tenantId" | "poolId" | "id">,
   to: { readonly recipientId: string; readonly delivery: string; readonly by: string },
 ): Promise<boolean> {
-  const { tenantId, poolId, id } = item;
   const updated = await tx`
     with locked as (
       select q.* from queue_items q

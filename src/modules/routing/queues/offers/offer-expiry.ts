@@ -1,14 +1,10 @@
-import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { OfferState } from "../domain/queue-item.ts";
 import { expiredEvent } from "./offer-events.ts";
-import { type ExpiredOffer, expireOffers } from "./offer-store.ts";
+import { type ExpiredOffer, expireOffers, type Offeree } from "./offer-store.ts";
 
-export interface OfferEnd {
-  readonly tenantId: TenantId;
-  readonly poolId: string;
-  readonly recipientId: string;
+export interface OfferEnd extends Offeree {
   readonly outcome: Exclude<OfferState, "open">;
 }
 

@@ -3,21 +3,18 @@ import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import { type Page, readKeyset } from "../../../../platform/paging/index.ts";
 import { isOpenOffer, isQueueActive, type LeasedRow } from "../leasing/lease-store.ts";
 
-/** Identifies an offer of an item to a recipient. */
-export interface OfferRef {
-  readonly tenantId: TenantId;
-  readonly poolId: string;
-  readonly itemId: string;
-  readonly recipientId: string;
-  readonly number: number;
-}
-
 /** Whom offers are made to. */
 export interface Offeree {
   readonly tenantId: TenantId;
   readonly poolId: string;
   /** "" for all recipients of the pool. */
   readonly recipientId: string;
+}
+
+/** Identifies an offer of an item to a recipient. */
+export interface OfferRef extends Offeree {
+  readonly itemId: string;
+  readonly number: number;
 }
 
 /** An open offer, with the item that is offered. */
@@ -145,16 +142,15 @@ export async function recordAcceptance(tx: Sql, offer: OfferRef, attempt: number
  * Reads the lease that the acceptance of an offer began; undefined when it is no longer held. The attempt does not identify it:
  * a released item repeats its number.
  */
-export async function findAcceptedLease(sql: Sql, offer: OfferRef): Promise<LeasedRow | undefined> {
+export function findAcceptedLease(sql: Sql, offer: OfferRef) {
   const { tenantId, poolId, itemId, recipientId, number } = offer;
-  const [row] = await sql<LeasedRow[]>`
+  return sql<LeasedRow[]>`
     select q.id, q.pool_id, q.recipient_id, q.type, q.key, q.attributes, q.payload, q.priority, q.attempt, q.lease_token,
       q.lease_until, q.rank
     from queue_offers o join queue_items q on q.tenant_id = o.tenant_id and q.id = o.item_id
     where o.tenant_id = ${tenantId} and o.item_id = ${itemId} and o.number = ${number} and o.pool_id = ${poolId}
       and o.recipient_id = ${recipientId} and o.outcome = 'accepted' and q.state = 'leased' and q.attempt = o.attempt
-      and q.offer_number = o.number and q.recipient_id = o.recipient_id`;
-  return row;
+      and q.offer_number = o.number and q.recipient_id = o.recipient_id`.first();
 }
 
 /** Why an open offer could not be accepted. */

@@ -22,7 +22,6 @@ export type PushAction = (
 /** Shorter than the lease of an item, so that no other node delivers it concurrently. */
 const timeoutMs = 40_000;
 
-/** Creates the delivery with connector actions. */
 export function createPushAction(call: OperationCaller): PushAction {
   return async function pushAction({ tenantId, environmentKey }, action, item) {
     const itemId = item.queue_item_id;

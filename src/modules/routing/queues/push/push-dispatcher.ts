@@ -9,8 +9,7 @@ import type { PlatformServices } from "../../../area.ts";
 import { toLeaseLimits } from "../../admission/index.ts";
 import { type PoolReader, type PoolSnapshot, priorityWorthS, type Recipient } from "../../pools/index.ts";
 import type { CompletionService } from "../completion/completion-service.ts";
-import { type PushResponse, toPushFailure } from "../domain/push-response.ts";
-import type { WorkFailure } from "../domain/retry-policy.ts";
+import { toPushFailure } from "../domain/push-response.ts";
 import { canReceiveWork, type LeaseService, queueTopicPrefix } from "../leasing/lease-service.ts";
 import type { LeasedRow } from "../leasing/lease-store.ts";
 import type { PushAction } from "./action-push.ts";
@@ -213,23 +212,14 @@ export function createPushDispatcher(dependencies: Dependencies) {
     ]);
   }
 
-  async function deliver(
-    place: Parameters<PushAction>[0],
-    row: LeasedRow,
-    recipient: Recipient,
-  ): Promise<WorkFailure | undefined> {
+  async function deliver(place: Parameters<PushAction>[0], row: LeasedRow, recipient: Recipient) {
     const { action } = recipient.delivery;
     const item = pushedItem(row, recipient);
     if (action !== undefined) return pushAction(place, action, item);
     return toPushFailure(await post(place.tenantId, row, item, recipient), clock.now());
   }
 
-  async function post(
-    tenantId: TenantId,
-    row: LeasedRow,
-    item: PushedItem,
-    { delivery }: Recipient,
-  ): Promise<PushResponse> {
+  async function post(tenantId: TenantId, row: LeasedRow, item: PushedItem, { delivery }: Recipient) {
     const body = JSON.stringify(item);
     try {
       const value = delivery.secretRef === "" ? "" : await secret(db.sql, tenantId, delivery.secretRef);

@@ -184,7 +184,10 @@ export function createAssigner(dependencies: Dependencies) {
     while (after !== undefined && scanned < (forPlace ? placeScanItemsMax : itemsPerPage)) {
       const snapshot = await pools.snapshot(tenantId, poolId);
       // A paused queue makes no offers: its items would be tried again without end.
-      if (snapshot === undefined || (isOffered(snapshot) && !(await readQueueActive(db.sql, tenantId, poolId)))) {
+      if (
+        snapshot === undefined ||
+        (snapshot.pool.config.reservation !== undefined && !(await readQueueActive(db.sql, tenantId, poolId)))
+      ) {
         return { after: undefined, scanned, isCut: false, hasFreePlace: false };
       }
       const undecidedOnly = !isAssigned(snapshot.pool) && !isAssigned((snapshot.canary?.snapshot ?? snapshot).pool);
@@ -335,11 +338,6 @@ export function createAssigner(dependencies: Dependencies) {
 function newestPool({ live, pool }: LiveView): LiveView["pool"] {
   const { candidateId, revision } = live.pool.snapshot;
   return candidateId === undefined && revision >= pool.snapshot.revision ? live.pool : pool;
-}
-
-/** Whether recipients are offered their items. */
-function isOffered({ pool }: PoolSnapshot): boolean {
-  return pool.config.reservation !== undefined;
 }
 
 /** Whether the service chooses recipients, rather than workers or operators. */

@@ -3,6 +3,7 @@ import type { Database } from "../../../../platform/db/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
 import { type NewOffer, type Offeree, offeredEvent, offerItems, type UnassignedItems } from "../../queues/index.ts";
+import { itemOf } from "../decisions/decision-store.ts";
 import { capacityReasons } from "../domain/assignment-retry.ts";
 import type { CompiledPool } from "../domain/compilation/compiled-pool.ts";
 import type { Decision } from "../domain/decision.ts";
@@ -170,7 +171,7 @@ export function createAssignmentPage(
   return {
     /** The item to decide about, without the recipients that refused it. */
     candidateOf(item: UnassignedItem): RoutableItem {
-      const all = routable(item);
+      const all = itemOf(item);
       return config.reservation === undefined || startsRound(item) ? all : withoutRefusing(all, item);
     },
     /** Adds a decision; a promise when the batch is written. */
@@ -188,10 +189,6 @@ export function createAssignmentPage(
 }
 
 const noRefusals: Refusals = { refusedBy: null, refusedForS: null, lastReason: null };
-
-function routable({ type, key, attributes, requirements, priority }: UnassignedItem): RoutableItem {
-  return { type, key, attributes, requirements: requirements as unknown as RoutableItem["requirements"], priority };
-}
 
 function waitsForPlace(reason: string | null): boolean {
   return reason !== null && capacityReasons.includes(reason);

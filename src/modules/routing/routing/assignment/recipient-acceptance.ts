@@ -3,10 +3,10 @@ import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import type { PlatformServices } from "../../../area.ts";
 import { type PoolSnapshot, sideOf } from "../../pools/index.ts";
 import type { OfferedItem } from "../../queues/index.ts";
+import { itemOf } from "../decisions/decision-store.ts";
 import { checkAcceptance } from "../domain/acceptance.ts";
 import { retryInS } from "../domain/assignment-retry.ts";
 import { Evaluation } from "../domain/evaluation.ts";
-import type { RoutableItem } from "../domain/item.ts";
 import type { LivePools } from "../outcomes/live-pools.ts";
 
 /** The maximum duration of one check of waiting items. */
@@ -40,10 +40,9 @@ export function createAcceptance({ live, clock, shares }: Dependencies) {
     for (const offered of items) {
       const nowMs = clock.now();
       if ((costly.get(offered.id)?.untilMs ?? 0) > nowMs) continue;
-      const { id, type, key, attributes, priority } = offered;
-      const requirements = offered.requirements as unknown as RoutableItem["requirements"];
-      const item = { type, key, attributes, priority, requirements };
-      const side = sideOf(snapshot, key);
+      const { id } = offered;
+      const item = itemOf(offered);
+      const side = sideOf(snapshot, item.key);
       const { pool, live: livePool } = side === snapshot ? baseline : await live.view(side);
       const at = { nowMs, seed: 0, waitedS: (nowMs - ulidMs(id)) / 1000 };
       const evaluation = new Evaluation(pool, item, at);

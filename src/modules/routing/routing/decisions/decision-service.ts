@@ -10,10 +10,8 @@ import type { Evidence } from "../domain/evidence.ts";
 import { decisionStore, evidenceOf, type FoundDecision, itemOf } from "./decision-store.ts";
 import { snapshotStore } from "./snapshot-store.ts";
 
-/** The use cases of stored decisions. */
 export type DecisionService = ReturnType<typeof createDecisionService>;
 
-/** Creates the use cases of stored decisions. */
 export function createDecisionService(pools: Pick<Pools, "snapshotCodec" | "snapshot">) {
   /** A decision, if it exists. Throws if the caller may not use the environment of its pool. */
   async function findReadable({ sql, tenantId, principal }: Context, id: string): Promise<FoundDecision | undefined> {

@@ -34,8 +34,11 @@ export function evidenceOf({ id, outcome, recipientId, priority, evidence }: Sto
   return expandEvidence(evidence, { madeAtMs: ulidMs(id), outcome, recipientId, priority });
 }
 
-/** The item of a decision, as rules see it. */
-export function itemOf({ type, key, attributes, requirements, priority }: StoredDecision): RoutableItem {
+/** What is stored of an item that rules see. */
+type StoredItem = Pick<StoredDecision, "type" | "key" | "attributes" | "requirements" | "priority">;
+
+/** An item, as rules see it. */
+export function itemOf({ type, key, attributes, requirements, priority }: StoredItem): RoutableItem {
   return { type, key, attributes, requirements: requirements as unknown as RoutableItem["requirements"], priority };
 }
 
@@ -52,11 +55,9 @@ export function decisionStore(sql: Sql) {
     tenant_id, id, pool_id, type, key, attributes, requirements, priority, outcome, recipient_id, snapshot_digest, seed,
     evidence, queued`;
   return {
-    async find(tenantId: TenantId, id: string): Promise<FoundDecision | undefined> {
-      const [row] = await sql<FoundDecision[]>`
-        select ${columns}, held_by from decisions where tenant_id = ${tenantId} and id = ${id}`;
-      return row;
-    },
+    find: (tenantId: TenantId, id: string) =>
+      sql<FoundDecision[]>`
+        select ${columns}, held_by from decisions where tenant_id = ${tenantId} and id = ${id}`.first(),
 
     async list(tenantId: TenantId, filter: DecisionFilter, page: Page): Promise<PageRows<StoredDecision>> {
       const where = sql`tenant_id = ${tenantId}`;

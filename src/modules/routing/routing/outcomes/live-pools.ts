@@ -173,18 +173,11 @@ export function createLivePools({
     const changes = [...entries].flatMap(([poolId, { tenantId, view, health, unsaved }]) =>
       [...unsaved].map((recipientId) => {
         const known = health.get(recipientId) ?? unknownHealth;
+        const { consecutiveFailures, ejectedUntilMs, ejections, latencyMs, cost } = known;
+        const learned = { consecutiveFailures, ejectedUntilMs, ejections, latencyMs, cost };
         const index = view.pool.indexById.get(recipientId);
-        return {
-          tenantId,
-          poolId,
-          recipientId,
-          consecutiveFailures: known.consecutiveFailures,
-          ejectedUntilMs: known.ejectedUntilMs,
-          ejections: known.ejections,
-          latencyMs: known.latencyMs ?? undefined,
-          cost: known.cost ?? undefined,
-          lastAssignedAtMs: index === undefined ? undefined : Math.floor(view.live.lastAssignedAtMs[index]!),
-        };
+        const lastAssignedAtMs = index === undefined ? undefined : Math.floor(view.live.lastAssignedAtMs[index]!);
+        return { tenantId, poolId, recipientId, ...learned, lastAssignedAtMs };
       }),
     );
     if (changes.length === 0) return;

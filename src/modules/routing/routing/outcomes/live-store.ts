@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import { recordRows, type Sql } from "../../../../platform/db/index.ts";
 
 /** The stored live state of a recipient, beside its record. */
 export interface RecipientState {
@@ -37,15 +37,11 @@ export async function recipientStates(sql: Sql, tenantId: TenantId, poolId: stri
 }
 
 /** A node's unsaved changes to a recipient's state. */
-export interface StateChange {
+export interface StateChange
+  extends Pick<RecipientState, "recipientId" | "consecutiveFailures" | "ejections" | "latencyMs" | "cost"> {
   readonly tenantId: TenantId;
   readonly poolId: string;
-  readonly recipientId: string;
-  readonly consecutiveFailures: number;
   readonly ejectedUntilMs: number | undefined;
-  readonly ejections: number;
-  readonly latencyMs: number | undefined;
-  readonly cost: number | undefined;
   readonly lastAssignedAtMs: number | undefined;
 }
 
@@ -53,26 +49,18 @@ export interface StateChange {
 export async function saveStates(sql: Sql, changes: readonly StateChange[], nowMs: number): Promise<void> {
   const toDate = (ms: number | undefined) => (ms === undefined || ms === 0 ? null : new Date(ms));
   const rows = changes
-    .map((change) => ({
-      tenant_id: change.tenantId,
-      pool_id: change.poolId,
-      recipient_id: change.recipientId,
-      consecutive_failures: change.consecutiveFailures,
-      ejected_until: toDate(change.ejectedUntilMs),
-      ejections: change.ejections,
-      latency_ms: change.latencyMs ?? null,
-      cost: change.cost ?? null,
-      last_assigned_at: toDate(change.lastAssignedAtMs),
-    }))
-    .sort((a, b) => (a.pool_id + a.recipient_id < b.pool_id + b.recipient_id ? -1 : 1));
+    .toSorted((a, b) => (a.poolId + a.recipientId < b.poolId + b.recipientId ? -1 : 1))
+    .map(({ ejectedUntilMs, lastAssignedAtMs, ...state }) => ({
+      ...state,
+      ejectedUntil: toDate(ejectedUntilMs),
+      lastAssignedAt: toDate(lastAssignedAtMs),
+    }));
   await sql`
     insert into recipient_states (tenant_id, pool_id, recipient_id, consecutive_failures, ejected_until, ejections,
       latency_ms, cost, last_assigned_at, updated_at)
     select tenant_id, pool_id, recipient_id, consecutive_failures, ejected_until, ejections, latency_ms, cost,
       last_assigned_at, ${new Date(nowMs)}
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(tenant_id text, pool_id text,
-      recipient_id text, consecutive_failures int, ejected_until timestamptz, ejections int,
-      latency_ms double precision, cost double precision, last_assigned_at timestamptz)
+    from ${recordRows(sql, "recipient_states", rows)}
     on conflict (tenant_id, pool_id, recipient_id) do update set
       consecutive_failures = excluded.consecutive_failures, ejections = excluded.ejections,
       ejected_until = greatest(excluded.ejected_until, recipient_states.ejected_until),

@@ -48,11 +48,10 @@ export async function insertOutcomes(tx: Sql, outcomes: readonly Outcome[]): Pro
 }
 
 /** The outcome of a decision; undefined when none was reported. */
-export async function findOutcome(sql: Sql, tenantId: TenantId, decisionId: string): Promise<Outcome | undefined> {
-  const [row] = await sql<Outcome[]>`
+export function findOutcome(sql: Sql, tenantId: TenantId, decisionId: string) {
+  return sql<Outcome[]>`
     select tenant_id, decision_id, pool_id, recipient_id, status, latency_ms, score, cost, observed_at, recorded_at
-    from all_outcomes where tenant_id = ${tenantId} and decision_id = ${decisionId}`;
-  return row;
+    from all_outcomes where tenant_id = ${tenantId} and decision_id = ${decisionId}`.first();
 }
 
 /**

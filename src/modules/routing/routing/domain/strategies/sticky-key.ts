@@ -7,13 +7,7 @@ import type { Trace } from "../trace.ts";
  * Returns the value that ties an item to a recipient: the hash key of the pool, or the key of the item. An item
  * with neither gets a random value; otherwise all such items would go to one recipient.
  */
-export function stickyKey(
-  pool: CompiledPool,
-  evaluation: Evaluation,
-  item: RoutableItem,
-  seed: number,
-  trace: Trace,
-): string {
+export function stickyKey(pool: CompiledPool, evaluation: Evaluation, item: RoutableItem, seed: number, trace: Trace) {
   const own = fromHashKey(pool, evaluation);
   if (own === undefined) trace.add("strategy", "hash_key_failed", { detail: "the item's key is hashed instead" });
   return own || item.key || `seed ${seed}`;
