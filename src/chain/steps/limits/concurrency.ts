@@ -1,5 +1,5 @@
 import { type Failure, fail } from "../../../errors/index.ts";
-import type { Call, Interceptor } from "../../call.ts";
+import type { Call, Next } from "../../call.ts";
 import { observeResponse } from "../../stream.ts";
 import { effectiveLimit } from "../tenant.ts";
 
@@ -10,13 +10,6 @@ interface Limits {
   readonly perTenant: number;
 }
 
-interface Concurrency {
-  /** Step 10: limits the concurrent calls. A stream counts until it ends. */
-  readonly step: Interceptor;
-  /** The refusal of a call that exceeds the limit now. It is checked before the body is read. */
-  refusal(call: Call): Failure | undefined;
-}
-
 /** A tenant's running calls and its limit. */
 interface Running {
   count: number;
@@ -24,7 +17,7 @@ interface Running {
 }
 
 /** Limits the concurrent calls on this node. */
-export function concurrency({ global, perTenant }: Limits): Concurrency {
+export function concurrency({ global, perTenant }: Limits) {
   let running = 0;
   const runningByTenant = new Map<string, Running>();
 
@@ -37,8 +30,10 @@ export function concurrency({ global, perTenant }: Limits): Concurrency {
   }
 
   return {
-    refusal: (call) => refusalFor(runningByTenant.get(call.tenantId ?? "")),
-    step: async (call, next) => {
+    /** The refusal of a call that exceeds the limit now. It is checked before the body is read. */
+    refusal: (call: Call) => refusalFor(runningByTenant.get(call.tenantId ?? "")),
+    /** Step 10: limits the concurrent calls. A stream counts until it ends. */
+    step: async (call: Call, next: Next) => {
       const tenant = call.tenantId ?? "";
       const max = effectiveLimit(perTenant, call.tenantState, "api.max_concurrent_requests_per_tenant");
       if (global === 0 && max === 0) return next(call);

@@ -1,7 +1,7 @@
 import { type Failure, fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { RateLimitDecision, RateLimiter } from "../../../platform/ratelimit/index.ts";
-import type { Call, Interceptor } from "../../call.ts";
+import type { Call, Next } from "../../call.ts";
 import { effectiveLimit } from "../tenant.ts";
 import { createExhaustedBuckets } from "./exhausted-buckets.ts";
 import type { RefusalThrottle } from "./refusal-throttle.ts";
@@ -19,19 +19,10 @@ interface Dependencies {
   readonly takeQuota: (tenantId: TenantId, operation: string, limit: number) => Promise<unknown>;
 }
 
-interface RateLimit {
-  /** Step 11: enforces the rate limit (by cost per second) and the daily quota (by number of calls). */
-  readonly step: Interceptor;
-  /** The refusal of a call with a large body whose bucket is known to be exhausted. It is checked before the body is read. */
-  refusal(call: Call): Failure | undefined;
-  /** Charges the rate limit for a body's size, or throws. */
-  chargeBytes(call: Call, bytes: number): Promise<void> | undefined;
-}
-
 /** A body costs one additional token for each full 64 KiB. */
 const bytesPerToken = 64 * 1024;
 
-export function rateLimit({ limiter, globalRps, tenantRps, burstS, throttle, takeQuota }: Dependencies): RateLimit {
+export function rateLimit({ limiter, globalRps, tenantRps, burstS, throttle, takeQuota }: Dependencies) {
   const exhausted = createExhaustedBuckets();
 
   async function take(call: Call, key: string, rps: number, cost: number): Promise<void> {
@@ -77,13 +68,16 @@ export function rateLimit({ limiter, globalRps, tenantRps, burstS, throttle, tak
   }
 
   return {
-    step: (call, next) => {
+    /** Step 11: enforces the rate limit (by cost per second) and the daily quota (by number of calls). */
+    step: (call: Call, next: Next) => {
       const quota = call.tenantState?.quotas["api.call"];
       if (limiter === undefined && quota === undefined) return next(call);
       return takeAll(call, quota).then(() => next(call));
     },
-    refusal: (call) => (hasLargeBody(call) ? knownRefusal(call) : undefined),
-    chargeBytes(call, bytes) {
+    /** The refusal of a call with a large body whose bucket is known to be exhausted. It is checked before the body is read. */
+    refusal: (call: Call) => (hasLargeBody(call) ? knownRefusal(call) : undefined),
+    /** Charges the rate limit for a body's size, or throws. */
+    chargeBytes(call: Call, bytes: number) {
       const cost = Math.floor(bytes / bytesPerToken);
       return limiter === undefined || cost === 0 ? undefined : takeTokens(call, cost);
     },

@@ -106,17 +106,18 @@ export function windowStore(sql: Sql) {
   };
 }
 
-function toRow(row: FlatRow): WindowRow {
-  const { recipientId, slot, total, successes, failures, failureRun, flips } = row;
+function toRow({
+  latencyCount,
+  latencySum,
+  latencySquares,
+  costCount,
+  costSum,
+  costSquares,
+  ...row
+}: FlatRow): WindowRow {
   return {
-    recipientId,
-    slot,
-    total,
-    successes,
-    failures,
-    latency: { count: row.latencyCount, sum: row.latencySum, squares: row.latencySquares },
-    cost: { count: row.costCount, sum: row.costSum, squares: row.costSquares },
-    failureRun,
-    flips,
+    ...row,
+    latency: { count: latencyCount, sum: latencySum, squares: latencySquares },
+    cost: { count: costCount, sum: costSum, squares: costSquares },
   };
 }

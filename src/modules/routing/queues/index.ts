@@ -19,7 +19,10 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { Admission } from "../admission/index.ts";
 import type { DeadLetters } from "../dead-letters/index.ts";
 import type { PoolReader } from "../pools/index.ts";
-import { createBulkOperations } from "./bulk/bulk-operations.ts";
+import { bulkHandlers } from "./bulk/bulk-handler.ts";
+import { bulkOperationJob } from "./bulk/bulk-job.ts";
+import { createBulkRunner } from "./bulk/bulk-runner.ts";
+import { createBulkService } from "./bulk/bulk-service.ts";
 import { createCompletionService } from "./completion/completion-service.ts";
 import { createCompletionEffects, type OutcomeSink } from "./completion/item-outcomes.ts";
 import { createProgressReporter } from "./completion/item-progress.ts";
@@ -147,7 +150,7 @@ export function createQueues(dependencies: Dependencies) {
     onOffered: offerWaits.announce,
     onEnded,
   });
-  const bulk = createBulkOperations({
+  const bulkRunner = createBulkRunner({
     ...dependencies,
     settleRecentLeases: (sql, tenantId, poolId) => service.settleRecentLeases({ sql, tenantId }, poolId),
     wakeReady,
@@ -168,10 +171,10 @@ export function createQueues(dependencies: Dependencies) {
       }),
       offers: offerHandlers({ db, pools, service: offers, waits: offerWaits }),
       explanations: explanationHandlers(pools),
-      bulk: bulk.handlers,
+      bulk: bulkHandlers(createBulkService(dependencies)),
     },
     explainer: createItemExplainer(pools),
-    jobs: [maintainHistoryJob(dependencies), bulk.job],
+    jobs: [maintainHistoryJob(dependencies), bulkOperationJob({ sql: db.sql, clock, runner: bulkRunner })],
     acceptor,
     /** Checks the items that new items are to wait for. */
     checkDependencies: createDependencyCheck(db.sql, pools),

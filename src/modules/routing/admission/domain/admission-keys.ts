@@ -27,13 +27,7 @@ export type KeyedPool = Pick<Pool, "tenantId" | "id" | "name" | "environmentId">
 };
 
 /** Computes the constraint groups of items. */
-export interface AdmissionKeys {
-  /**
-   * Returns the groups of an item, one per constraint of the pool, in the order of evaluation. Throws
-   * INVALID_ARGUMENT if a key cannot be computed; the error never contains item values.
-   */
-  refsOf(pool: KeyedPool, item: KeyedItem): readonly GroupRef[];
-}
+export type AdmissionKeys = ReturnType<typeof createAdmissionKeys>;
 
 interface Constraint {
   readonly kind: ConstraintKind;
@@ -46,7 +40,7 @@ interface Constraint {
 const tenantKeysMax = 10_000;
 
 /** Creates the key computation. The secret belongs to the installation; the key of each tenant is derived from it. */
-export function createAdmissionKeys(secret: Buffer): AdmissionKeys {
+export function createAdmissionKeys(secret: Buffer) {
   // Key objects are cached because creating one per call costs many times the HMAC.
   const tenantKeys = new BoundedCache<string, KeyObject>(tenantKeysMax);
   // A pool snapshot is immutable: its keys are compiled once and collected with it.
@@ -67,7 +61,11 @@ export function createAdmissionKeys(secret: Buffer): AdmissionKeys {
   }
 
   return {
-    refsOf(pool, item) {
+    /**
+     * Returns the groups of an item, one per constraint of the pool, in the order of evaluation. Throws
+     * INVALID_ARGUMENT if a key cannot be computed; the error never contains item values.
+     */
+    refsOf(pool: KeyedPool, item: KeyedItem): readonly GroupRef[] {
       const constraints = constraintsOf(pool);
       if (constraints.length === 0) return [];
       const { tenantId, id, name, environmentId } = pool;

@@ -3,7 +3,7 @@ import { fail, invalid } from "../../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../../platform/access/index.ts";
 import { lockFor, notFound, type Sql } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { enqueueJobs } from "../../../../platform/jobs/index.ts";
+import { enqueueJobs, type JobRunner } from "../../../../platform/jobs/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { PoolReader } from "../../pools/index.ts";
 import { bulkJobOf } from "./bulk-job.ts";
@@ -21,8 +21,7 @@ import { itemScan } from "./item-scan.ts";
 interface Dependencies {
   readonly pools: Pick<PoolReader, "requirePool" | "requireRetryPool">;
   readonly events: EventRecorder;
-  /** Has the jobs run that were enqueued. */
-  readonly wakeJobs: () => void;
+  readonly jobs: Pick<JobRunner, "wake">;
 }
 
 /** An operation to start. */
@@ -34,7 +33,7 @@ export type NewOperation = BulkSelection & {
 
 export type BulkService = ReturnType<typeof createBulkService>;
 
-export function createBulkService({ pools, events, wakeJobs }: Dependencies) {
+export function createBulkService({ pools, events, jobs }: Dependencies) {
   async function getOperation(context: Context, id: string): Promise<BulkOperation> {
     return requireAccess(context, await bulkStore(context.sql).find(context.tenantId, id));
   }
@@ -75,7 +74,7 @@ export function createBulkService({ pools, events, wakeJobs }: Dependencies) {
       await enqueueJobs(sql, [bulkJobOf(tenantId, operation.id, nowMs)], nowMs);
       const data = { pool_id: poolId, action: operation.action, matched_count: count, reason };
       await events.record(context, "queue.operation.started", operation.id, data);
-      afterCommit(wakeJobs);
+      afterCommit(() => jobs.wake());
       return operation;
     },
 

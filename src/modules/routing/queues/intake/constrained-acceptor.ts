@@ -32,10 +32,7 @@ import { type AcceptedBatch, insertAcceptedBatches } from "./accept-store.ts";
 import { createWindowExtensions } from "./window-extensions.ts";
 
 /** Accepts items of pools with constraints: checks and admits all of them in one transaction. */
-export interface ConstrainedAcceptor {
-  /** Admits the items and writes the result; returns the indices of requests whose idempotency key was used before. */
-  accept(requests: readonly AcceptRequest[], shard: number): Promise<ReadonlySet<number>>;
-}
+export type ConstrainedAcceptor = ReturnType<typeof createConstrainedAcceptor>;
 
 /** Callbacks after the commit of accepted items. */
 interface AcceptanceEffects {
@@ -51,7 +48,7 @@ export function createConstrainedAcceptor(
   db: Database,
   wake: (tenantId: string, poolId: string) => void,
   effects: AcceptanceEffects = noEffects,
-): ConstrainedAcceptor {
+) {
   const backoff = createAdmissionBackoff();
 
   /** Tries to admit all items without reading their groups first. Returns false, and writes nothing, if that fails. */
@@ -73,7 +70,8 @@ export function createConstrainedAcceptor(
   }
 
   return {
-    async accept(requests, shard) {
+    /** Admits the items and writes the result; returns the indices of requests whose idempotency key was used before. */
+    async accept(requests: readonly AcceptRequest[], shard: number): Promise<ReadonlySet<number>> {
       if (await tryAdmitAll(requests, shard)) return new Set();
       const done = await retryOnConflict(() => db.transaction((tx) => acceptIn(tx, requests, shard)));
       const { repeated, freed, ended, hasSettled } = done;

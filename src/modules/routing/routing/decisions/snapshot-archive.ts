@@ -4,20 +4,14 @@ import type { Sql } from "../../../../platform/db/index.ts";
 import type { PoolSnapshot, Pools, RecipientChunk } from "../../pools/index.ts";
 import { snapshotStore } from "./snapshot-store.ts";
 
-/** Stores the snapshots of decisions, so that they can be replayed. */
-export interface SnapshotArchive {
-  /** Saves a snapshot. Returns undefined when it is already stored. */
-  save(snapshot: PoolSnapshot): Promise<void> | undefined;
-}
-
 const knownMax = 10_000;
 /** The interval after which a snapshot and its parts are marked as in use again. */
 const touchIntervalMs = 12 * 3_600_000;
 /** The number of parts per statement: about 400 kB of JSON. */
 const partBatchSize = 8;
 
-/** Creates the snapshot archive. Most calls only check the cache in memory. */
-export function createSnapshotArchive(sql: Sql, clock: Clock, codec: Pools["snapshotCodec"]): SnapshotArchive {
+/** Creates the archive of the snapshots of decisions, so that they can be replayed. Most calls only check the cache in memory. */
+export function createSnapshotArchive(sql: Sql, clock: Clock, codec: Pools["snapshotCodec"]) {
   const store = snapshotStore(sql);
   const savedAtMs = new BoundedCache<string, number>(knownMax);
   // Keyed by identity, because building a string key for each call costs more than the rest of it.
@@ -44,7 +38,8 @@ export function createSnapshotArchive(sql: Sql, clock: Clock, codec: Pools["snap
   }
 
   return {
-    save(snapshot) {
+    /** Saves a snapshot. Returns undefined when it is already stored. */
+    save(snapshot: PoolSnapshot): Promise<void> | undefined {
       const nowMs = clock.now();
       if (nowMs < (freshUntilMs.get(snapshot) ?? 0)) return undefined;
       const key = snapshot.pool.tenantId + snapshot.digest;
