@@ -162,13 +162,8 @@ export function createQueueService(dependencies: Dependencies) {
       for (let from = 0; from < oldest.length && counts.length < max; ) {
         const batch = oldest.slice(from, from + Math.min(drainBatch, max - counts.length));
         from += batch.length;
-        const transitions = batch.map(({ id }) => ({
-          tenantId,
-          id,
-          poolId,
-          from: "waiting" as const,
-          to: "drained" as const,
-        }));
+        const drained = { tenantId, poolId, from: "waiting", to: "drained" } as const;
+        const transitions = batch.map(({ id }) => ({ ...drained, id }));
         const done = await applyTransitionsUncounted(sql, transitions, batch.flatMap(groupNamesOf), nowMs);
         counts.push(...done.counts);
         ended.push(...done.transitioned);

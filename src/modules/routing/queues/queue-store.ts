@@ -2,6 +2,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { ulidMs } from "../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import type { GroupMember } from "../admission/index.ts";
 import type { ItemDetails, QueueItem } from "./domain/queue-item.ts";
 import { withDetails } from "./item-detail-store.ts";
 import { readItemOffers } from "./offers/item-offer-store.ts";
@@ -121,9 +122,7 @@ export function queueStore(sql: Sql) {
 
     /** The items that have waited the longest. */
     async oldest(tenantId: TenantId, poolId: string, limit: number) {
-      return sql<
-        { tenantId: TenantId; id: string; singletonGroup: string; debounceGroup: string; concurrencyGroup: string }[]
-      >`
+      return sql<(GroupMember & { readonly id: string })[]>`
         select tenant_id, id, singleton_group, debounce_group, concurrency_group from queue_items
         where tenant_id = ${tenantId} and pool_id = ${poolId} and state in ('pending', 'held', 'ready')
         order by id limit ${limit}`;
@@ -164,7 +163,7 @@ export function queueStore(sql: Sql) {
       const ofPool = sql`pool_id = ${poolId} ${filter.state === "" ? sql`` : sql`and state = ${filter.state}`}`;
       const ofRecipient = filter.recipientId === "" ? undefined : sql`recipient_id = ${filter.recipientId}`;
       // Only waiting and leased items have an index by pool.
-      const selection = hasPoolIndex(filter.state)
+      const selection = ["pending", "held", "ready", "leased"].includes(filter.state)
         ? { where: sql`not archived and tenant_id = ${tenantId} and ${ofPool}`, filter: ofRecipient }
         : { where: sql`tenant_id = ${tenantId}`, filter: sql`${ofPool} and ${ofRecipient ?? sql`true`}` };
       const { rows, ...found } = await readKeyset<StoredItem>(
@@ -188,8 +187,4 @@ async function withRelated(sql: Sql, tenantId: TenantId, rows: readonly StoredIt
     readItemOffers(sql, tenantId, ids),
   ]);
   return items.map((item) => ({ ...item, offers: offers.get(item.id) ?? [] }));
-}
-
-function hasPoolIndex(state: string): boolean {
-  return ["pending", "held", "ready", "leased"].includes(state);
 }

@@ -55,7 +55,9 @@ export function createZscoreBound(limit: number): BoundFunction {
   return ({ baseline: values, recent, chance, sign }) => {
     const baseline = mean(values);
     const deviation = standardDeviation(values);
-    const spread = isRoundingError(deviation, baseline)
+    // Equal values differ by rounding errors only.
+    const areEqual = deviation <= Math.abs(baseline) * 1e-9;
+    const spread = areEqual
       ? deviationsPerMedianDeviation * medianAbsoluteDeviation([...values, ...recent])
       : deviation;
     return { baseline, threshold: baseline + sign * limit * Math.max(spread, chance) };
@@ -72,11 +74,6 @@ export function createIqrBound(multiplier: number): BoundFunction {
     const range = Math.max(high - low, deviationsPerQuartileRange * chance);
     return { baseline: median(values), threshold: (sign > 0 ? high : low) + sign * multiplier * range };
   };
-}
-
-/** Returns whether a deviation is within the rounding error of the values. */
-function isRoundingError(deviation: number, center: number): boolean {
-  return deviation <= Math.abs(center) * 1e-9;
 }
 
 /** A deviation of one percent is negligible. */

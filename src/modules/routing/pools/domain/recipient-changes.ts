@@ -14,13 +14,9 @@ export function mergeChanges(before: readonly Recipient[], changes: readonly Rec
     changed.delete(recipient.id);
   }
   const added = [...changed.values()].filter(isPresent);
-  return added.length === 0 ? merged : [...merged, ...added].sort(byId);
+  return added.length === 0 ? merged : [...merged, ...added].sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
 function isPresent(recipient: RecipientChange): recipient is Recipient {
   return recipient.status !== "removed";
-}
-
-function byId(one: Recipient, other: Recipient): number {
-  return one.id < other.id ? -1 : 1;
 }

@@ -5,6 +5,9 @@ import type { Capacities, LeaseRequest } from "./lease-request.ts";
 /** The part of a request that a worker which names no recipient may lease. */
 export type WholePoolScope = Pick<LeaseRequest, "unassigned" | "capacities" | "plainOnly">;
 
+/** The actions of rules that restrict the recipients of an item. */
+const restrictive: ReadonlySet<string> = new Set(["require", "route"]);
+
 const scopes = new WeakMap<PoolSnapshot, WholePoolScope>();
 
 /**
@@ -42,12 +45,7 @@ function refusalOf({ pool, recipients, rules }: PoolSnapshot): string | undefine
   if (pool.strategy === "first_accept" && recipients.length > 0) {
     return `The recipients of the pool ${pool.name} accept items themselves: set recipient_id to the recipient that the worker serves.`;
   }
-  const rule = recipients.length > 0 ? undefined : rules.find(({ action }) => namesRecipients(action.type));
+  const rule = recipients.length > 0 ? undefined : rules.find(({ action }) => restrictive.has(action.type));
   if (rule === undefined) return undefined;
   return `The rule ${rule.name} of the pool ${pool.name} decides which recipients may take items: add recipients, then lease with or without recipient_id.`;
-}
-
-/** Whether a rule restricts the recipients of an item. */
-function namesRecipients(action: string): boolean {
-  return action === "require" || action === "route";
 }
