@@ -141,7 +141,7 @@ export async function startWorkflowNode(databaseUrl: string) {
     },
     /** Ends the attempts whose leases have expired. */
     async sweepLeases() {
-      for (const worker of workflows.workers) if ("sweep" in worker) await worker.sweep();
+      for (const worker of workflows.workers) if ("sweep" in worker) await (worker.sweep as () => Promise<unknown>)();
     },
     async stop() {
       workflows.endWaits();

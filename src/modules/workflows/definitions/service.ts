@@ -137,7 +137,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
         public: `A tenant may have at most ${definitionsMax} workflow definitions; archive one first.`,
       });
     }
-    const definition = await store.insert(tenantId, ulid(nowMs) as DefinitionId, draft, new Date(nowMs));
+    const definition = await store.insert(tenantId, ulid(nowMs) as DefinitionId, draft, nowMs);
     const data = { key: definition.key, ...(copyOf !== undefined && { copy_of: copyOf }) };
     await events.record(context, "workflow.definition.created", definition.id, data);
     await invalidate(context);
@@ -328,7 +328,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
           extra: { workflow_definition_keys: callers },
         });
       }
-      const archived = await store.archive(tenantId, id, new Date(nowMs));
+      const archived = await store.archive(definition, new Date(nowMs));
       const data = { key: archived.key, version: archived.activeVersion };
       await events.record(context, "workflow.definition.archived", id, data);
       await invalidate(context);

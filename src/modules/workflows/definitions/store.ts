@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { insertRowImages, type RowImage, type Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import { newStamps, recordTable } from "../../../platform/records/index.ts";
 import type { JsonObject } from "./domain/language/definition.ts";
 import { callName, type SubworkflowCall } from "./domain/language/references.ts";
 import type {
@@ -43,13 +44,17 @@ interface CallRow {
   readonly callVersions: readonly number[] | null;
 }
 
-export function definitionStore(sql: Sql) {
-  const lastVersion = sql`(
+const definitions = recordTable<DefinitionHead, Pick<WorkflowDefinition, "draft">>("workflow_definitions", {
+  fixed: "tenant_id id key created_at",
+  mutable: "name status draft_digest active_version active_digest updated_at record_version",
+  internal: "draft",
+  computed: (sql) => sql`(
     select coalesce(max(v.version), 0) from workflow_definition_versions v
-    where v.tenant_id = workflow_definitions.tenant_id and v.definition_id = workflow_definitions.id)`;
-  const headColumns = sql`tenant_id, id, key, name, status, draft_digest, active_version, active_digest,
-    ${lastVersion} as last_version, created_at, updated_at, record_version`;
-  const columns = sql`${headColumns}, draft`;
+    where v.tenant_id = workflow_definitions.tenant_id and v.definition_id = workflow_definitions.id) as last_version`,
+});
+
+export function definitionStore(sql: Sql) {
+  const { columns: headColumns, fullColumns, insert, set, lockFull, listWhere } = definitions(sql);
   const versionColumns = sql`tenant_id, definition_id, version, digest, message, published_by, published_at`;
 
   /** A definition by its id, or by its key if it is not archived. */
@@ -65,19 +70,16 @@ export function definitionStore(sql: Sql) {
       return row!.count;
     },
 
-    async insert(tenantId: TenantId, id: DefinitionId, draft: Draft, now: Date): Promise<WorkflowDefinition> {
-      const [row] = await sql<WorkflowDefinition[]>`
-        insert into workflow_definitions (tenant_id, id, key, name, status, draft, draft_digest, active_version,
-          active_digest, created_at, updated_at)
-        values (${tenantId}, ${id}, ${draft.key}, ${draft.name}, 'draft', ${JSON.stringify(draft.document)}::text::json,
-          ${draft.digest}, 0, '', ${now}, ${now})
-        returning ${columns}`;
-      return row!;
+    async insert(tenantId: TenantId, id: DefinitionId, document: Draft, nowMs: number): Promise<WorkflowDefinition> {
+      const { key, name, document: draft, digest: draftDigest } = document;
+      const none = { status: "draft", activeVersion: 0, activeDigest: "", lastVersion: 0 } as const;
+      const stored = { tenantId, id, key, name, draft, draftDigest, ...none, ...newStamps(nowMs) };
+      return { ...(await insert(stored)), draft };
     },
 
     find: (tenantId: TenantId, idOrKey: string) =>
       sql<WorkflowDefinition[]>`
-        select ${columns} from workflow_definitions where ${named(tenantId, idOrKey)}`.first(),
+        select ${fullColumns} from workflow_definitions where ${named(tenantId, idOrKey)}`.first(),
 
     findHead: (tenantId: TenantId, idOrKey: string) =>
       sql<DefinitionHead[]>`
@@ -90,9 +92,7 @@ export function definitionStore(sql: Sql) {
         where tenant_id = ${tenantId} and key = ${key} and status = 'archived' order by id desc limit 1`.first(),
 
     /** Locks a definition until the transaction ends. */
-    lockRow: (tenantId: TenantId, id: DefinitionId) =>
-      sql<WorkflowDefinition[]>`
-        select ${columns} from workflow_definitions where tenant_id = ${tenantId} and id = ${id} for update`.first(),
+    lockRow: lockFull,
 
     /** The keys of a list that definitions already use. */
     async takenKeys(tenantId: TenantId, keys: readonly string[]): Promise<ReadonlySet<string>> {
@@ -110,14 +110,19 @@ export function definitionStore(sql: Sql) {
     },
 
     /** Replaces the draft; undefined when the expected version is not current or the definition is archived. */
-    updateDraft: (tenantId: TenantId, id: DefinitionId, draft: Draft, expectedVersion: number | undefined, now: Date) =>
-      sql<WorkflowDefinition[]>`
-        update workflow_definitions set
-          draft = ${JSON.stringify(draft.document)}::text::json, draft_digest = ${draft.digest}, name = ${draft.name},
-          updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id} and status <> 'archived'
-          and record_version = coalesce(${expectedVersion ?? null}::int, record_version)
-        returning ${columns}`.first(),
+    async updateDraft(
+      tenantId: TenantId,
+      id: DefinitionId,
+      { document: draft, digest, name }: Draft,
+      expectedVersion: number | undefined,
+      now: Date,
+    ): Promise<WorkflowDefinition | undefined> {
+      const assignments = sql`draft = ${JSON.stringify(draft)}::text::json, draft_digest = ${digest}, name = ${name}`;
+      const isExpected = sql`
+        status <> 'archived' and record_version = coalesce(${expectedVersion ?? null}::int, record_version)`;
+      const updated = await set(tenantId, id, now, assignments, isExpected);
+      return updated && { ...updated, draft };
+    },
 
     /** Makes a version active. Version 0 makes none active, as before the first publication. */
     async activate(
@@ -126,33 +131,19 @@ export function definitionStore(sql: Sql) {
       { version, digest }: Pick<VersionHead, "version" | "digest">,
       now: Date,
     ): Promise<DefinitionHead> {
-      const [row] = await sql<DefinitionHead[]>`
-        update workflow_definitions set
-          status = ${version === 0 ? "draft" : "published"}, active_version = ${version}, active_digest = ${digest}, updated_at = ${now},
-          record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id}
-        returning ${headColumns}`;
-      return row!;
+      const status = version === 0 ? "draft" : "published";
+      const active = sql`status = ${status}, active_version = ${version}, active_digest = ${digest}`;
+      return (await set(tenantId, id, now, active))!;
     },
 
-    async archive(tenantId: TenantId, id: DefinitionId, now: Date): Promise<WorkflowDefinition> {
-      const [row] = await sql<WorkflowDefinition[]>`
-        update workflow_definitions set
-          status = 'archived', updated_at = ${now}, record_version = record_version + 1
-        where tenant_id = ${tenantId} and id = ${id}
-        returning ${columns}`;
-      return row!;
+    async archive({ tenantId, id, draft }: WorkflowDefinition, now: Date): Promise<WorkflowDefinition> {
+      return { ...(await set(tenantId, id, now, sql`status = 'archived'`))!, draft };
     },
 
-    async list(
-      tenantId: TenantId,
-      { status, keyPrefix }: DefinitionFilter,
-      page: Page,
-    ): Promise<PageRows<DefinitionHead>> {
-      const byStatus = status === undefined ? sql`and status <> 'archived'` : sql`and status = ${status}`;
+    list(tenantId: TenantId, { status, keyPrefix }: DefinitionFilter, page: Page) {
+      const byStatus = status === undefined ? sql`status <> 'archived'` : sql`status = ${status}`;
       const byKey = keyPrefix === "" ? sql`` : sql`and starts_with(key, ${keyPrefix})`;
-      const where = sql`tenant_id = ${tenantId} ${byStatus} ${byKey}`;
-      return readKeyset<DefinitionHead>(sql, { columns: headColumns, table: "workflow_definitions", where }, page);
+      return listWhere(tenantId, {}, page, { where: sql`${byStatus} ${byKey}` });
     },
 
     async insertVersion(version: NewVersion): Promise<VersionHead> {

@@ -1,5 +1,5 @@
 import type { Context } from "../../../chain/call.ts";
-import { Failure, fail } from "../../../errors/index.ts";
+import { type Failure, fail } from "../../../errors/index.ts";
 import { notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import {
@@ -141,7 +141,6 @@ export function createObjectService({ db, clock, log, streams, store, metrics, r
       const stream = await lookup.require(context, runId, streamId, "upload");
       const intent = await requireIntent(context.sql, stream, id);
       const next = nextStatus(intent, "upload", context.nowMs);
-      if (next instanceof Failure) throw next;
       // From now on the removal of the intent includes the bytes in this region.
       if (next === "repeat" || !(await intentStore(context.sql).noteUpload(intent, region))) {
         // Nothing is stored again, but other bytes are refused as they are the first time.
@@ -160,7 +159,6 @@ export function createObjectService({ db, clock, log, streams, store, metrics, r
       const nowMs = clock.now();
       const intent = await requireIntent(context.sql, stream, id, "lock");
       const next = nextStatus(intent, "upload", nowMs);
-      if (next instanceof Failure) throw next;
       return next === "repeat" ? intent : intentStore(context.sql).setUploaded(intent, new Date(nowMs));
     },
 
@@ -169,7 +167,6 @@ export function createObjectService({ db, clock, log, streams, store, metrics, r
       const stream = await lookup.require(context, runId, streamId, "write");
       const intent = await requireIntent(context.sql, stream, id);
       const next = nextStatus(intent, "commit", context.nowMs);
-      if (next instanceof Failure) throw next;
       // Only the nodes of a region can ask its store. The status is the evidence of the others.
       if (next !== "repeat" && intent.regions.includes(region)) {
         const stored = await store.stat(intent.objectKey).catch((error: unknown) => {
@@ -192,7 +189,6 @@ export function createObjectService({ db, clock, log, streams, store, metrics, r
       const { sql, nowMs } = context;
       const intent = await requireIntent(sql, stream, id, "lock");
       const next = nextStatus(intent, "commit", nowMs);
-      if (next instanceof Failure) throw next;
       if (next === "repeat") return intent;
       const { objectKey, sha256, sizeBytes, contentType, contentClass, schemaRef, direction } = intent;
       const object = { object_id: id, object_key: objectKey, sha256, size_bytes: sizeBytes, content_type: contentType };
@@ -211,7 +207,6 @@ export function createObjectService({ db, clock, log, streams, store, metrics, r
       const stream = await lookup.require(context, runId, streamId, "write");
       const intent = await requireIntent(sql, stream, id, "lock");
       const next = nextStatus(intent, "abort", nowMs);
-      if (next instanceof Failure) throw next;
       if (next === "repeat") return intent;
       const aborted = await intentStore(sql).setAborted(intent, new Date(nowMs), quietAt(intent, nowMs));
       context.afterCommit(() => metrics.ended("aborted"));

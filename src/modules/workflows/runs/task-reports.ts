@@ -18,26 +18,12 @@ export function createTaskReports(engine: RunEngine): TaskReports {
           // Only the holder of the current lease may report.
           if (task === undefined || task.leaseToken !== event.token || task.runId !== runId) return undefined;
           const { stepKey: key, attempt } = task;
-          switch (event.kind) {
-            case "attempt_succeeded":
-              return { kind: "attempt_succeeded", key, attempt, output: event.output };
-            case "attempt_failed": {
-              const { code, message, details, retryable, retryAfterMs } = event;
-              return { kind: "attempt_failed", key, attempt, code, message, details, retryable, retryAfterMs };
-            }
-            case "attempt_lost": {
-              const { code } = event;
-              return {
-                kind: "attempt_failed",
-                key,
-                attempt,
-                code,
-                message: lostMessages[code],
-                details: null,
-                retryable: true,
-              };
-            }
+          if (event.kind === "attempt_lost") {
+            const lost = { code: event.code, message: lostMessages[event.code], details: null, retryable: true };
+            return { kind: "attempt_failed", key, attempt, ...lost };
           }
+          const { taskId: _, token: __, ...reported } = event;
+          return { ...reported, key, attempt };
         },
       });
       return result === "applied" ? "applied" : "stale";

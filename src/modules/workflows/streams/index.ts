@@ -16,13 +16,13 @@ import type { Runs } from "../runs/index.ts";
 import { createAppendService } from "./append/append-service.ts";
 import { createRecordAppender } from "./append/record-appender.ts";
 import { createInputDelivery } from "./delivery/input-delivery.ts";
+import { recordTopic } from "./domain/stream.ts";
 import { removeIdleConsumersJob } from "./retention/consumer-job.ts";
 import { pruneStreamsJob, type ReleaseObjects } from "./retention/retention-job.ts";
 import { streamHandlers } from "./stream-handler.ts";
 import { createStreamLookup } from "./stream-lookup.ts";
 import { createStreamMetrics } from "./stream-metrics.ts";
 import { createStreamService } from "./stream-service.ts";
-import { recordTopic } from "./stream-topics.ts";
 import { createStreamTails } from "./subscribe/stream-tail.ts";
 import { createSubscriptions } from "./subscribe/subscription.ts";
 

@@ -3,7 +3,7 @@ import { fail } from "../../../errors/index.ts";
 import { type Principal, requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
 import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
 import { type Database, notFound } from "../../../platform/db/index.ts";
-import { type Access, pinnedCallers, regionRefusal } from "./domain/region.ts";
+import { type Access, pinnedCallers, requireRegion } from "./domain/region.ts";
 import type { StreamDefinition } from "./domain/stream.ts";
 import { streamStore } from "./stream-store.ts";
 
@@ -34,8 +34,7 @@ export function createStreamLookup(db: Database, ownRegion: string) {
       const stream = await find(context.tenantId, runId, idOrName);
       if (stream === undefined) throw notFound("workflow stream");
       requireEnvironmentAccess(context, stream.environmentKey);
-      const refusal = regionRefusal(access, stream.pins, ownRegion);
-      if (refusal !== undefined) throw refusal;
+      requireRegion(access, stream.pins, ownRegion);
       requirePinnedAuthorization(context.principal, stream, access);
       return stream;
     },

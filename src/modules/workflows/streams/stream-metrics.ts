@@ -13,13 +13,11 @@ export function createStreamMetrics(metrics: Pick<Metrics, "counter" | "gauge">)
   const bytes = metrics.counter({
     name: "workflow_stream_appended_bytes_total",
     help: "Bytes appended to workflow streams.",
-    labels: [],
   });
   let open = 0;
   metrics.gauge({
     name: "workflow_stream_subscriptions",
     help: "Open subscriptions of workflow streams on this node.",
-    labels: [],
     collect: (gauge) => gauge.set(open),
   });
   const fetched = metrics.counter({
@@ -30,7 +28,6 @@ export function createStreamMetrics(metrics: Pick<Metrics, "counter" | "gauge">)
   const sent = metrics.counter({
     name: "workflow_stream_sent_records_total",
     help: "Records sent to subscribers of workflow streams.",
-    labels: [],
   });
   const delivered = metrics.counter({
     name: "workflow_stream_deliveries_total",
@@ -40,7 +37,6 @@ export function createStreamMetrics(metrics: Pick<Metrics, "counter" | "gauge">)
   const pruned = metrics.counter({
     name: "workflow_stream_pruned_records_total",
     help: "Records of workflow streams that retention removed.",
-    labels: [],
   });
   return {
     /** Appends were carried out or refused. */

@@ -7,14 +7,13 @@ import { lockFor, notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import { cursorRefusal } from "./domain/cursor.ts";
+import { requireReadable } from "./domain/cursor.ts";
 import { type Pins, toPins } from "./domain/pins.ts";
 import { checkRedaction } from "./domain/redaction.ts";
-import { regionRefusal } from "./domain/region.ts";
-import type { StreamDefinition, StreamHead, StreamRecord } from "./domain/stream.ts";
+import { requireRegion } from "./domain/region.ts";
+import { ackTopic, recordTopic, type StreamDefinition, type StreamHead, type StreamRecord } from "./domain/stream.ts";
 import type { StreamLookup } from "./stream-lookup.ts";
 import { type ConsumerPosition, type StreamState, streamStore } from "./stream-store.ts";
-import { ackTopic, recordTopic } from "./stream-topics.ts";
 
 interface Dependencies extends Pick<PlatformServices, "db" | "signals"> {
   readonly events: EventRecorder;
@@ -50,8 +49,7 @@ export function createStreamService({ db, signals, events, lookup, region }: Dep
       requireEnvironmentAccess(context, run.environmentKey);
       const pins = toPins(wanted, region);
       checkRedaction(pins.redaction);
-      const refusal = regionRefusal("write", pins, region);
-      if (refusal !== undefined) throw refusal;
+      requireRegion("write", pins, region);
       if (run.ended)
         throw fail("FAILED_PRECONDITION", { public: "The run has ended. Only a run in progress gets streams." });
       if ((await store.countOfRun(tenantId, runId)) >= streamsOfRunMax) {
@@ -88,8 +86,7 @@ export function createStreamService({ db, signals, events, lookup, region }: Dep
       const definition = await lookup.require(context, runId, streamId, "read");
       const found = await streamStore(db.sql).readAfter(definition, cursor, limit, readBytesMax);
       if (found === undefined) throw notFound("workflow stream");
-      const refusal = cursorRefusal(cursor, found.head);
-      if (refusal !== undefined) throw refusal;
+      requireReadable(cursor, found.head);
       return found;
     },
 

@@ -100,13 +100,7 @@ export function createWorkflowScheduleWorker(dependencies: Dependencies) {
   }
 
   const { findDue, nextDue } = positionStore(db.sql);
-  return createScheduleWorker<DueTrigger>(dependencies, {
-    name: "workflow schedule",
-    topic,
-    findDue,
-    nextDue,
-    handle,
-  });
+  return createScheduleWorker<DueTrigger>(dependencies, { name: "workflow schedule", topic, findDue, nextDue, handle });
 }
 
 function missed(timeMs: number): FiringOutcome {

@@ -60,17 +60,8 @@ export function triggerStore(sql: Sql) {
     },
 
     async insert(
-      trigger: Pick<
-        Trigger,
-        | keyof TriggerSettings
-        | "tenantId"
-        | "id"
-        | "environmentId"
-        | "environmentKey"
-        | "cause"
-        | "enabled"
-        | "createdAt"
-      >,
+      trigger: TriggerSettings &
+        Pick<Trigger, "tenantId" | "id" | "environmentId" | "environmentKey" | "cause" | "enabled" | "createdAt">,
       shard: number,
       { nextAt, dueAt }: SchedulePosition,
     ): Promise<Trigger> {

@@ -59,19 +59,19 @@ const transitions: Readonly<Record<IntentStatus, Partial<Record<IntentAction, In
   expired: {},
 };
 
-/** The status after an action, or why it cannot be done. */
+/** The status after an action; throws if it cannot be done. */
 export function nextStatus(
   intent: Pick<ObjectIntent, "status" | "expiresAt">,
   action: IntentAction,
   nowMs: number,
-): IntentStatus | "repeat" | Failure {
+): IntentStatus | "repeat" {
   const status = statusAt(intent, nowMs);
   const next = transitions[status][action];
   if (next !== undefined) return next;
   if (action === "commit" && status === "prepared") {
-    return fail("OBJECT_NOT_UPLOADED", { public: "The bytes of the object are not uploaded yet. Upload them first." });
+    throw fail("OBJECT_NOT_UPLOADED", { public: "The bytes of the object are not uploaded yet. Upload them first." });
   }
-  return endedFailure(status);
+  throw endedFailure(status);
 }
 
 /** The failure of an action on an intent that has ended. */

@@ -44,10 +44,7 @@ const failureCodes = {
   stream_read: "read_failed",
 } as const;
 
-/** Performs the effects of runs after their commit. */
-export type EffectRunner = ReturnType<typeof createEffectRunner>;
-
-/** Creates the runner of this node. */
+/** Creates the runner of this node, which performs the effects of runs after their commit. */
 export function createEffectRunner(dependencies: Dependencies) {
   const { log, call, findPoolId, findExperimentId, startChild, handOver, apply } = dependencies;
   const limiter = createTenantConcurrencyLimiter(concurrency);

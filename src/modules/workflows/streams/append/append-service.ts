@@ -9,11 +9,10 @@ import type { Json } from "../../definitions/index.ts";
 import type { Runs } from "../../runs/index.ts";
 import { contentClassOf, type Pins } from "../domain/pins.ts";
 import { redact } from "../domain/redaction.ts";
-import { type Direction, inlineBytesMax, type NewRecord, type StreamDefinition } from "../domain/stream.ts";
+import { ackTopic, type Direction, inlineBytesMax, type NewRecord, type StreamDefinition } from "../domain/stream.ts";
 import type { StreamLookup } from "../stream-lookup.ts";
 import type { StreamMetrics } from "../stream-metrics.ts";
 import { streamStore } from "../stream-store.ts";
-import { ackTopic } from "../stream-topics.ts";
 import type { Append, SequenceRecord } from "./append-store.ts";
 import type { AppendOutcome, RecordAppender } from "./record-appender.ts";
 

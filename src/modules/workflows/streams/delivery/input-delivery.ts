@@ -28,13 +28,10 @@ const pageSize = 100;
 const againMs = 5000;
 
 /**
- * Delivers input records as events to their runs. A delivery is stored with its record. It is carried out after the commit, and
- * repeated by any node until the event is in the mailbox. The id of the event follows from the record, so that a repeat has no
- * effect.
+ * Creates the delivery of input records as events to their runs. A delivery is stored with its record. It is carried out after
+ * the commit, and repeated by any node until the event is in the mailbox. The id of the event follows from the record, so that a
+ * repeat has no effect.
  */
-export type InputDelivery = ReturnType<typeof createInputDelivery>;
-
-/** Creates the delivery of this node. */
 export function createInputDelivery({ db, signals, log, lookup, sendMail, metrics, region }: Dependencies) {
   const store = deliveryStore(db.sql);
   const running = new Map<string, { again: boolean; done: Promise<void> }>();

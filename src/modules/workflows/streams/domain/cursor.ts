@@ -1,16 +1,15 @@
 import { type Failure, fail, invalid } from "../../../../errors/index.ts";
 import type { StreamHead } from "./stream.ts";
 
-/** The refusal of a cursor; undefined if the records after it can be read. */
-export function cursorRefusal(
+/** Throws if the records after a cursor cannot be read. */
+export function requireReadable(
   cursor: number,
   { firstSequence, lastSequence }: Pick<StreamHead, "firstSequence" | "lastSequence">,
-): Failure | undefined {
+): void {
   if (cursor > lastSequence) {
-    return invalid("cursor", "cursor", `must not be after the latest sequence, which is ${lastSequence}`);
+    throw invalid("cursor", "cursor", `must not be after the latest sequence, which is ${lastSequence}`);
   }
-  if (cursor + 1 < firstSequence) return resyncFailure(cursor, firstSequence, lastSequence);
-  return undefined;
+  if (cursor + 1 < firstSequence) throw resyncFailure(cursor, firstSequence, lastSequence);
 }
 
 /** The failure of a read after records that retention removed. */

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failsWith } from "../../../../../test/harness/context.ts";
+import { Failure } from "../../../../errors/index.ts";
 import { fullReason, usageOf } from "./credit.ts";
-import { cursorRefusal } from "./cursor.ts";
+import { requireReadable } from "./cursor.ts";
 import { contentClassOf, meansHiddenReasoning, type Pins, toPins } from "./pins.ts";
 import { checkRedaction, redact } from "./redaction.ts";
-import { regionRefusal } from "./region.ts";
+import { requireRegion } from "./region.ts";
 
 const empty: Pins = {
   ...{ metadata_home: "", metadata_replicas: [], object_regions: [], egress_regions: [], log_region: "" },
@@ -83,17 +84,23 @@ test("usage counts neither removed records nor those that every consumer has ack
 
 test("a cursor is valid from the record before the earliest to the latest", () => {
   const head = { firstSequence: 5, lastSequence: 9 };
-  for (const cursor of [4, 5, 9]) assert.equal(cursorRefusal(cursor, head), undefined);
-  assert.equal(cursorRefusal(3, head)?.code, "STREAM_RESYNC_REQUIRED");
-  assert.equal(cursorRefusal(10, head)?.code, "INVALID_ARGUMENT");
+  for (const cursor of [4, 5, 9]) requireReadable(cursor, head);
+  assert.throws(() => requireReadable(3, head), { code: "STREAM_RESYNC_REQUIRED" });
+  assert.throws(() => requireReadable(10, head), { code: "INVALID_ARGUMENT" });
 });
 
 test("only the home writes, replicas read, and only egress regions send payloads", () => {
   const pins = { ...toPins(empty, "eu"), metadata_replicas: ["us"], egress_regions: ["eu"], object_regions: ["asia"] };
   const allowed = (region: string) =>
-    (["define", "read", "acknowledge", "write", "hold", "upload", "download"] as const).filter(
-      (access) => regionRefusal(access, pins, region) === undefined,
-    );
+    (["define", "read", "acknowledge", "write", "hold", "upload", "download"] as const).filter((access) => {
+      try {
+        requireRegion(access, pins, region);
+        return true;
+      } catch (error) {
+        assert.ok(error instanceof Failure && error.code === "REGION_NOT_ALLOWED");
+        return false;
+      }
+    });
   assert.deepEqual(allowed("eu"), ["define", "read", "acknowledge", "write", "hold"]);
   assert.deepEqual(allowed("us"), ["define"]);
   assert.deepEqual(allowed("asia"), ["upload"]);

@@ -1,4 +1,4 @@
-import { type Failure, fail } from "../../../../errors/index.ts";
+import { fail } from "../../../../errors/index.ts";
 import type { Pins } from "./pins.ts";
 
 /**
@@ -65,11 +65,11 @@ export function mayEnterRun({ metadata_home, authorization }: Pins): boolean {
   return metadata_home === unnamedRegion && authorization.readers.length === 0;
 }
 
-/** The refusal of a node whose region is not pinned for an access; undefined if it is allowed. */
-export function regionRefusal(access: Access, pins: Pins, ownRegion: string): Failure | undefined {
+/** Throws if the region of this node is not pinned for an access. */
+export function requireRegion(access: Access, pins: Pins, ownRegion: string): void {
   const allowed = regionsFor(access, pins);
-  if (allowed.includes(ownRegion)) return undefined;
-  return fail("REGION_NOT_ALLOWED", {
+  if (allowed.includes(ownRegion)) return;
+  throw fail("REGION_NOT_ALLOWED", {
     public: `The stream is pinned to other regions than ${ownRegion}, the region of this node. Allowed: ${allowed.join(", ") || "none"}.`,
     extra: { region: ownRegion, allowed_regions: allowed },
   });

@@ -93,3 +93,13 @@ export interface StreamRecord {
 export function nameOfKey({ tenantId, runId, streamId }: StreamKey): string {
   return `${tenantId}:${runId}:${streamId}`;
 }
+
+/** The signal that records were appended to a stream, or that it was closed. */
+export function recordTopic(key: StreamKey): string {
+  return `workflow.stream.records:${nameOfKey(key)}`;
+}
+
+/** The signal that a consumer of a stream has acknowledged records. */
+export function ackTopic(key: StreamKey): string {
+  return `workflow.stream.acks:${nameOfKey(key)}`;
+}

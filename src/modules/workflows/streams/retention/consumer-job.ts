@@ -1,7 +1,7 @@
 import { type JobKind, runInBatches } from "../../../../platform/jobs/index.ts";
 import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
-import { ackTopic } from "../stream-topics.ts";
+import { ackTopic } from "../domain/stream.ts";
 import { checkConsumers, type ExpiredConsumer } from "./consumer-store.ts";
 
 interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "signals"> {

@@ -2,8 +2,8 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { JobKind } from "../../../../platform/jobs/index.ts";
 import type { PlatformServices } from "../../../area.ts";
+import { ackTopic } from "../domain/stream.ts";
 import type { StreamMetrics } from "../stream-metrics.ts";
-import { ackTopic } from "../stream-topics.ts";
 import { deleteOrphanedStreams, findExpiredStreams, removeExpiredRecords } from "./prune-store.ts";
 
 /** Frees the large objects of removed records, in the transaction that removes them. */

@@ -8,11 +8,10 @@ import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import type { PlatformServices } from "../../../area.ts";
 import { mayLog } from "../domain/region.ts";
-import { nameOfKey, type StreamDefinition } from "../domain/stream.ts";
+import { nameOfKey, recordTopic, type StreamDefinition } from "../domain/stream.ts";
 import { fromRecord } from "../stream-message.ts";
 import type { StreamMetrics } from "../stream-metrics.ts";
 import { streamStore } from "../stream-store.ts";
-import { recordTopic } from "../stream-topics.ts";
 
 /** The newest records of a stream, read once for all subscribers of this node. */
 export interface StreamTail {

@@ -5,7 +5,7 @@ import {
 } from "../../../../../gen/service/api/workflow_stream_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import { type Database, notFound } from "../../../../platform/db/index.ts";
-import { cursorRefusal } from "../domain/cursor.ts";
+import { requireReadable } from "../domain/cursor.ts";
 import type { StreamDefinition } from "../domain/stream.ts";
 import type { StreamLookup } from "../stream-lookup.ts";
 import { fromRecord } from "../stream-message.ts";
@@ -32,8 +32,7 @@ export function createSubscriptions({ db, lookup, tails, metrics }: Dependencies
   async function readPage(stream: StreamDefinition, after: number) {
     const found = await streamStore(db.sql).readAfter(stream, after, pageMax, pageBytesMax);
     if (found === undefined) throw notFound("workflow stream");
-    const refusal = cursorRefusal(after, found.head);
-    if (refusal !== undefined) throw refusal;
+    requireReadable(after, found.head);
     return found;
   }
 
@@ -91,8 +90,7 @@ export function createSubscriptions({ db, lookup, tails, metrics }: Dependencies
       const stream = await lookup.require(context, runId, streamId, "read");
       const state = await streamStore(db.sql).readState(stream);
       if (state === undefined) throw notFound("workflow stream");
-      const refusal = cursorRefusal(cursor, state);
-      if (refusal !== undefined) throw refusal;
+      requireReadable(cursor, state);
       return follow(stream, cursor, context.signal);
     },
   };

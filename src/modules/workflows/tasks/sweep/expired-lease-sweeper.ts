@@ -7,14 +7,7 @@ import { deleteAbsentWorkers } from "../workers/worker-store.ts";
 import { type ExpiredLease, findExpiredLeases, nextExpiry } from "./sweep-store.ts";
 
 /** Ends the attempts of tasks whose leases have ended. Every node runs one; the engine ignores a repeated end. */
-export interface ExpiredLeaseSweeper {
-  /** Runs one round; returns whether there may be more to do immediately. */
-  sweep(): Promise<boolean>;
-  /** When the sweeper last completed a round, in milliseconds of `performance.now()`. */
-  lastPassMs(): number | undefined;
-  start(): void;
-  stop(): Promise<void>;
-}
+export type ExpiredLeaseSweeper = ReturnType<typeof createExpiredLeaseSweeper>;
 
 interface Dependencies {
   readonly db: Database;
@@ -40,7 +33,7 @@ export function createExpiredLeaseSweeper({
   engine,
   metrics,
   nowMs = () => performance.now(),
-}: Dependencies): ExpiredLeaseSweeper {
+}: Dependencies) {
   const skipped = new Map<string, number>();
   let cleanUpAtMs = 0;
   let passedAtMs: number | undefined;
@@ -57,6 +50,7 @@ export function createExpiredLeaseSweeper({
     }
   }
 
+  /** Runs one round; returns whether there may be more to do immediately. */
   async function sweep(): Promise<boolean> {
     const now = nowMs();
     for (const [token, untilMs] of skipped) if (untilMs <= now) skipped.delete(token);
@@ -90,7 +84,13 @@ export function createExpiredLeaseSweeper({
       signals.onDue(nextExpiry, (inMs) => runWithin(Math.max(skipped.size > 0 ? retryMs : soonestMs, inMs))),
     ],
   });
-  return { sweep, lastPassMs: () => passedAtMs, start: task.start, stop: task.stop };
+  return {
+    sweep,
+    /** When the sweeper last completed a round, in milliseconds of `performance.now()`. */
+    lastPassMs: () => passedAtMs,
+    start: task.start,
+    stop: task.stop,
+  };
 }
 
 function codeOf({ isTimedOut, hasHeartbeats }: ExpiredLease) {

@@ -1,5 +1,5 @@
 import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
-import { createBatcher, type Database } from "../../../../platform/db/index.ts";
+import { createBatcher, type Database, type Sql } from "../../../../platform/db/index.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { matcherName } from "../domain/capabilities.ts";
 import { queueName } from "../domain/task.ts";
@@ -27,25 +27,17 @@ const rememberedMax = 10_000;
 /** Creates the registry. An unchanged worker is written every few seconds at most. */
 export function createWorkerRegistry({ db, log, nowMs = () => performance.now() }: Dependencies) {
   const written = new BoundedCache<string, LastWrite>(rememberedMax);
-  const reports = createBatcher<WorkerReport, void>({
-    flush: async (workers) => {
-      await upsertWorkers(db.sql, [...new Map(workers.map((worker) => [workerName(worker), worker])).values()]);
-      return workers.map(() => undefined);
-    },
-  });
-  const touches = createBatcher<WorkerRef, void>({
-    flush: async (workers) => {
-      await touchWorkers(db.sql, workers);
-      return workers.map(() => undefined);
-    },
-  });
-
-  const departures = createBatcher<WorkerRef, void>({
-    flush: async (workers) => {
-      await deleteWorkers(db.sql, workers);
-      return workers.map(() => undefined);
-    },
-  });
+  /** Batches writes. Only the last one of each worker counts. */
+  const batched = <W extends WorkerRef>(write: (sql: Sql, workers: readonly W[]) => Promise<void>) =>
+    createBatcher<W, void>({
+      async flush(workers) {
+        await write(db.sql, [...new Map(workers.map((worker) => [workerName(worker), worker])).values()]);
+        return workers.map(() => undefined);
+      },
+    });
+  const reports = batched<WorkerReport>(upsertWorkers);
+  const touches = batched(touchWorkers);
+  const departures = batched(deleteWorkers);
 
   /** The write is repeated with the next poll if it failed. */
   function onFailure(name: string) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../../../test/harness/random.ts";
-import { outputScope, stepsOf, visibleSteps } from "./step-tree.ts";
+import { outputScope, stepsOf } from "./step-tree.ts";
 import { parseDefinition } from "./syntax/parse-definition.ts";
 import { documentOf, noteStep, task, validDocuments } from "./testing/documents.ts";
 
@@ -27,6 +27,9 @@ const document = documentOf([
   noteStep("z"),
 ]);
 const definition = parseDefinition(document).definition!;
+
+/** The scope of each step, by its id. */
+const visibleSteps = (of: typeof definition) => new Map([...stepsOf(of)].map(({ step, scope }) => [step.id, scope]));
 
 test("a step sees the steps before it in its list, and those before the blocks around it", () => {
   const scopes = visibleSteps(definition);

@@ -102,7 +102,10 @@ export class StepScope {
     return this.role === "catch" || (this.parent?.hasError ?? false);
   }
 
-  /** Whether the output of a step is visible: it comes before this step, or before a step that contains this one. */
+  /**
+   * Whether the output of a step is visible: it comes before this step, or before a step that contains this one. The
+   * `compensate` of a step also reads the output of the step itself.
+   */
   sees(id: string): boolean {
     const position = this.list.get(id);
     if (position !== undefined && position < this.#position) return true;
@@ -147,16 +150,6 @@ function positionsOf(steps: readonly Step[]): ReadonlyMap<string, number> {
   const positions = new Map<string, number>();
   for (const [at, { id }] of steps.entries()) if (!positions.has(id)) positions.set(id, at);
   return positions;
-}
-
-/**
- * Returns the scope of each step, by its id. The expressions of a step read the outputs of the steps for which `sees` is true;
- * those of its `compensate` also read its own output. Step ids must be unique, as in every published definition.
- */
-export function visibleSteps(definition: Pick<Definition, "steps">): ReadonlyMap<string, StepScope> {
-  const scopes = new Map<string, StepScope>();
-  for (const { step, scope } of stepsOf(definition)) scopes.set(step.id, scope);
-  return scopes;
 }
 
 /** Returns the scope of a definition's output: all steps of the top level. */

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import type { Json, JsonObject } from "../definition.ts";
 import { parseDefinition } from "../syntax/parse-definition.ts";
 import { documentOf, noteStep, stepOf, task, validDocuments } from "../testing/documents.ts";
-import { lookups } from "../testing/lookups.ts";
+import { checkDefinition, lookups } from "../testing/lookups.ts";
 import { refusedDefinitions } from "../testing/refused-definitions.ts";
-import { checkDefinition, checkInSlices } from "./check-definition.ts";
+import { checkInSlices } from "./check-definition.ts";
 import { worstCaseSteps } from "./step-count.ts";
 
 function parsed(document: Json) {

@@ -13,15 +13,9 @@ const retriedKinds: readonly Work["kind"][] = [
 /** Kinds that cannot be undone as a whole. */
 const uncompensatedKinds: readonly Work["kind"][] = ["branch", "parallel", "map", "fail"];
 
-/** Checks what the parts of a definition mean together. An empty list means that it can be published. */
-export function checkDefinition(definition: Definition, lookups: DefinitionLookups): readonly DocumentViolation[] {
-  const check = checkInSlices(definition, lookups);
-  for (let step = check.next(); ; step = check.next()) if (step.done === true) return step.value;
-}
-
 /**
- * Like checkDefinition, as a generator that yields after each expression, the only part that takes noticeable time. Without
- * lookups, it checks only what does not depend on other records.
+ * Checks what the parts of a definition mean together. An empty list means that it can be published. Yields after each
+ * expression, the only part that takes noticeable time. Without lookups, it checks only what does not depend on other records.
  */
 export function* checkInSlices(
   definition: Definition,

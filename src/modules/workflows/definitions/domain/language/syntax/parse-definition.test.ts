@@ -3,12 +3,11 @@ import { test } from "node:test";
 import { fc } from "../../../../../../../test/harness/random.ts";
 import { violationsMax } from "../../../../../../platform/document/index.ts";
 import { formatDuration, parseDuration } from "../../../../../../platform/text/index.ts";
-import { checkDefinition } from "../checks/check-definition.ts";
 import { defaultRetry } from "../definition.ts";
 import { limits } from "../limits.ts";
 import { documentOf, noteStep, stepOf, task, validDocuments } from "../testing/documents.ts";
 import { invalidDocuments } from "../testing/invalid-documents.ts";
-import { lookups } from "../testing/lookups.ts";
+import { checkDefinition, lookups } from "../testing/lookups.ts";
 import { parseDefinition } from "./parse-definition.ts";
 
 for (const [name, document] of Object.entries(validDocuments)) {

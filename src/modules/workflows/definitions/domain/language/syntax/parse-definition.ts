@@ -43,7 +43,7 @@ interface Parse {
 
 /**
  * Reads a document. It accepts any value, never throws, and takes time in proportion to the size of the document, which
- * is limited. It checks the structure only; `checkDefinition` checks what the parts mean together.
+ * is limited. It checks the structure only; `checkInSlices` checks what the parts mean together.
  */
 export function parseDefinition(document: unknown): ParsedDefinition {
   const violations = new Violations();

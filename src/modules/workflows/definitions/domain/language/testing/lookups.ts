@@ -1,5 +1,7 @@
+import { runAtOnce } from "../../../../../../platform/event-loop/index.ts";
+import { checkInSlices } from "../checks/check-definition.ts";
 import type { DefinitionLookups } from "../checks/check-references.ts";
-import type { JsonObject } from "../definition.ts";
+import type { Definition, JsonObject } from "../definition.ts";
 import { callName, type SubworkflowCall } from "../references.ts";
 
 /** The calls of the published definitions that tests refer to. */
@@ -48,3 +50,8 @@ export const lookups: DefinitionLookups = {
   inputSchemaOf: (call) => (callName(call) === "lead.enrich@2" ? leadInput : undefined),
   knownKeys: ["lead.enrich", "lead.onboard"],
 };
+
+/** Checks a definition without a pause. */
+export function checkDefinition(definition: Definition, known: DefinitionLookups) {
+  return runAtOnce(checkInSlices(definition, known));
+}
