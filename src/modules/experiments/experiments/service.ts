@@ -32,12 +32,6 @@ interface Dependencies {
 export type ExperimentService = ReturnType<typeof createExperimentService>;
 
 export function createExperimentService({ events, changes, analyse }: Dependencies) {
-  /** Invalidates the snapshots of all nodes, and locks out concurrent changes in the tenant. */
-  async function invalidateSnapshots({ sql, tenantId, afterCommit }: Context): Promise<void> {
-    await changes.record(sql, tenantId);
-    afterCommit(() => changes.published(tenantId));
-  }
-
   function requireAccess(context: Context, experiment: Experiment | undefined): Experiment {
     if (experiment === undefined) throw notFound("experiment");
     requireEnvironmentAccess(context, experiment.environmentKey);
@@ -45,7 +39,8 @@ export function createExperimentService({ events, changes, analyse }: Dependenci
   }
 
   async function lockExperiment(context: Context, id: string): Promise<Experiment> {
-    await invalidateSnapshots(context);
+    // Also locks out concurrent changes in the tenant.
+    await changes.invalidate(context);
     return requireAccess(context, await experimentStore(context.sql).lock(context.tenantId, id));
   }
 
@@ -100,7 +95,7 @@ export function createExperimentService({ events, changes, analyse }: Dependenci
       const store = experimentStore(sql);
       const environment = await requireEnvironment(context, input.environmentId);
       // Also locks out concurrent creation in the tenant, so that the count stays correct.
-      await invalidateSnapshots(context);
+      await changes.invalidate(context);
       if (await store.hasAtLeast(tenantId, openExperimentsMax)) {
         throw fail("FAILED_PRECONDITION", {
           public: `A tenant can have at most ${openExperimentsMax} experiments that have not ended. End or delete one first.`,

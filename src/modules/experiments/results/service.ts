@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
-import { notFound, type Sql } from "../../../platform/db/index.ts";
+import { requireFound, type Sql } from "../../../platform/db/index.ts";
 import { type Analysis, analyse } from "../analysis/index.ts";
 import { type Experiment, experimentStore, nextStatus, planOf } from "../experiments/index.ts";
 import { type Point, thin } from "./domain/history.ts";
@@ -24,8 +24,7 @@ export async function analyseExperiment(sql: Sql, experiment: Experiment): Promi
 
 async function requireExperiment(context: Context, id: string): Promise<Experiment> {
   const { sql, tenantId } = context;
-  const experiment = await experimentStore(sql).find(tenantId, id);
-  if (experiment === undefined) throw notFound("experiment");
+  const experiment = requireFound(await experimentStore(sql).find(tenantId, id), "experiment");
   requireEnvironmentAccess(context, experiment.environmentKey);
   nextStatus(experiment.status, "results");
   return experiment;

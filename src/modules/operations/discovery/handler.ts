@@ -4,7 +4,7 @@ import type { Plane } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { commentOf } from "../../../definitions/comments.ts";
 import type { Operation } from "../../../definitions/index.ts";
-import { notFound } from "../../../platform/db/index.ts";
+import { requireFound } from "../../../platform/db/index.ts";
 import { pageOf } from "../../../platform/paging/index.ts";
 import { type CapabilitySource, matchesFilter, type Posture, visibleModes } from "./domain/capability.ts";
 
@@ -40,8 +40,10 @@ export function discoveryHandlers({ capabilities, operationsOf, apiVersion }: Di
     },
 
     async getCapability(_context, { id }) {
-      const source = visible.find((each) => each.id === id);
-      if (source === undefined) throw notFound("capability");
+      const source = requireFound(
+        visible.find((each) => each.id === id),
+        "capability",
+      );
       return { capability: await capabilityOf(source) };
     },
   };

@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { productionKey, requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
-import { notFound, type Sql } from "../../../platform/db/index.ts";
+import { requireFound, type Sql } from "../../../platform/db/index.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
@@ -87,8 +87,7 @@ export function createHealthService({ environments, sources, cache, metrics, log
     /** Returns the report of an environment. The caller's access is checked before the cache and the sources are read. */
     async getReport(context: ReportContext, environment: string, period: string): Promise<Report> {
       const { sql, tenantId } = context;
-      const found = await environments.find(sql, tenantId, environment || productionKey);
-      if (found === undefined) throw notFound("environment");
+      const found = requireFound(await environments.find(sql, tenantId, environment || productionKey), "environment");
       requireEnvironmentAccess(context, found.key);
       const periodMs = readPeriod(period, retentionDays);
       const scope = { tenantId, environmentId: found.id, environment: found.key };

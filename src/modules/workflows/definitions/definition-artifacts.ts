@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { canaryStore } from "../../../platform/canary/index.ts";
-import { lockFor, notFound } from "../../../platform/db/index.ts";
+import { lockFor, requireFound, type TenantChanges } from "../../../platform/db/index.ts";
 import type { ArtifactFinding, PromotableArtifacts } from "../../promotable-artifacts.ts";
 import { diffDefinitions } from "./domain/language/diff.ts";
 import type { DefinitionHead, DefinitionId } from "./domain/workflow-definition.ts";
@@ -15,6 +15,7 @@ const stepsShownMax = 20;
 export function createDefinitionArtifacts(
   service: DefinitionService,
   readOutcomes: ReadRunOutcomes,
+  changes: TenantChanges,
 ): PromotableArtifacts {
   async function impactsOf(context: Context, head: DefinitionHead, version: number): Promise<ArtifactFinding[]> {
     const shared = {
@@ -70,8 +71,7 @@ export function createDefinitionArtifacts(
     async lock({ sql, tenantId }, targetId) {
       const store = definitionStore(sql);
       await lockFor(sql, "workflow_definitions", tenantId);
-      const head = await store.lockRow(tenantId, targetId as DefinitionId);
-      if (head === undefined) throw notFound("workflow definition");
+      const head = requireFound(await store.lockRow(tenantId, targetId as DefinitionId), "workflow definition");
       return liveOf(head);
     },
 
@@ -81,12 +81,12 @@ export function createDefinitionArtifacts(
 
     async startCanary(context, canary) {
       await canaryStore(context.sql).start(context.tenantId, "workflow", canary);
-      await service.invalidate(context);
+      await changes.invalidate(context);
     },
 
     async stopCanary(context, targetId, candidateId) {
       await canaryStore(context.sql).stop(context.tenantId, "workflow", targetId, candidateId);
-      await service.invalidate(context);
+      await changes.invalidate(context);
     },
 
     outcomes: readOutcomes,

@@ -37,7 +37,7 @@ export function createDefinitions({ cacheLoadDb, ...parts }: Dependencies) {
     /** Finds definitions that refer to records of other areas. */
     findUses: findDefinitionUses,
     /** The versions that promotions activate. */
-    artifacts: (readOutcomes: ReadRunOutcomes) => createDefinitionArtifacts(service, readOutcomes),
+    artifacts: (readOutcomes: ReadRunOutcomes) => createDefinitionArtifacts(service, readOutcomes, parts.changes),
     ...createPublishedVersions({ db: cacheLoadDb, changes: parts.changes }),
   };
 }

@@ -1,6 +1,13 @@
 import { type Context, PrepareAgain } from "../../../chain/call.ts";
 import { Failure, fail, type Violation } from "../../../errors/index.ts";
-import { lockFor, notFound, type RowImage, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
+import {
+  lockFor,
+  notFound,
+  type RowImage,
+  requireFound,
+  unchangedRecord,
+  updateRefusal,
+} from "../../../platform/db/index.ts";
 import { type DocumentViolation, Violations } from "../../../platform/document/index.ts";
 import type { ReadText, TextFormat } from "../../../platform/document-text/index.ts";
 import { runInSlices } from "../../../platform/event-loop/index.ts";
@@ -70,22 +77,12 @@ const noActiveVersion = { version: 0, digest: "" };
 export type DefinitionService = ReturnType<typeof createDefinitionService>;
 
 export function createDefinitionService({ events, changes, shares, readText, ...sources }: DefinitionParts) {
-  /** Invalidates the tenant's definitions on every node. */
-  async function invalidate({ sql, tenantId, afterCommit }: Context): Promise<void> {
-    await changes.record(sql, tenantId);
-    afterCommit(() => changes.published(tenantId));
-  }
-
   async function getDefinition({ sql, tenantId }: Context, idOrKey: string): Promise<WorkflowDefinition> {
-    const definition = await definitionStore(sql).find(tenantId, idOrKey);
-    if (definition === undefined) throw notFound("workflow definition");
-    return definition;
+    return requireFound(await definitionStore(sql).find(tenantId, idOrKey), "workflow definition");
   }
 
   async function getHead({ sql, tenantId }: Context, idOrKey: string): Promise<DefinitionHead> {
-    const head = await definitionStore(sql).findHead(tenantId, idOrKey);
-    if (head === undefined) throw notFound("workflow definition");
-    return head;
+    return requireFound(await definitionStore(sql).findHead(tenantId, idOrKey), "workflow definition");
   }
 
   async function getVersion(context: Context, idOrKey: string, choice: number | "active") {
@@ -140,7 +137,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
     const definition = await store.insert(tenantId, ulid(nowMs) as DefinitionId, draft, nowMs);
     const data = { key: definition.key, ...(copyOf !== undefined && { copy_of: copyOf }) };
     await events.record(context, "workflow.definition.created", definition.id, data);
-    await invalidate(context);
+    await changes.invalidate(context);
     return definition;
   }
 
@@ -244,7 +241,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
       const data = { key: published.key, version: version.version, digest: version.digest };
       const type = stage ? "workflow.definition.staged" : "workflow.definition.published";
       await events.record(context, type, published.id, data);
-      await invalidate(context);
+      await changes.invalidate(context);
       return { definition: published, version, unchanged: false };
     },
 
@@ -261,14 +258,14 @@ export function createDefinitionService({ events, changes, shares, readText, ...
     async activateVersion(context: Context, id: DefinitionId, version: number): Promise<void> {
       const { sql, tenantId, nowMs } = context;
       const store = definitionStore(sql);
-      const wanted = version === 0 ? noActiveVersion : await store.findVersionHead(tenantId, id, version);
-      if (wanted === undefined) throw notFound("workflow version");
+      const wanted = requireFound(
+        version === 0 ? noActiveVersion : await store.findVersionHead(tenantId, id, version),
+        "workflow version",
+      );
       const { key } = await store.activate(tenantId, id, wanted, new Date(nowMs));
       await events.record(context, "workflow.definition.activated", id, { key, version, digest: wanted.digest });
-      await invalidate(context);
+      await changes.invalidate(context);
     },
-
-    invalidate,
 
     /** Why a version cannot be activated; empty if it can be. */
     async problemsOf(context: Context, id: DefinitionId, version: number): Promise<readonly string[]> {
@@ -293,7 +290,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
       const activeVersion = image === undefined ? 0 : (JSON.parse(image) as { active_version: number }).active_version;
       if (current !== undefined) await store.withdrawVersions(current, activeVersion, new Date(nowMs));
       await store.replaceRow(tenantId, id, image);
-      await invalidate(context);
+      await changes.invalidate(context);
     },
 
     /** Copies a draft or version into a new definition. Without a key, a free one is chosen. */
@@ -317,8 +314,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
       const store = definitionStore(sql);
       const { id } = await getHead(context, idOrKey);
       await lockFor(sql, "workflow_definitions", tenantId);
-      const definition = await store.lockRow(tenantId, id);
-      if (definition === undefined) throw notFound("workflow definition");
+      const definition = requireFound(await store.lockRow(tenantId, id), "workflow definition");
       if (definition.status === "archived") return definition;
       const callers = await store.callers(tenantId, definition.key, callersShownMax);
       if (callers.length > 0) {
@@ -331,7 +327,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
       const archived = await store.archive(definition, new Date(nowMs));
       const data = { key: archived.key, version: archived.activeVersion };
       await events.record(context, "workflow.definition.archived", id, data);
-      await invalidate(context);
+      await changes.invalidate(context);
       return archived;
     },
 

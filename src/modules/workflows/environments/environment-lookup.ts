@@ -6,7 +6,7 @@ import {
   requireEnvironmentAccess,
   type TenantId,
 } from "../../../platform/access/index.ts";
-import { createTenantCache, notFound } from "../../../platform/db/index.ts";
+import { createTenantCache, requireFound } from "../../../platform/db/index.ts";
 import type { PlatformServices } from "../../area.ts";
 
 /** An environment that a caller may use. */
@@ -39,8 +39,7 @@ export function createEnvironments({ cacheLoadDb, changes }: Pick<PlatformServic
     find,
     /** Returns an environment, production for an empty reference; throws if there is none or the caller may not use it. */
     async require(context: Pick<Context, "tenantId" | "principal">, idOrKey: string) {
-      const environment = await find(context.tenantId, idOrKey);
-      if (environment === undefined) throw notFound("environment");
+      const environment = requireFound(await find(context.tenantId, idOrKey), "environment");
       requireEnvironmentAccess(context, environment.key);
       return environment;
     },

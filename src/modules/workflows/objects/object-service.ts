@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { type Failure, fail } from "../../../errors/index.ts";
-import { notFound } from "../../../platform/db/index.ts";
+import { notFound, requireFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import {
   ObjectMismatch,
@@ -58,9 +58,7 @@ export function createObjectService({ db, clock, log, streams, store, metrics, r
     id: string,
     lock?: "lock",
   ): Promise<ObjectIntent> {
-    const intent = await intentStore(sql).find({ tenantId, runId, streamId, id }, lock);
-    if (intent === undefined) throw notFound("object");
-    return intent;
+    return requireFound(await intentStore(sql).find({ tenantId, runId, streamId, id }, lock), "object");
   }
 
   /** Receives bytes with one of the functions of the store. */

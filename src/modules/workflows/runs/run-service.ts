@@ -2,7 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Context } from "../../../chain/call.ts";
 import { type Failure, fail, invalid, unreachable } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
-import { nextWake, notFound } from "../../../platform/db/index.ts";
+import { nextWake, requireFound } from "../../../platform/db/index.ts";
 import type { KeyedCall } from "../../../platform/idempotency/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { Json } from "../definitions/index.ts";
@@ -42,8 +42,7 @@ export type RunService = ReturnType<typeof createRunService>;
 
 export function createRunService({ db, signals, environments, start, engine }: Dependencies) {
   async function getRun(context: Context, id: string): Promise<Run> {
-    const run = await runStore(db.sql).find(context.tenantId, id);
-    if (run === undefined) throw notFound("workflow run");
+    const run = requireFound(await runStore(db.sql).find(context.tenantId, id), "workflow run");
     requireEnvironmentAccess(context, run.origin.environment);
     return run;
   }

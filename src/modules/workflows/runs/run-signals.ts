@@ -1,7 +1,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
-import { type Database, notFound } from "../../../platform/db/index.ts";
+import { type Database, requireFound } from "../../../platform/db/index.ts";
 import { isRecorded, type KeyedCall } from "../../../platform/idempotency/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Definitions, Json } from "../definitions/index.ts";
@@ -71,8 +71,7 @@ export function createRunSignals({ db, definitions, environments, runs }: Depend
   ): Promise<string | undefined> {
     const { tenantId } = context;
     const environment = await environments.require(context, environmentId);
-    const found = await definitions.identify(tenantId, definition);
-    if (found === undefined) throw notFound("workflow definition");
+    const found = requireFound(await definitions.identify(tenantId, definition), "workflow definition");
     return (await runStore(db.sql).findByKey(tenantId, environment.id, found.id, runKey))?.id;
   }
 

@@ -2,7 +2,7 @@ import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
 import { type Principal, requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
 import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
-import { type Database, notFound } from "../../../platform/db/index.ts";
+import { type Database, requireFound } from "../../../platform/db/index.ts";
 import { type Access, pinnedCallers, requireRegion } from "./domain/region.ts";
 import type { StreamDefinition } from "./domain/stream.ts";
 import { streamStore } from "./stream-store.ts";
@@ -31,8 +31,7 @@ export function createStreamLookup(db: Database, ownRegion: string) {
     find,
     /** Returns a stream that the caller and this node may access in this way; throws otherwise. */
     async require(context: Pick<Context, "tenantId" | "principal">, runId: string, idOrName: string, access: Access) {
-      const stream = await find(context.tenantId, runId, idOrName);
-      if (stream === undefined) throw notFound("workflow stream");
+      const stream = requireFound(await find(context.tenantId, runId, idOrName), "workflow stream");
       requireEnvironmentAccess(context, stream.environmentKey);
       requireRegion(access, stream.pins, ownRegion);
       requirePinnedAuthorization(context.principal, stream, access);

@@ -3,7 +3,7 @@ import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { canonicalJson } from "../../../platform/crypto/index.ts";
-import { lockFor, notFound } from "../../../platform/db/index.ts";
+import { lockFor, notFound, requireFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
@@ -35,8 +35,7 @@ export type StreamService = ReturnType<typeof createStreamService>;
 
 export function createStreamService({ db, signals, events, lookup, region }: Dependencies) {
   async function stateOf(sql: Context["sql"], definition: StreamDefinition): Promise<FoundStream> {
-    const state = await streamStore(sql).readState(definition);
-    if (state === undefined) throw notFound("workflow stream");
+    const state = requireFound(await streamStore(sql).readState(definition), "workflow stream");
     return { definition, state };
   }
 
@@ -44,8 +43,7 @@ export function createStreamService({ db, signals, events, lookup, region }: Dep
     async createStream(context: Context, runId: string, name: string, wanted: Pins): Promise<FoundStream> {
       const { tenantId, sql, nowMs } = context;
       const store = streamStore(sql);
-      const run = await store.findRun(tenantId, runId);
-      if (run === undefined) throw notFound("workflow run");
+      const run = requireFound(await store.findRun(tenantId, runId), "workflow run");
       requireEnvironmentAccess(context, run.environmentKey);
       const pins = toPins(wanted, region);
       checkRedaction(pins.redaction);
@@ -84,8 +82,10 @@ export function createStreamService({ db, signals, events, lookup, region }: Dep
       limit: number,
     ): Promise<{ head: StreamHead; records: readonly StreamRecord[] }> {
       const definition = await lookup.require(context, runId, streamId, "read");
-      const found = await streamStore(db.sql).readAfter(definition, cursor, limit, readBytesMax);
-      if (found === undefined) throw notFound("workflow stream");
+      const found = requireFound(
+        await streamStore(db.sql).readAfter(definition, cursor, limit, readBytesMax),
+        "workflow stream",
+      );
       requireReadable(cursor, found.head);
       return found;
     },
@@ -101,8 +101,10 @@ export function createStreamService({ db, signals, events, lookup, region }: Dep
       const store = streamStore(context.sql);
       const idleMaxS = definition.pins.consumer_idle_max_s;
       const checkAt = idleMaxS === undefined ? null : new Date(context.nowMs + idleMaxS * 1000);
-      const acked = await store.acknowledge(definition, consumerId, sequence, context.nowMs, checkAt);
-      if (acked === undefined) throw notFound("workflow stream");
+      const acked = requireFound(
+        await store.acknowledge(definition, consumerId, sequence, context.nowMs, checkAt),
+        "workflow stream",
+      );
       const { head, consumer, previous } = acked;
       if (consumer === null) {
         throw sequence > head.lastSequence

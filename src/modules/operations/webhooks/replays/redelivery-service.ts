@@ -1,6 +1,6 @@
 import type { Context } from "../../../../chain/call.ts";
 import { fail, invalid } from "../../../../errors/index.ts";
-import { notFound } from "../../../../platform/db/index.ts";
+import { notFound, requireFound } from "../../../../platform/db/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import { enqueueJobs } from "../../../../platform/jobs/index.ts";
@@ -47,9 +47,7 @@ export function createRedeliveryService({ events, reader, wakeSenders, wakeJobs 
     async getDelivery(context: Context, endpointId: string, eventId: string): Promise<Delivery> {
       const { sql, tenantId } = context;
       requireAccess(context, await endpointStore(sql).find(tenantId, endpointId));
-      const delivery = await deliveryStore(sql).find({ tenantId, endpointId }, eventId);
-      if (delivery === undefined) throw notFound("webhook delivery");
-      return delivery;
+      return requireFound(await deliveryStore(sql).find({ tenantId, endpointId }, eventId), "webhook delivery");
     },
 
     async replayDelivery(context: Context, endpointId: string, eventId: string): Promise<Delivery> {
@@ -108,9 +106,7 @@ export function createRedeliveryService({ events, reader, wakeSenders, wakeJobs 
     async getReplay(context: Context, endpointId: string, id: string): Promise<Replay> {
       const { sql, tenantId } = context;
       requireAccess(context, await endpointStore(sql).find(tenantId, endpointId));
-      const replay = await replayStore(sql).find(tenantId, endpointId, id);
-      if (replay === undefined) throw notFound("webhook replay");
-      return replay;
+      return requireFound(await replayStore(sql).find(tenantId, endpointId, id), "webhook replay");
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Context } from "../../../../chain/call.ts";
 import { Failure, fail, invalid } from "../../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../../platform/access/index.ts";
-import { type Database, notFound } from "../../../../platform/db/index.ts";
+import { type Database, notFound, requireFound } from "../../../../platform/db/index.ts";
 import {
   type IdempotencyRecord,
   type KeyedCall,
@@ -76,8 +76,7 @@ export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
 
 export function createDeadLetterService({ db, events, definitions, environments, replays, metrics }: Dependencies) {
   async function getLetter(context: Context, runId: string, sql = context.sql): Promise<DeadLetter> {
-    const letter = await deadLetterStore(sql).find(context.tenantId, runId);
-    if (letter === undefined) throw notFound("dead letter");
+    const letter = requireFound(await deadLetterStore(sql).find(context.tenantId, runId), "dead letter");
     requireEnvironmentAccess(context, letter.environmentKey);
     return letter;
   }

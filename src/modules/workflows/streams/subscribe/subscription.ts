@@ -4,7 +4,7 @@ import {
   SubscribeWorkflowStreamResponseSchema,
 } from "../../../../../gen/service/api/workflow_stream_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
-import { type Database, notFound } from "../../../../platform/db/index.ts";
+import { type Database, requireFound } from "../../../../platform/db/index.ts";
 import { requireReadable } from "../domain/cursor.ts";
 import type { StreamDefinition } from "../domain/stream.ts";
 import type { StreamLookup } from "../stream-lookup.ts";
@@ -30,8 +30,10 @@ export type Subscriptions = ReturnType<typeof createSubscriptions>;
 export function createSubscriptions({ db, lookup, tails, metrics }: Dependencies) {
   /** Reads a page after a sequence from the database; throws if the records after it are not kept. */
   async function readPage(stream: StreamDefinition, after: number) {
-    const found = await streamStore(db.sql).readAfter(stream, after, pageMax, pageBytesMax);
-    if (found === undefined) throw notFound("workflow stream");
+    const found = requireFound(
+      await streamStore(db.sql).readAfter(stream, after, pageMax, pageBytesMax),
+      "workflow stream",
+    );
     requireReadable(after, found.head);
     return found;
   }
@@ -88,8 +90,7 @@ export function createSubscriptions({ db, lookup, tails, metrics }: Dependencies
       cursor: number,
     ): Promise<AsyncGenerator<SubscribeWorkflowStreamResponse>> {
       const stream = await lookup.require(context, runId, streamId, "read");
-      const state = await streamStore(db.sql).readState(stream);
-      if (state === undefined) throw notFound("workflow stream");
+      const state = requireFound(await streamStore(db.sql).readState(stream), "workflow stream");
       requireReadable(cursor, state);
       return follow(stream, cursor, context.signal);
     },

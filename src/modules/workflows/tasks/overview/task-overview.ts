@@ -1,6 +1,6 @@
 import type { Context } from "../../../../chain/call.ts";
 import { requireEnvironmentAccess, type TenantId } from "../../../../platform/access/index.ts";
-import { notFound, type Sql } from "../../../../platform/db/index.ts";
+import { requireFound, type Sql } from "../../../../platform/db/index.ts";
 import type { Page, PageRows } from "../../../../platform/paging/index.ts";
 import { createMatcher, type Matcher } from "../domain/capabilities.ts";
 import { queueName, type TaskQueue, type TaskState } from "../domain/task.ts";
@@ -48,8 +48,7 @@ export async function tasksOfRun(sql: Sql, tenantId: TenantId, runId: string, li
 /** Reads a task with its input; throws if there is none or the caller may not use its environment. */
 export async function getTask(context: Context, id: string) {
   const { sql, tenantId, principal } = context;
-  const task = await store.findTask(sql, tenantId, id);
-  if (task === undefined) throw notFound("workflow task");
+  const task = requireFound(await store.findTask(sql, tenantId, id), "workflow task");
   requireEnvironmentAccess(context, task.environmentKey);
   const { environmentId, queue } = task;
   const present = await readPresence(sql, tenantId, {
