@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type Message } from "@bufbuild/protobuf";
 import { timestampFromMs, type Value } from "@bufbuild/protobuf/wkt";
 import {
   type AssignExperimentBatchRequest,
@@ -18,7 +18,7 @@ import type { KeyedCall } from "../../../platform/idempotency/index.ts";
 import { jsonToValue } from "../../../platform/protojson/index.ts";
 import { receiptVersion } from "./domain/receipt.ts";
 import type { Receipts, SignedReceipt } from "./receipts.ts";
-import type { Assignment, AssignmentService, UnitInput } from "./service.ts";
+import type { Assignment, AssignmentService, ExperimentReference, UnitInput } from "./service.ts";
 
 interface Dependencies {
   readonly service: AssignmentService;
@@ -26,30 +26,33 @@ interface Dependencies {
 }
 
 export function assignmentHandlers({ service, receipts }: Dependencies) {
+  async function assign<R extends Message>(
+    context: Context,
+    reference: ExperimentReference,
+    units: readonly UnitInput[],
+    keyed: KeyedCall | undefined,
+    respond: (assignments: readonly Assignment[]) => R,
+  ) {
+    const compiled = await service.requireExperiment(context, reference);
+    if (keyed !== undefined) return service.assignKeyed(context, compiled, units, keyed, respond);
+    return respond(await service.assignUnits(context, compiled, units));
+  }
+
   return {
     assignExperiment: {
-      async ownCommit(context: Context, request: AssignExperimentRequest, keyed: KeyedCall | undefined) {
-        const respond = ([assignment]: readonly Assignment[]) =>
-          create(AssignExperimentResponseSchema, { assignment: fromAssignment(assignment!) });
-        const compiled = await service.requireExperiment(context, request);
-        const units = [toUnit(request)];
-        if (keyed !== undefined) return service.assignKeyed(context, compiled, units, keyed, respond);
-        return respond(await service.assignUnits(context, compiled, units));
-      },
+      ownCommit: (context: Context, request: AssignExperimentRequest, keyed: KeyedCall | undefined) =>
+        assign(context, request, [toUnit(request)], keyed, ([assignment]) =>
+          create(AssignExperimentResponseSchema, { assignment: fromAssignment(assignment!) }),
+        ),
     },
 
     assignExperimentBatch: {
-      async ownCommit(context: Context, request: AssignExperimentBatchRequest, keyed: KeyedCall | undefined) {
-        const respond = (all: readonly Assignment[]) => {
+      ownCommit: (context: Context, request: AssignExperimentBatchRequest, keyed: KeyedCall | undefined) =>
+        assign(context, request, request.units.map(toUnit), keyed, (all) => {
           const toValue = createValueConverter();
           const assignments = all.map((assignment) => fromAssignment(assignment, toValue));
           return create(AssignExperimentBatchResponseSchema, { assignments });
-        };
-        const compiled = await service.requireExperiment(context, request);
-        const units = request.units.map(toUnit);
-        if (keyed !== undefined) return service.assignKeyed(context, compiled, units, keyed, respond);
-        return respond(await service.assignUnits(context, compiled, units));
-      },
+        }),
     },
 
     async verifyExposureReceipt(_, { token }) {

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import { recordRows, type Sql } from "../../../platform/db/index.ts";
 import {
   type ArmSummary,
   type MetricMoments,
@@ -19,26 +19,15 @@ function fromMoments(moments: MetricMoments): number[] {
   return momentFields.map((field) => moments[field]);
 }
 
-interface MomentRow {
-  readonly tenantId: string;
-  readonly experimentId: string;
-  readonly phase: number;
-  readonly variant: number;
-  readonly metric: string;
-  readonly shard: number;
+interface MomentRow extends MomentKey {
   readonly moments: number[];
 }
 
 /** Applies changes to the stored moments, in the transaction that marks their units as counted. */
 export async function applyMomentChanges(tx: Sql, changes: readonly MomentChange[]): Promise<void> {
   if (changes.length === 0) return;
-  const keys = JSON.stringify(
-    changes.map(({ tenantId, experimentId, phase, variant, metric, shard }) => ({
-      ...{ tenant_id: tenantId, experiment_id: experimentId, phase, variant, metric, shard },
-    })),
-  );
-  const input = tx`json_to_recordset(${keys}::text::json) as input(
-    tenant_id text, experiment_id text, phase smallint, variant smallint, metric text, shard smallint)`;
+  const keys = changes.map(({ added: _, removed: __, ...key }) => key);
+  const input = recordRows(tx, "experiment_moments", keys);
   await tx`
     insert into experiment_moments (tenant_id, experiment_id, phase, variant, metric, shard, moments)
     select tenant_id, experiment_id, phase, variant, metric, shard, '{}' from ${input}
@@ -46,24 +35,17 @@ export async function applyMomentChanges(tx: Sql, changes: readonly MomentChange
     on conflict do nothing`;
   const rows = await tx<MomentRow[]>`
     select m.tenant_id, m.experiment_id, m.phase, m.variant, m.metric, m.shard, m.moments
-    from experiment_moments m join ${input} using (tenant_id, experiment_id, phase, variant, metric, shard)
+    from experiment_moments m join ${input} input using (tenant_id, experiment_id, phase, variant, metric, shard)
     order by m.tenant_id, m.experiment_id, m.phase, m.variant, m.metric, m.shard
     for update of m`;
   const stored = new Map(rows.map((row) => [momentName(row), toMoments(row.moments)]));
-  const changed = changes.map((change) => ({
-    tenant_id: change.tenantId,
-    experiment_id: change.experimentId,
-    phase: change.phase,
-    variant: change.variant,
-    metric: change.metric,
-    shard: change.shard,
+  const changed = changes.map((change, at) => ({
+    ...keys[at],
     moments: fromMoments(changedMoments(stored.get(momentName(change))!, change)),
   }));
   await tx`
-    update experiment_moments m
-    set moments = array(select json_array_elements_text(input.moments)::float8)
-    from json_to_recordset(${JSON.stringify(changed)}::text::json) as input(
-      tenant_id text, experiment_id text, phase smallint, variant smallint, metric text, shard smallint, moments json)
+    update experiment_moments m set moments = input.moments
+    from ${recordRows(tx, "experiment_moments", changed)} input
     where (m.tenant_id, m.experiment_id, m.phase, m.variant, m.metric, m.shard)
       = (input.tenant_id, input.experiment_id, input.phase, input.variant, input.metric, input.shard)`;
 }
@@ -76,14 +58,11 @@ export interface MatureCount extends Omit<MomentKey, "metric"> {
 /** Adds to the numbers of counted units. */
 export async function addMatureCounts(tx: Sql, counts: readonly MatureCount[]): Promise<void> {
   if (counts.length === 0) return;
-  const rows = counts.map(({ tenantId, experimentId, phase, variant, shard, count }) => ({
-    ...{ tenant_id: tenantId, experiment_id: experimentId, phase, variant, shard, mature: count },
-  }));
+  const rows = counts.map(({ count: mature, ...key }) => ({ ...key, mature }));
   await tx`
     insert into experiment_unit_counts (tenant_id, experiment_id, phase, variant, shard, mature)
     select tenant_id, experiment_id, phase, variant, shard, mature
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
-      tenant_id text, experiment_id text, phase smallint, variant smallint, shard smallint, mature bigint)
+    from ${recordRows(tx, "experiment_unit_counts", rows)}
     order by tenant_id, experiment_id, phase, variant, shard
     on conflict (tenant_id, experiment_id, phase, variant, shard)
       do update set mature = experiment_unit_counts.mature + excluded.mature`;

@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, fromJson, type JsonObject } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type WorkflowStreamPins as PinsMessage,
@@ -38,34 +38,21 @@ export function toPinsInput(message: PinsMessage = create(WorkflowStreamPinsSche
   };
 }
 
-function fromPins(pins: Pins) {
-  const { ceilings } = pins;
-  return {
-    metadataHome: pins.metadata_home,
-    metadataReplicas: pins.metadata_replicas,
-    objectRegions: pins.object_regions,
-    egressRegions: pins.egress_regions,
-    logRegion: pins.log_region,
-    retention: { maxAgeS: pins.retention.max_age_s },
-    redaction: pins.redaction,
-    authorization: pins.authorization,
-    contentClasses: pins.content_classes,
-    ceilings: {
-      unreadItems: ceilings.unread_items,
-      unreadBytes: ceilings.unread_bytes,
-      totalItems: ceilings.total_items,
-      totalBytes: ceilings.total_bytes,
-    },
-    onUnreadFull: pins.on_unread_full,
-    consumerIdleMaxS: pins.consumer_idle_max_s ?? 0,
-  };
-}
-
 export function fromStream({ definition, state }: FoundStream) {
   const { streamId: id, tenantId, runId, environmentId, name, pins, digest, createdBy, createdAt } = definition;
   const { hold, closedAt, consumers, slowestConsumer } = state;
   return {
-    ...{ id, tenantId, runId, environmentId, name, pins: fromPins(pins), digest, createdBy, createdAt },
+    ...{
+      id,
+      tenantId,
+      runId,
+      environmentId,
+      name,
+      pins: fromJson(WorkflowStreamPinsSchema, pins as unknown as JsonObject),
+      digest,
+      createdBy,
+      createdAt,
+    },
     status: closedAt === null ? "open" : "closed",
     earliestSequence: state.firstSequence,
     latestSequence: state.lastSequence,

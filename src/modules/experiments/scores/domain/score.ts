@@ -31,18 +31,11 @@ export interface NewScore {
 }
 
 /** A recorded score. */
-export interface Score {
-  readonly scoreId: string;
-  readonly experimentId: string;
-  readonly metric: string;
-  /** The index of the variant. */
-  readonly variant: number;
-  readonly phase: number;
-  readonly value: number;
-  readonly denominator: number;
+export interface Score
+  extends Pick<NewScore, "scoreId" | "experimentId" | "metric" | "value" | "denominator" | "recordedAtMs">,
+    Pick<KnownExposure, "variant" | "phase"> {
   readonly state: ScoreState;
   readonly observedAtMs: number;
-  readonly recordedAtMs: number;
 }
 
 /** Tolerated lag of a caller's clock: a score from shortly before the exposure is not early. */

@@ -1,24 +1,23 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
-  type WorkflowDeadLetter as LetterMessage,
   type ReplayAllWorkflowDeadLettersRequest,
   ReplayAllWorkflowDeadLettersResponseSchema,
   type ReplayWorkflowDeadLetterRequest,
   ReplayWorkflowDeadLetterResponseSchema,
   type WorkflowDeadLetterService as Rpc,
-  WorkflowDeadLetterSchema,
 } from "../../../../../gen/service/api/workflow_dead_letter_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { environmentIdOf } from "../../../../platform/access/index.ts";
 import { totalMax } from "../../../../platform/paging/index.ts";
+import { createMessageConverter } from "../../../../platform/records/index.ts";
 import { fromReplayPlan, toReplayInput } from "../replay/replay-message.ts";
 import { fromRun } from "../run-message.ts";
-import type { DeadLetter, DeadLetterState } from "./dead-letter.ts";
+import type { DeadLetterState } from "./dead-letter.ts";
 import type { DeadLetterService } from "./dead-letter-service.ts";
 
 const skippedMax = 100;
+const toReplayed = createMessageConverter(ReplayWorkflowDeadLetterResponseSchema);
 
 /** The operations of WorkflowDeadLetterService. */
 export function deadLetterHandlers(service: DeadLetterService): Handlers<typeof Rpc> {
@@ -29,18 +28,17 @@ export function deadLetterHandlers(service: DeadLetterService): Handlers<typeof 
       const definitionId = await service.definitionIdOf(context, request.definitionId);
       const state = (request.state || "open") as DeadLetterState;
       const filter = { state, definitionId, environmentId, errorCode };
-      const page = await context.page(
+      return context.page(
         "deadLetters",
         request,
         [...Object.values(filter), context.principal.environmentMode],
         (wanted) => service.listPage(context, filter, wanted),
         ({ runId }) => runId,
       );
-      return { ...page, deadLetters: page.deadLetters.map(fromDeadLetter) };
     },
 
     async getWorkflowDeadLetter(context, { runId }) {
-      return { deadLetter: fromDeadLetter(await service.getLetter(context, runId)) };
+      return { deadLetter: await service.getLetter(context, runId) };
     },
 
     async getWorkflowDeadLetterStats(context, { definitionId, environmentId }) {
@@ -60,9 +58,7 @@ export function deadLetterHandlers(service: DeadLetterService): Handlers<typeof 
     replayWorkflowDeadLetter: {
       ownCommit: (context: Context, request: ReplayWorkflowDeadLetterRequest, keyed) =>
         service.replayLetter(context, request.runId, toReplayInput(request), keyed, ({ run, planned, letter }) =>
-          create(ReplayWorkflowDeadLetterResponseSchema, {
-            ...{ run: fromRun(run), plan: fromReplayPlan(planned), deadLetter: fromDeadLetter(letter) },
-          }),
+          toReplayed({ run: fromRun(run), plan: fromReplayPlan(planned), deadLetter: letter }),
         ),
     },
 
@@ -81,24 +77,15 @@ export function deadLetterHandlers(service: DeadLetterService): Handlers<typeof 
     },
 
     async quarantineWorkflowDeadLetter(context, { runId, reason }) {
-      return { deadLetter: fromDeadLetter(await service.changeLetter(context, runId, "quarantine", reason)) };
+      return { deadLetter: await service.changeLetter(context, runId, "quarantine", reason) };
     },
 
     async releaseWorkflowDeadLetter(context, { runId }) {
-      return { deadLetter: fromDeadLetter(await service.changeLetter(context, runId, "release", "")) };
+      return { deadLetter: await service.changeLetter(context, runId, "release", "") };
     },
 
     async discardWorkflowDeadLetter(context, { runId, reason }) {
-      return { deadLetter: fromDeadLetter(await service.changeLetter(context, runId, "discard", reason)) };
+      return { deadLetter: await service.changeLetter(context, runId, "discard", reason) };
     },
   };
-}
-
-function fromDeadLetter(letter: DeadLetter): LetterMessage {
-  const { environmentKey: _, firstFailedAt, failedAt, ...rest } = letter;
-  return create(WorkflowDeadLetterSchema, {
-    ...rest,
-    firstFailedAt: timestampFromDate(firstFailedAt),
-    failedAt: timestampFromDate(failedAt),
-  });
 }

@@ -72,10 +72,7 @@ export function toPins(wanted: Pins, ownRegion: string): Pins {
     log_region: wanted.log_region || home,
     retention: { max_age_s: wanted.retention.max_age_s || defaultMaxAgeS },
     redaction: wanted.redaction,
-    authorization: {
-      readers: unique(wanted.authorization.readers),
-      writers: unique(wanted.authorization.writers),
-    },
+    authorization: { readers: unique(wanted.authorization.readers), writers: unique(wanted.authorization.writers) },
     content_classes: wanted.content_classes.length === 0 ? ["data"] : unique(wanted.content_classes),
     ceilings: {
       unread_items: ceilings.unread_items || defaultCeilings.unread_items,
