@@ -9,19 +9,11 @@ const largeBytes = 64 * 1024;
  * Parses a body and decodes its JSON; `desc` is the message type of the whole body, if it has one. A large body can take
  * tens of milliseconds, so it yields to the event loop while it is checked and after each further step.
  */
-export function decodeJson(
-  body: Buffer,
-  desc: DescMessage | undefined,
-  decode: (json: unknown) => Message,
-): Message | Promise<Message> {
+export function decodeJson(body: Buffer, desc: DescMessage | undefined, decode: (json: unknown) => Message) {
   return body.length < largeBytes ? decode(parseJson(body, desc)) : decodeLarge(body, desc, decode);
 }
 
-async function decodeLarge(
-  body: Buffer,
-  desc: DescMessage | undefined,
-  decode: (json: unknown) => Message,
-): Promise<Message> {
+async function decodeLarge(body: Buffer, desc: DescMessage | undefined, decode: (json: unknown) => Message) {
   const json = await parseJsonInTurns(body, desc);
   await nextTurn();
   const message = decode(json);

@@ -92,11 +92,7 @@ export function createRestHandler({ operations, invoke, errorsUrl }: Options) {
   };
 }
 
-function routeOf(
-  operation: Operation,
-  binding: HttpBinding,
-  updated: UpdatedRecord | undefined,
-): { verb: string; path: string; target: Route } {
+function routeOf(operation: Operation, binding: HttpBinding, updated: UpdatedRecord | undefined) {
   return {
     verb: binding.verb,
     path: binding.path,

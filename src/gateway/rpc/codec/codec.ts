@@ -43,11 +43,7 @@ function readBinary(desc: DescMessage, body: Buffer): Message {
   }
 }
 
-async function readLarge(
-  desc: DescMessage,
-  body: Buffer,
-  parseInTurns: (body: Buffer) => Promise<Message>,
-): Promise<Message> {
+async function readLarge(desc: DescMessage, body: Buffer, parseInTurns: (body: Buffer) => Promise<Message>) {
   await nextTurn();
   const message = await parseInTurns(body).catch((cause) => Promise.reject(malformed(cause)));
   await nextTurn();

@@ -93,10 +93,7 @@ export function usageStore(sql: Sql) {
     },
 
     /** The usage of meters with one aggregation in ranges, in the given order. All or none are fed by the service. */
-    async aggregateMany(
-      tenantId: TenantId,
-      wanted: readonly (Range & { readonly meter: Meter })[],
-    ): Promise<Aggregate[]> {
+    async aggregateMany(tenantId: TenantId, wanted: readonly (Range & { readonly meter: Meter })[]) {
       const { serviceFed, aggregation } = wanted[0]!.meter;
       const [table, time] = serviceFed ? ["billing_service_usage", "window_start"] : ["billing_usage", "at"];
       // A gauge has its measured value in the whole window, so a range starts with the value of the window before it.
@@ -114,11 +111,7 @@ export function usageStore(sql: Sql) {
       return rows.map(({ quantity, events }) => ({ quantity: BigInt(quantity), events: BigInt(events) }));
     },
 
-    async aggregateGroups(
-      tenantId: TenantId,
-      { key, aggregation }: Meter,
-      { from, until }: Range,
-    ): Promise<GroupAggregate[]> {
+    async aggregateGroups(tenantId: TenantId, { key, aggregation }: Meter, { from, until }: Range) {
       const rows = await sql<{ dimensions: Record<string, string>; quantity: string; events: string }[]>`
         select dimensions, ${aggregateOf(aggregation)} as quantity, count(*)::text as events from billing_usage
         where tenant_id = ${tenantId} and meter_key = ${key} and at >= ${from} and at < ${until}

@@ -27,12 +27,7 @@ export interface NewPlan extends Pick<Plan, "key" | "name" | "description" | "se
 export type PlanService = ReturnType<typeof createPlanService>;
 
 export function createPlanService({ events, operators, platformTenantId, findMeters }: PlanParts) {
-  async function addVersion(
-    context: Context,
-    planKey: string,
-    version: number,
-    terms: PlanTerms,
-  ): Promise<PlanVersion> {
+  async function addVersion(context: Context, planKey: string, version: number, terms: PlanTerms) {
     const digest = createHash("sha256")
       .update(canonicalJson(toDocument(terms)))
       .digest("hex");

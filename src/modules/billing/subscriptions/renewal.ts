@@ -44,12 +44,7 @@ export function createRenewals({ plans, events, issueFromPlan }: Dependencies) {
     },
 
     /** Starts a period from an anchor: the first one of a subscription, or one with another length. */
-    async startPeriod(
-      context: EventContext,
-      tenantId: TenantId,
-      anchorAt: Date,
-      { currency, interval }: PlanTerms,
-    ): Promise<Pick<Subscription, "anchorAt" | "periodNumber" | "periodStart" | "periodEnd">> {
+    async startPeriod(context: EventContext, tenantId: TenantId, anchorAt: Date, { currency, interval }: PlanTerms) {
       const endsAt = periodStart(anchorAt, interval, 1);
       await subscriptionStore(context.sql).insertPeriod({
         tenantId,

@@ -96,12 +96,7 @@ export function createSubscriptionService({ plans, operators, events, renewals }
   }
 
   /** Changes the plan of a subscription now, for the rest of the period. */
-  async function changeNow(
-    context: Context,
-    current: Subscription,
-    version: PlanVersion,
-    overrides: Grants,
-  ): Promise<Subscription> {
+  async function changeNow(context: Context, current: Subscription, version: PlanVersion, overrides: Grants) {
     const { sql, nowMs } = context;
     const store = subscriptionStore(sql);
     const now = new Date(nowMs);
@@ -196,12 +191,7 @@ export function createSubscriptionService({ plans, operators, events, renewals }
     },
 
     /** Previews the effect of a change on the current period. */
-    async previewChange(
-      context: Context,
-      tenantName: string,
-      ref: PlanRef,
-      effective: Effective,
-    ): Promise<ChangePreview & { tenantId: TenantId }> {
+    async previewChange(context: Context, tenantName: string, ref: PlanRef, effective: Effective) {
       const { sql, nowMs } = context;
       const tenantId = await operators.requireTenant(context, tenantName);
       const version = await requireVersion(context, ref);

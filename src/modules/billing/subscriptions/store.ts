@@ -82,10 +82,7 @@ export function subscriptionStore(sql: Sql) {
     },
 
     /** The segments that touch a period, in order. */
-    async findSegments(
-      tenantId: TenantId,
-      { startsAt, endsAt }: Pick<Period, "startsAt" | "endsAt">,
-    ): Promise<Segment[]> {
+    async findSegments(tenantId: TenantId, { startsAt, endsAt }: Pick<Period, "startsAt" | "endsAt">) {
       return sql<Segment[]>`
         select plan_key, plan_version, starts_at, ends_at from billing_segments
         where tenant_id = ${tenantId} and starts_at < ${endsAt} and (ends_at is null or ends_at > ${startsAt})

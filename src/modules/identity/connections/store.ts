@@ -82,12 +82,7 @@ export function connectionStore(sql: Sql) {
     },
 
     /** Stores the groups of a sign-in. */
-    async setGroups(
-      tenantId: TenantId,
-      connectionId: string,
-      subject: string,
-      groups: readonly string[],
-    ): Promise<void> {
+    async setGroups(tenantId: TenantId, connectionId: string, subject: string, groups: readonly string[]) {
       await sql`
         update sso_accounts set groups = ${groups as string[]}
         where tenant_id = ${tenantId} and connection_id = ${connectionId} and subject = ${subject}`;
@@ -187,10 +182,7 @@ export function groupRoleStore(sql: Sql) {
     },
 
     /** The roles that people have through the groups of their last sign-ins, by member; of one member if it is given. */
-    async rolesBySignIn(
-      tenantId: TenantId,
-      memberId: string | undefined,
-    ): Promise<{ memberId: string; roles: string[] }[]> {
+    async rolesBySignIn(tenantId: TenantId, memberId: string | undefined) {
       const some = memberId === undefined ? sql`` : sql`and accounts.member_id = ${memberId}`;
       return sql<{ memberId: string; roles: string[] }[]>`
         select accounts.member_id, coalesce(array_agg(distinct given.role order by given.role)

@@ -111,12 +111,7 @@ export function createScimHandlers({ service, baseUrl }: Dependencies): ServiceH
     }
   }
 
-  async function collection(
-    context: Context,
-    request: ScimRequest,
-    endpoint: Endpoint,
-    isSearch: boolean,
-  ): Promise<Answer> {
+  async function collection(context: Context, request: ScimRequest, endpoint: Endpoint, isSearch: boolean) {
     const { method } = request;
     const query = new URLSearchParams(request.query);
     if (method === "GET" && !isSearch) return page(context, endpoint, (name) => query.get(name));
@@ -132,11 +127,7 @@ export function createScimHandlers({ service, baseUrl }: Dependencies): ServiceH
     );
   }
 
-  async function page(
-    context: Context,
-    endpoint: Endpoint,
-    parameter: (name: string) => string | null,
-  ): Promise<Answer> {
+  async function page(context: Context, endpoint: Endpoint, parameter: (name: string) => string | null) {
     const text = parameter("filter");
     const startIndex = Math.max(1, integerOf("startIndex", parameter("startIndex"), 1));
     const count = Math.min(resultsMax, Math.max(0, integerOf("count", parameter("count"), countDefault)));

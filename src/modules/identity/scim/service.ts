@@ -205,12 +205,7 @@ export function createScimService(dependencies: ScimParts) {
       return shownUser(context.sql, await changeUser(context, user, attributes));
     },
 
-    async patchUser(
-      context: EventContext,
-      id: string,
-      operations: readonly PatchOperation[],
-      ifMatch?: string,
-    ): Promise<Stored> {
+    async patchUser(context: EventContext, id: string, operations: readonly PatchOperation[], ifMatch?: string) {
       const user = await lockedUser(context, id, ifMatch);
       const patched = applyPatch(userType, { ...user.attributes, active: user.active }, operations);
       return shownUser(context.sql, await changeUser(context, user, patched));
@@ -269,12 +264,7 @@ export function createScimService(dependencies: ScimParts) {
       return shownGroup(context.sql, await changeGroup(context, group, attributes));
     },
 
-    async patchGroup(
-      context: EventContext,
-      id: string,
-      operations: readonly PatchOperation[],
-      ifMatch?: string,
-    ): Promise<Stored> {
+    async patchGroup(context: EventContext, id: string, operations: readonly PatchOperation[], ifMatch?: string) {
       const { sql, tenantId } = context;
       const group = await lockedGroup(context, id, ifMatch);
       const ids = await scimGroupStore(sql).memberIds(tenantId, id);

@@ -95,10 +95,7 @@ export function scimUserStore(sql: Sql) {
     },
 
     /** The roles that people have through their groups, by member. */
-    async rolesByMember(
-      tenantId: TenantId,
-      userIds: readonly string[] | undefined,
-    ): Promise<{ memberId: string; roles: string[] }[]> {
+    async rolesByMember(tenantId: TenantId, userIds: readonly string[] | undefined) {
       const some = userIds === undefined ? sql`` : sql`and people.id = any(${userIds as string[]}::text[])`;
       return sql<{ memberId: string; roles: string[] }[]>`
         select people.member_id, coalesce(array_agg(distinct given.role order by given.role)

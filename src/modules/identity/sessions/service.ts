@@ -15,7 +15,7 @@ import {
 } from "./domain/session.ts";
 import { hashOf, newSecret } from "./session-cookie.ts";
 import type { SessionMetrics } from "./session-metrics.ts";
-import { type LoginLink, sessionStore } from "./store.ts";
+import { sessionStore } from "./store.ts";
 
 export interface SessionParts {
   readonly changes: TenantChanges;
@@ -82,10 +82,7 @@ export function createSessionService({ changes, events, metrics, members, apiKey
     },
 
     /** Spends a link; undefined if it is unknown, expired or was used. */
-    async spendLink(
-      { sql, nowMs }: Pick<EventContext, "sql" | "nowMs">,
-      token: string,
-    ): Promise<LoginLink | undefined> {
+    async spendLink({ sql, nowMs }: Pick<EventContext, "sql" | "nowMs">, token: string) {
       return sessionStore(sql).spendLink(hashOf(token), new Date(nowMs));
     },
 
@@ -93,10 +90,7 @@ export function createSessionService({ changes, events, metrics, members, apiKey
      * Starts a session for a sign-in that was verified; undefined if its owner has no access any more. The cookie is always new,
      * so that nobody else can know it.
      */
-    async open(
-      context: EventContext,
-      input: NewSession,
-    ): Promise<{ session: BrowserSession; cookie: string } | undefined> {
+    async open(context: EventContext, input: NewSession) {
       const { sql, tenantId, nowMs } = context;
       if (!(await hasAccess(context, input))) return undefined;
       const { notAfter, ...fields } = input;

@@ -86,12 +86,7 @@ export function createOidcFlow({ egress, keyring, clock }: Dependencies) {
     },
 
     /** Verifies the provider's answer. Throws if anything about it is wrong. */
-    async finish(
-      connection: OidcConnection,
-      redirectUri: string,
-      secrets: AttemptSecrets,
-      query: URLSearchParams,
-    ): Promise<ExternalPerson> {
+    async finish(connection: OidcConnection, redirectUri: string, secrets: AttemptSecrets, query: URLSearchParams) {
       const { settings } = connection;
       const server = await discover(settings.issuer);
       const client: Client = { client_id: settings.clientId };

@@ -34,12 +34,7 @@ export function createPartialService({ events, changes, findUses }: PartialParts
     },
 
     /** Creates or replaces a partial. One that does not exist has version 0. */
-    async upsertPartial(
-      context: Context,
-      key: string,
-      given: PartialContent,
-      expectedVersion: number | undefined,
-    ): Promise<TemplatePartial> {
+    async upsertPartial(context: Context, key: string, given: PartialContent, expectedVersion: number | undefined) {
       const { sql, tenantId, nowMs } = context;
       const includes = includesOf(given);
       const store = partialStore(sql);
@@ -81,13 +76,7 @@ export function createPartialService({ events, changes, findUses }: PartialParts
     },
 
     /** Throws when a template includes a partial that does not exist. Those that exist cannot be deleted meanwhile. */
-    async requirePartials(
-      sql: Sql,
-      tenantId: TenantId,
-      field: string,
-      engine: Engine,
-      names: ReadonlySet<string>,
-    ): Promise<void> {
+    async requirePartials(sql: Sql, tenantId: TenantId, field: string, engine: Engine, names: ReadonlySet<string>) {
       if (names.size === 0) return;
       const known = await partialStore(sql).hold(tenantId, engine, [...names]);
       const missing = [...names].find((name) => !known.has(name));

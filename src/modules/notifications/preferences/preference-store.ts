@@ -54,11 +54,7 @@ export function preferenceStore(sql: Sql) {
     },
 
     /** The rows of layers 2 to 5 for a workflow and many subscribers. */
-    async layers(
-      tenantId: TenantId,
-      { workflowKey, userId, topicKey }: LayerFilter,
-      subscriberIds: readonly string[],
-    ): Promise<LayerRow[]> {
+    async layers(tenantId: TenantId, { workflowKey, userId, topicKey }: LayerFilter, subscriberIds: readonly string[]) {
       return sql<LayerRow[]>`
         select 2 as layer, '' as subscriber_id, workflow_key, '' as topic_key, '{}'::text[] as context_keys,
           preferences as settings

@@ -97,11 +97,7 @@ function toRow({ name, description, channels, preferences = null, steps }: Workf
 }
 
 /** Finds which of these keys belong to notification workflows. */
-export async function findWorkflows(
-  sql: Sql,
-  tenantId: TenantId,
-  workflowKeys: readonly string[],
-): Promise<ReadonlySet<string>> {
+export async function findWorkflows(sql: Sql, tenantId: TenantId, workflowKeys: readonly string[]) {
   const rows = await sql<{ workflowKey: string }[]>`
     select workflow_key from notification_workflows
     where tenant_id = ${tenantId} and workflow_key = any(${workflowKeys as string[]})`;

@@ -61,11 +61,7 @@ export function createSubscribers({ events, checkConnection, onDeactivated }: De
       return new Map(found.map(({ name, id }) => [name, id]));
     },
     /** Subscriber ids by external id, active or not; unknown external ids are omitted. */
-    async idsByExternalId(
-      sql: Sql,
-      tenantId: TenantId,
-      externalIds: readonly string[],
-    ): Promise<Map<string, SubscriberId>> {
+    async idsByExternalId(sql: Sql, tenantId: TenantId, externalIds: readonly string[]) {
       const found = await subscriberStore(sql).idsByExternalId(tenantId, externalIds);
       return new Map(found.map(({ externalId, id }) => [externalId, id]));
     },
@@ -81,12 +77,7 @@ export function createSubscribers({ events, checkConnection, onDeactivated }: De
     /** The subscribers as a batch would leave them, or why an item would fail, by external id; nothing is written. */
     previewMany: batches.previewMany,
     /** The endpoints of many subscribers, verified and suppressed or not, oldest first. */
-    async endpointsOf(
-      sql: Sql,
-      tenantId: TenantId,
-      subscriberIds: readonly string[],
-      channels?: readonly Channel[],
-    ): Promise<Map<string, Endpoint[]>> {
+    async endpointsOf(sql: Sql, tenantId: TenantId, subscriberIds: readonly string[], channels?: readonly Channel[]) {
       const found = new Map<string, Endpoint[]>(subscriberIds.map((id) => [id, []]));
       for (const endpoint of await endpointStore(sql).ofSubscribers(tenantId, subscriberIds, channels)) {
         found.get(endpoint.subscriberId)!.push(endpoint);

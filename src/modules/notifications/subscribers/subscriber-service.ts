@@ -39,11 +39,7 @@ export function createSubscriberService(events: EventRecorder, onDeactivated: Su
   }
 
   /** Creates a subscriber; undefined when another call has created it. */
-  async function create(
-    context: UpsertContext,
-    { externalId, ...given }: SubscriberUpsert,
-    id: SubscriberId,
-  ): Promise<Subscriber | undefined> {
+  async function create(context: UpsertContext, { externalId, ...given }: SubscriberUpsert, id: SubscriberId) {
     const { sql, tenantId, nowMs } = context;
     const profile = newProfile(given);
     const created = await subscriberStore(sql).insert(tenantId, { id, externalId }, profile, new Date(nowMs));
@@ -85,10 +81,7 @@ export function createSubscriberService(events: EventRecorder, onDeactivated: Su
      * The subscriber as an upsert that keeps deleted subscribers would leave it, with the id that a new one would get.
      * Nothing is written; throws when a field is invalid.
      */
-    async previewUpsert(
-      { sql, tenantId, nowMs }: UpsertContext,
-      { externalId, ...given }: SubscriberUpsert,
-    ): Promise<Subscriber> {
+    async previewUpsert({ sql, tenantId, nowMs }: UpsertContext, { externalId, ...given }: SubscriberUpsert) {
       const current = await subscriberStore(sql).findByExternalId(tenantId, externalId);
       if (current !== undefined) {
         const change = changedValues(current, given);
@@ -109,12 +102,7 @@ export function createSubscriberService(events: EventRecorder, onDeactivated: Su
     },
 
     /** Replaces the whole profile. The active state stays unchanged. */
-    async updateSubscriber(
-      context: Context,
-      id: string,
-      profile: Profile,
-      expectedVersion: number | undefined,
-    ): Promise<Subscriber> {
+    async updateSubscriber(context: Context, id: string, profile: Profile, expectedVersion: number | undefined) {
       const { sql, tenantId, nowMs } = context;
       checkProfile(profile, isEmail);
       const store = subscriberStore(sql);

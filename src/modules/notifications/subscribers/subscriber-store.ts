@@ -65,10 +65,7 @@ export function subscriberStore(sql: Sql) {
         where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])`;
     },
 
-    async idsByExternalId(
-      tenantId: TenantId,
-      externalIds: readonly string[],
-    ): Promise<{ externalId: string; id: SubscriberId }[]> {
+    async idsByExternalId(tenantId: TenantId, externalIds: readonly string[]) {
       return sql<{ externalId: string; id: SubscriberId }[]>`
         select external_id, id from notification_subscribers
         where tenant_id = ${tenantId} and external_id = any(${externalIds as string[]}::text[])`;
@@ -87,13 +84,7 @@ export function subscriberStore(sql: Sql) {
     },
 
     /** Sets the given fields and, if wanted, activates the subscriber. */
-    async merge(
-      tenantId: TenantId,
-      id: SubscriberId,
-      change: ProfileChange,
-      activate: boolean,
-      now: Date,
-    ): Promise<Subscriber> {
+    async merge(tenantId: TenantId, id: SubscriberId, change: ProfileChange, activate: boolean, now: Date) {
       const active = activate || undefined;
       const emailSetAt = change.email === undefined ? undefined : now;
       const phoneSetAt = change.phone === undefined ? undefined : now;

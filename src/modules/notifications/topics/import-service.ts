@@ -58,12 +58,7 @@ export function createImportService({ db, clock, log, events, topics, wakeJobs }
 
   return {
     /** Accepts an import. Its names and its job are committed together. */
-    async startImport(
-      context: Context,
-      key: string,
-      names: readonly string[],
-      contextKeys: readonly string[],
-    ): Promise<TopicImport> {
+    async startImport(context: Context, key: string, names: readonly string[], contextKeys: readonly string[]) {
       const { sql, tenantId, nowMs, afterCommit } = context;
       const topic = await topics.getTopic(context, key);
       const distinct = [...new Set(names)];

@@ -128,13 +128,7 @@ export function subscriptionStore(sql: Sql) {
     },
 
     /** The members in a snapshot, ordered by subscription id. */
-    async membersAt(
-      tenantId: TenantId,
-      key: string,
-      snapshot: string,
-      afterId: string,
-      limit: number,
-    ): Promise<TopicMember[]> {
+    async membersAt(tenantId: TenantId, key: string, snapshot: string, afterId: string, limit: number) {
       return sql<TopicMember[]>`
         select id, subscriber_id, context_keys from notification_subscriptions
         where tenant_id = ${tenantId} and topic_key = ${key} and id > ${afterId} and ${wasMember(snapshot)}

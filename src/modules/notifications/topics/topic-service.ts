@@ -105,12 +105,7 @@ export function createTopicService({ events, subscribers, endMembersLater }: Dep
       return created;
     },
 
-    async updateTopic(
-      context: Context,
-      key: string,
-      text: TopicDetails,
-      expectedVersion: number | undefined,
-    ): Promise<Topic> {
+    async updateTopic(context: Context, key: string, text: TopicDetails, expectedVersion: number | undefined) {
       const { sql, tenantId, nowMs } = context;
       const store = topicStore(sql);
       const changed = await store.update(tenantId, key, text, expectedVersion, new Date(nowMs));
@@ -131,12 +126,7 @@ export function createTopicService({ events, subscribers, endMembersLater }: Dep
       return deleted;
     },
 
-    async addSubscribers(
-      context: Context,
-      key: string,
-      names: readonly string[],
-      contextKeys: readonly string[],
-    ): Promise<AddResult> {
+    async addSubscribers(context: Context, key: string, names: readonly string[], contextKeys: readonly string[]) {
       const { sql, tenantId } = context;
       const topic = await lockTopic(context, key);
       const known = await subscribers.resolveIds(sql, tenantId, names);
@@ -148,12 +138,7 @@ export function createTopicService({ events, subscribers, endMembersLater }: Dep
     },
 
     /** Adds the subscribers that exist to a locked topic; returns the names that belong to none. */
-    async addKnown(
-      context: EventContext,
-      topic: Topic,
-      names: readonly string[],
-      contextKeys: readonly string[],
-    ): Promise<AddResult & { readonly unknownNames: readonly string[] }> {
+    async addKnown(context: EventContext, topic: Topic, names: readonly string[], contextKeys: readonly string[]) {
       const known = await subscribers.resolveIds(context.sql, context.tenantId, names);
       const [found, unknownNames] = [names.filter((name) => known.has(name)), names.filter((name) => !known.has(name))];
       return { ...(await addAll(context, topic, found, known, contextKeys)), unknownNames };
@@ -167,12 +152,7 @@ export function createTopicService({ events, subscribers, endMembersLater }: Dep
     },
 
     /** Subscribes one subscriber to a topic. */
-    async upsertSubscription(
-      context: Context,
-      id: string,
-      key: string,
-      contextKeys: readonly string[],
-    ): Promise<Subscription> {
+    async upsertSubscription(context: Context, id: string, key: string, contextKeys: readonly string[]) {
       const { sql, tenantId } = context;
       const subscribed = await subscriberId(context, id);
       const topic = await lockTopic(context, key);

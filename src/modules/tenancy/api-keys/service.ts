@@ -97,12 +97,7 @@ export function createApiKeyService({ changes, events, findOwner, bcryptCost, sc
   }
 
   /** Creates a key without an authorization check, which is the caller's responsibility. */
-  async function issue(
-    context: IssueContext,
-    tenantId: TenantId,
-    input: NewApiKey,
-    ownership = unowned,
-  ): Promise<{ key: ApiKey; secret: string }> {
+  async function issue(context: IssueContext, tenantId: TenantId, input: NewApiKey, ownership = unowned) {
     const kind = input.environmentMode === "non_production_only" ? "test" : "live";
     const text = createKeyText(kind, context.nowMs);
     const creation = { createdBy: context.principal.subject, ...ownership };

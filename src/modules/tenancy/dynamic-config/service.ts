@@ -65,12 +65,7 @@ export function createConfigService({ enabled, changes, events, instance = {} }:
       return toEffectiveValue(settingOf(key), await configStore(sql).find(tenantId, key));
     },
 
-    async setConfigValue(
-      context: Context,
-      key: string,
-      value: unknown,
-      expectedVersion: number | undefined,
-    ): Promise<ConfigValue> {
+    async setConfigValue(context: Context, key: string, value: unknown, expectedVersion: number | undefined) {
       requireEnabled();
       const setting = settingOf(key);
       const violation = findViolation(setting, value);

@@ -58,12 +58,7 @@ export function createMemberService({ changes, events, accounts }: MemberParts) 
       return requireFound(await memberStore(sql).find(tenantId, id), "member");
     },
 
-    async updateMember(
-      context: Context,
-      id: string,
-      update: MemberUpdate,
-      expectedVersion: number | undefined,
-    ): Promise<Member> {
+    async updateMember(context: Context, id: string, update: MemberUpdate, expectedVersion: number | undefined) {
       const { sql, tenantId, nowMs } = context;
       requireKnownRoles("role_set.roles", update.roles ?? []);
       requireFutureExpiry(update.expiresAt, nowMs);

@@ -58,12 +58,7 @@ export function createSecretService({ events, keyring }: SecretParts) {
       return requireFound(await secretStore(sql).find(tenantId, id), "secret");
     },
 
-    async updateSecret(
-      context: Context,
-      id: string,
-      change: SecretChange,
-      expectedVersion: number | undefined,
-    ): Promise<Secret> {
+    async updateSecret(context: Context, id: string, change: SecretChange, expectedVersion: number | undefined) {
       const { sql, tenantId, nowMs } = context;
       // The value is bound to the id before the record is read, so the id must be valid.
       if (!isUlid(id)) throw notFound("secret");

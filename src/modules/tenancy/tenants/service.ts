@@ -76,12 +76,7 @@ export function createTenantService({ changes, events, apiKeys, environments, pu
       return requireFound(await tenantStore(context.sql).find(requireAccess(context, tenantId)), "tenant");
     },
 
-    async updateTenant(
-      context: Context,
-      tenantId: string,
-      change: TenantChange,
-      expectedVersion: number | undefined,
-    ): Promise<Tenant> {
+    async updateTenant(context: Context, tenantId: string, change: TenantChange, expectedVersion: number | undefined) {
       const id = requireAccess(context, tenantId);
       if (isEmptyChange(change)) {
         const current = await tenantStore(context.sql).find(id);

@@ -64,12 +64,7 @@ export function createCollector({ db, sources, findFirstStart, findChanges }: De
   }
 
   /** Divides the usage of a window for tenants whose plan or period changed in it. */
-  async function divideWindow(
-    tx: Sql,
-    source: UsageSource,
-    range: UsageWindow,
-    usage: readonly TenantUsage[],
-  ): Promise<CountedWindow[]> {
+  async function divideWindow(tx: Sql, source: UsageSource, range: UsageWindow, usage: readonly TenantUsage[]) {
     const changes = Map.groupBy(await findChanges(tx, range), ({ tenantId }) => tenantId);
     const counted: CountedWindow[] = [];
     for (const { tenantId, quantity } of usage) {
@@ -120,10 +115,7 @@ export function createCollector({ db, sources, findFirstStart, findChanges }: De
 const windowsMax = 288;
 
 /** The next windows to count, and the progress afterwards: windows are counted first, and later settled. */
-function nextWindows(
-  progress: Progress,
-  nowMs: number,
-): { fromMs: number; untilMs: number; progress: Progress } | undefined {
+function nextWindows(progress: Progress, nowMs: number) {
   const settled = progress.settledUntil.getTime();
   const counted = progress.countedUntil.getTime();
   const settledTo = Math.min(settledUntil(nowMs), counted, settled + windowsMax * windowMs);

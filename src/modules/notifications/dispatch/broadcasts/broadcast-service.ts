@@ -8,7 +8,7 @@ import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import { longestRunMs, type Preferences } from "../../preferences/index.ts";
 import type { Topics } from "../../topics/index.ts";
-import { type Broadcast, type BroadcastProgress, cancellationOf, newBroadcast } from "../domain/broadcast.ts";
+import { type Broadcast, cancellationOf, newBroadcast } from "../domain/broadcast.ts";
 import { overriddenContents } from "../domain/plan.ts";
 import { serializePayload, type Trigger } from "../domain/trigger.ts";
 import { cancelBroadcastRuns } from "../runs/cancellation.ts";
@@ -81,10 +81,7 @@ export function createBroadcastService({
       return accepted.response;
     },
 
-    async getBroadcast(
-      { sql, tenantId }: Context,
-      transactionId: string,
-    ): Promise<{ broadcast: Broadcast; progress: BroadcastProgress }> {
+    async getBroadcast({ sql, tenantId }: Context, transactionId: string) {
       const [broadcast, progress] = await Promise.all([
         broadcastStore(sql).find(tenantId, transactionId),
         cancellationStore(sql).progress(tenantId, transactionId, countedMax),

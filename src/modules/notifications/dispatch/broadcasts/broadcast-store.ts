@@ -83,12 +83,7 @@ export function broadcastStore(sql: Sql) {
      * Records a failed page; undefined when the broadcast has ended or advanced in the meantime. A cancellation never fails:
      * it is attempted until it succeeds.
      */
-    postpone(
-      { tenantId, transactionId, position }: Broadcast,
-      failuresMax: number,
-      failureCode: string,
-      now: Date,
-    ): Promise<(Broadcast & { failures: number }) | undefined> {
+    postpone({ tenantId, transactionId, position }: Broadcast, failuresMax: number, failureCode: string, now: Date) {
       const isOver = sql`status <> 'cancelling' and failures + 1 >= ${failuresMax}`;
       return sql<(Broadcast & { failures: number })[]>`
         update notification_broadcasts set failures = failures + 1, updated_at = ${now},

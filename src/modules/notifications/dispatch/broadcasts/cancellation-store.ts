@@ -60,10 +60,7 @@ export function cancellationStore(sql: Sql) {
      * Skips the waiting deliveries of the next page. Deliveries that another transaction has locked are left out: they are
      * about to be sent. One that is being redriven ends when it is due, together with its dead letter.
      */
-    async skipPage(
-      { tenantId, transactionId, position }: Broadcast,
-      now: Date,
-    ): Promise<{ readonly seen: number; readonly last: string | null }> {
+    async skipPage({ tenantId, transactionId, position }: Broadcast, now: Date) {
       const [row] = await sql<{ seen: number; last: string | null }[]>`
         with page as materialized (
           select id, status, dead_letter_id from notification_deliveries

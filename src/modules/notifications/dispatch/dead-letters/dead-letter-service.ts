@@ -63,11 +63,7 @@ export function createDeadLetterService({ events, wakeExpander, wakeDispatch }: 
     },
 
     /** Retries the open dead letters that match a filter, oldest first; a preview only counts them. */
-    async redriveMany(
-      context: Context,
-      filter: RedriveFilter,
-      { preview, limit, reason }: RedriveOptions,
-    ): Promise<RedriveResult> {
+    async redriveMany(context: Context, filter: RedriveFilter, { preview, limit, reason }: RedriveOptions) {
       const { sql, tenantId, nowMs, principal } = context;
       const store = deadLetterStore(sql);
       const now = new Date(nowMs);

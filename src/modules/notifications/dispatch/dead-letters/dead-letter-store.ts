@@ -59,12 +59,7 @@ export function deadLetterStore(sql: Sql) {
    * Redrives selected dead letters: their deliveries are queued again and their broadcasts continue at the page that failed. A delivery
    * gets a new idempotency key, unless a provider may have accepted it under the current one.
    */
-  async function redrive(
-    tenantId: TenantId,
-    selected: Fragment,
-    limit: number,
-    { now, by, reason }: Redrive,
-  ): Promise<DeadLetter[]> {
+  async function redrive(tenantId: TenantId, selected: Fragment, limit: number, { now, by, reason }: Redrive) {
     return sql<DeadLetter[]>`
       with letter as materialized (
         select id, kind, delivery_id, broadcast_id, transaction_id from notification_dead_letters
@@ -147,12 +142,7 @@ export function deadLetterStore(sql: Sql) {
      * Redrives up to `limit` dead letters, oldest first. Dead letters that another call redrives are skipped, and so are those
      * whose delivery or broadcast has been deleted.
      */
-    async redriveMatching(
-      tenantId: TenantId,
-      filter: RedriveFilter,
-      limit: number,
-      change: Redrive,
-    ): Promise<DeadLetter[]> {
+    async redriveMatching(tenantId: TenantId, filter: RedriveFilter, limit: number, change: Redrive) {
       return redrive(tenantId, sql`${matching(tenantId, filter)} and ${redrivable(change.now)}`, limit, change);
     },
 

@@ -223,13 +223,7 @@ export function deliveryStore(sql: Sql) {
      * The newest deliveries of a workflow to a subscriber, newest first: up to `limit` of them among the subscriber's newest
      * `searched` ones.
      */
-    async recentOf(
-      tenantId: TenantId,
-      subscriberId: string,
-      workflowKey: string,
-      searched: number,
-      limit: number,
-    ): Promise<Delivery[]> {
+    async recentOf(tenantId: TenantId, subscriberId: string, workflowKey: string, searched: number, limit: number) {
       return sql<Delivery[]>`
         select ${columns} from (
           select * from notification_deliveries where tenant_id = ${tenantId} and subscriber_id = ${subscriberId}

@@ -20,10 +20,7 @@ export function nextAbandoned(sql: Sql): Fragment {
  * that was handed over is queued for the same integration, with an unknown outcome, if its provider deduplicates by key.
  * Otherwise it fails with an unknown outcome and is never retried automatically. A delivery without attempts left fails.
  */
-export async function recoverAbandoned(
-  sql: Sql,
-  { limit, letterIds, deduplicating }: Recovery,
-): Promise<DeliveryReport[]> {
+export async function recoverAbandoned(sql: Sql, { limit, letterIds, deduplicating }: Recovery) {
   return sql<DeliveryReport[]>`
     with abandoned as (
       select tenant_id, id, lease_until, execution_attempt < max_attempts as has_attempts,

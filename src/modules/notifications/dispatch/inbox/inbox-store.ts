@@ -119,12 +119,7 @@ export function inboxStore(sql: Sql) {
     },
 
     /** The newest messages that are not archived, in the order of streams, up to the oldest open transaction. */
-    async newest(
-      tenantId: TenantId,
-      subscriberId: string,
-      changes: boolean,
-      limit: number,
-    ): Promise<StreamedMessage[]> {
+    async newest(tenantId: TenantId, subscriberId: string, changes: boolean, limit: number) {
       const xid = changes ? sql`coalesce(changed_xid, xid)` : sql`xid`;
       const at = changes ? sql`coalesce(changed_at, created_at)` : sql`created_at`;
       return sql<StreamedMessage[]>`
@@ -137,13 +132,7 @@ export function inboxStore(sql: Sql) {
     },
 
     /** The messages, and on request the changed messages, after a position, in order, up to the oldest open transaction. */
-    async after(
-      tenantId: TenantId,
-      subscriberId: string,
-      position: InboxPosition,
-      changes: boolean,
-      limit: number,
-    ): Promise<StreamedMessage[]> {
+    async after(tenantId: TenantId, subscriberId: string, position: InboxPosition, changes: boolean, limit: number) {
       const part = (xid: Fragment, at: Fragment, where: Fragment) => sql`(
         select ${columns}, ${xid}::text as xid, ${at} as at, ${xid} as position from notification_inbox
         where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and ${where}

@@ -51,11 +51,7 @@ export function observationStore(sql: Sql) {
     sent_at`;
   return {
     /** Locks an integration's deliveries by the provider's message ids until the transaction ends. */
-    async lockByMessage(
-      tenantId: TenantId,
-      integrationId: string,
-      providerMessageIds: readonly string[],
-    ): Promise<ObservedDelivery[]> {
+    async lockByMessage(tenantId: TenantId, integrationId: string, providerMessageIds: readonly string[]) {
       return sql<ObservedDelivery[]>`
         select ${observed} from notification_deliveries
         where tenant_id = ${tenantId} and integration_id = ${integrationId}
@@ -116,10 +112,7 @@ export function observationStore(sql: Sql) {
     },
 
     /** The distinct observations of deliveries. */
-    async summariesOf(
-      tenantId: TenantId,
-      deliveryIds: readonly string[],
-    ): Promise<(ObservationSummary & { deliveryId: string })[]> {
+    async summariesOf(tenantId: TenantId, deliveryIds: readonly string[]) {
       return sql<(ObservationSummary & { deliveryId: string })[]>`
         select distinct delivery_id, kind, severity, machine_generated from notification_observations
         where tenant_id = ${tenantId} and delivery_id = any(${deliveryIds as string[]}::text[])`;

@@ -125,12 +125,7 @@ export function digestStore(sql: Sql) {
   };
 
   /** Gives digests without a leader to their oldest run, and deletes empty ones. Runs that others lock are passed over. */
-  async function handOver(
-    tenantId: TenantId,
-    digestIds: readonly string[],
-    leavers: readonly string[],
-    now: Date,
-  ): Promise<void> {
+  async function handOver(tenantId: TenantId, digestIds: readonly string[], leavers: readonly string[], now: Date) {
     const ids = sql`${digestIds as string[]}::text[]`;
     await sql`
       with orphan as (

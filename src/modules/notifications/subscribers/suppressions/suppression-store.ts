@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../../platform/db/index.ts";
-import type { Page, PageRows } from "../../../../platform/paging/index.ts";
+import type { Page } from "../../../../platform/paging/index.ts";
 import { recordTable } from "../../../../platform/records/index.ts";
 import type { Suppression, UsedAddress } from "./domain/suppression.ts";
 
@@ -55,11 +55,7 @@ export function suppressionStore(sql: Sql) {
      * given, it counts only if it has not changed since it was used. Rows are inserted in the order of their key to avoid
      * deadlocks.
      */
-    async insertUsed(
-      tenantId: TenantId,
-      addresses: readonly (UsedAddress & { readonly id: string })[],
-      now: Date,
-    ): Promise<Suppression[]> {
+    async insertUsed(tenantId: TenantId, addresses: readonly (UsedAddress & { readonly id: string })[], now: Date) {
       const rows = addresses.map((each) => ({
         id: each.id,
         endpoint_id: each.endpointId,
@@ -130,11 +126,7 @@ export function suppressionStore(sql: Sql) {
           and identity = suppression_identity(${channel}, ${identity}) and reason in ('bounced', 'unreachable')
         returning ${columns}`.first(),
 
-    list(
-      tenantId: TenantId,
-      { channel, identity, reason }: SuppressionFilter,
-      page: Page,
-    ): Promise<PageRows<Suppression>> {
+    list(tenantId: TenantId, { channel, identity, reason }: SuppressionFilter, page: Page) {
       const channels = channel === undefined ? addressChannels : [channel];
       const ofChannel = channel === undefined ? undefined : sql`channel = ${channel}`;
       // One index lookup per channel. The index cannot find a value that is computed from the row's own channel.
