@@ -13,7 +13,14 @@ import { type Attributes, requireAttributes } from "./domain/resource.ts";
 import { groupType, userType } from "./domain/schema.ts";
 import { badRequest, ScimError } from "./domain/scim-error.ts";
 import { groupResource, userResource, versionOf } from "./representation.ts";
-import { type Lookup, type ScimGroup, type ScimUser, scimGroupStore, scimUserStore } from "./store.ts";
+import {
+  type Lookup,
+  type ResourceStore,
+  type ScimGroup,
+  type ScimUser,
+  scimGroupStore,
+  scimUserStore,
+} from "./store.ts";
 
 export interface ScimParts {
   readonly events: EventRecorder;
@@ -51,18 +58,29 @@ const actor = "scim";
 export function createScimService(dependencies: ScimParts) {
   const { events, members, baseUrl } = dependencies;
 
-  const shownUser = async (sql: Sql, user: ScimUser): Promise<Stored> => ({
-    resource: userResource(user, await scimGroupStore(sql).memberships(user.tenantId, "user", [user.id]), baseUrl()),
-    version: versionOf(user),
-  });
-  const shownGroup = async (sql: Sql, group: ScimGroup): Promise<Stored> => ({
-    resource: groupResource(
-      group,
-      await scimGroupStore(sql).memberships(group.tenantId, "group", [group.id]),
-      baseUrl(),
-    ),
-    version: versionOf(group),
-  });
+  /** Shows people with their groups. */
+  async function showUsers(sql: Sql, tenantId: TenantId, users: readonly ScimUser[]): Promise<ScimObject[]> {
+    const ids = users.map(({ id }) => id);
+    const groups = Map.groupBy(await scimGroupStore(sql).memberships(tenantId, "user", ids), ({ userId }) => userId);
+    return users.map((user) => userResource(user, groups.get(user.id) ?? [], baseUrl()));
+  }
+
+  /** Shows groups with their people. */
+  async function showGroups(sql: Sql, tenantId: TenantId, groups: readonly ScimGroup[]): Promise<ScimObject[]> {
+    const ids = groups.map(({ id }) => id);
+    const people = Map.groupBy(await scimGroupStore(sql).memberships(tenantId, "group", ids), ({ groupId }) => groupId);
+    return groups.map((group) => groupResource(group, people.get(group.id) ?? [], baseUrl()));
+  }
+
+  async function shownUser(sql: Sql, user: ScimUser): Promise<Stored> {
+    const [resource] = await showUsers(sql, user.tenantId, [user]);
+    return { resource: resource!, version: versionOf(user) };
+  }
+
+  async function shownGroup(sql: Sql, group: ScimGroup): Promise<Stored> {
+    const [resource] = await showGroups(sql, group.tenantId, [group]);
+    return { resource: resource!, version: versionOf(group) };
+  }
 
   /** Sets the roles that people have through their groups; of all people if no ids are given. */
   async function applyGroupRoles(context: EventContext, userIds?: readonly string[]): Promise<void> {
@@ -160,19 +178,10 @@ export function createScimService(dependencies: ScimParts) {
     return changed;
   }
 
-  async function lockedUser({ sql, tenantId }: EventContext, id: string, ifMatch: string | undefined) {
-    const user = isUlid(id) ? await scimUserStore(sql).lock(tenantId, id) : undefined;
-    if (user === undefined) throw notFound("person", id);
-    requireVersion(user, ifMatch);
-    return user;
-  }
-
-  async function lockedGroup({ sql, tenantId }: EventContext, id: string, ifMatch: string | undefined) {
-    const group = isUlid(id) ? await scimGroupStore(sql).lock(tenantId, id) : undefined;
-    if (group === undefined) throw notFound("group", id);
-    requireVersion(group, ifMatch);
-    return group;
-  }
+  const lockedUser = ({ sql, tenantId }: EventContext, id: string, ifMatch: string | undefined) =>
+    locked(scimUserStore(sql), "person", tenantId, id, ifMatch);
+  const lockedGroup = ({ sql, tenantId }: EventContext, id: string, ifMatch: string | undefined) =>
+    locked(scimGroupStore(sql), "group", tenantId, id, ifMatch);
 
   return {
     applyGroupRoles: (context: EventContext) => applyGroupRoles(context),
@@ -222,19 +231,8 @@ export function createScimService(dependencies: ScimParts) {
     },
 
     async listUsers({ sql, tenantId }: EventContext, request: ListRequest): Promise<ListResult> {
-      const store = scimUserStore(sql);
-      const show = async (users: readonly ScimUser[]) => {
-        const ids = users.map(({ id }) => id);
-        const all = await scimGroupStore(sql).memberships(tenantId, "user", ids);
-        return users.map((user) =>
-          userResource(
-            user,
-            all.filter(({ userId }) => userId === user.id),
-            baseUrl(),
-          ),
-        );
-      };
-      return list(store, tenantId, request, userType, "userName", show, show);
+      const show = (users: readonly ScimUser[]) => showUsers(sql, tenantId, users);
+      return list(scimUserStore(sql), tenantId, request, userType, "userName", show, show);
     },
 
     async createGroup(context: EventContext, attributes: Attributes): Promise<Stored> {
@@ -287,43 +285,17 @@ export function createScimService(dependencies: ScimParts) {
     },
 
     async listGroups({ sql, tenantId }: EventContext, request: ListRequest): Promise<ListResult> {
-      const store = scimGroupStore(sql);
       const plain = async (groups: readonly ScimGroup[]) => groups.map((group) => groupResource(group, [], baseUrl()));
-      const whole = async (groups: readonly ScimGroup[]) => {
-        const all = await store.memberships(
-          tenantId,
-          "group",
-          groups.map(({ id }) => id),
-        );
-        return groups.map((group) =>
-          groupResource(
-            group,
-            all.filter(({ groupId }) => groupId === group.id),
-            baseUrl(),
-          ),
-        );
-      };
-      const isShown = includes(request.projection, "members");
-      const isTested = request.filter !== undefined && namesAttribute(request.filter, "members");
-      return list(
-        store,
-        tenantId,
-        request,
-        groupType,
-        "displayName",
-        isTested ? whole : plain,
-        isShown ? whole : plain,
-      );
+      const whole = (groups: readonly ScimGroup[]) => showGroups(sql, tenantId, groups);
+      const toShow = includes(request.projection, "members") ? whole : plain;
+      const toTest = request.filter !== undefined && namesAttribute(request.filter, "members") ? whole : plain;
+      return list(scimGroupStore(sql), tenantId, request, groupType, "displayName", toTest, toShow);
     },
   };
 
   /** Reads a page. Records are read in batches and tested one by one, unless an index finds them. */
-  async function list<R extends { readonly id: string }>(
-    store: {
-      count(tenantId: TenantId): Promise<number>;
-      page(tenantId: TenantId, offset: number, limit: number): Promise<R[]>;
-      scan(tenantId: TenantId, lookup: Lookup | undefined, after: string, limit: number): Promise<R[]>;
-    },
+  async function list<R extends ScimUser | ScimGroup>(
+    store: Pick<ResourceStore<R>, "count" | "page" | "scan">,
     tenantId: TenantId,
     { filter, startIndex, count, projection }: ListRequest,
     type: typeof userType,
@@ -386,12 +358,20 @@ function memberIdsIn(attributes: Attributes): string[] {
   return [...new Set(listed.flatMap(({ value }) => (typeof value === "string" ? [value] : [])))];
 }
 
-function requireVersion(record: { readonly recordVersion: number }, ifMatch: string | undefined): void {
-  if (ifMatch === undefined || ifMatch.trim() === "*") return;
+/** Locks a resource that has the version that a request expects, if it does. */
+async function locked<R extends ScimUser | ScimGroup>(
+  { lock }: Pick<ResourceStore<R>, "lock">,
+  what: string,
+  tenantId: TenantId,
+  id: string,
+  ifMatch: string | undefined,
+): Promise<R> {
+  const record = isUlid(id) ? await lock(tenantId, id) : undefined;
+  if (record === undefined) throw notFound(what, id);
+  if (ifMatch === undefined || ifMatch.trim() === "*") return record;
   const tags = ifMatch.split(",").map((each) => each.trim().replace(/^W\//, ""));
-  if (!tags.includes(versionOf(record).replace(/^W\//, ""))) {
-    throw new ScimError(412, "The resource was changed by somebody else. Read it again.");
-  }
+  if (tags.includes(versionOf(record).replace(/^W\//, ""))) return record;
+  throw new ScimError(412, "The resource was changed by somebody else. Read it again.");
 }
 
 function notFound(what: string, id: string): ScimError {

@@ -46,15 +46,19 @@ const groups = recordTable<ScimGroup>("scim_groups", {
   mutable: "display_name external_id updated_at record_version",
 });
 
-/** The SQL queries of provisioned people. */
-export function scimUserStore(sql: Sql) {
-  const { columns, insert, find, lock, update, remove, count } = users(sql);
-  const condition = (lookup: Lookup | undefined) => {
-    if (lookup === undefined) return sql``;
-    if (lookup.column === "id") return sql`and id = ${lookup.value}`;
-    if (lookup.column === "external_id") return sql`and external_id = ${lookup.value}`;
-    return sql`and lower(user_name) = lower(${lookup.value})`;
-  };
+/** The SQL queries that people and groups have in common. */
+export type ResourceStore<R extends ScimUser | ScimGroup> = ReturnType<typeof resourceStore<R>>;
+
+function resourceStore<R extends ScimUser | ScimGroup>(
+  sql: Sql,
+  records: ReturnType<ReturnType<typeof recordTable<R>>>,
+  { table, name, memberColumn }: { readonly table: string; readonly name: string; readonly memberColumn: string },
+) {
+  const { columns, insert, find, lock, update, remove, count } = records;
+  const selected = sql`select ${columns} from ${sql(table)}`;
+  const hasName = (wanted: string) => sql`lower(${sql(name)}) = lower(${wanted})`;
+  const condition = ({ column, value }: Lookup) =>
+    column === "name" ? hasName(value) : sql`${sql(column)} = ${value}`;
   return {
     insert,
     find,
@@ -62,30 +66,37 @@ export function scimUserStore(sql: Sql) {
     update,
     count,
 
-    findByName: (tenantId: TenantId, userName: string) =>
-      sql<ScimUser[]>`
-        select ${columns} from scim_users where tenant_id = ${tenantId} and lower(user_name) = lower(${userName})`.first(),
-
-    findByMember: (tenantId: TenantId, memberId: string) =>
-      sql<ScimUser[]>`
-        select ${columns} from scim_users where tenant_id = ${tenantId} and member_id = ${memberId}`.first(),
+    findByName: (tenantId: TenantId, wanted: string) =>
+      sql<R[]>`${selected} where tenant_id = ${tenantId} and ${hasName(wanted)}`.first(),
 
     async remove(tenantId: TenantId, id: string): Promise<void> {
-      await sql`delete from scim_group_members where tenant_id = ${tenantId} and user_id = ${id}`;
+      await sql`delete from scim_group_members where tenant_id = ${tenantId} and ${sql(memberColumn)} = ${id}`;
       await remove(tenantId, id);
     },
 
-    async page(tenantId: TenantId, offset: number, limit: number): Promise<ScimUser[]> {
-      return sql<ScimUser[]>`
-        select ${columns} from scim_users where tenant_id = ${tenantId} order by id offset ${offset} limit ${limit}`;
+    async page(tenantId: TenantId, offset: number, limit: number): Promise<R[]> {
+      return sql<R[]>`${selected} where tenant_id = ${tenantId} order by id offset ${offset} limit ${limit}`;
     },
 
-    /** The next people after an id, in the order of ids. */
-    async scan(tenantId: TenantId, lookup: Lookup | undefined, after: string, limit: number): Promise<ScimUser[]> {
-      return sql<ScimUser[]>`
-        select ${columns} from scim_users where tenant_id = ${tenantId} and id > ${after} ${condition(lookup)}
+    /** The next records after an id, in the order of ids. */
+    async scan(tenantId: TenantId, lookup: Lookup | undefined, after: string, limit: number): Promise<R[]> {
+      return sql<R[]>`
+        ${selected} where tenant_id = ${tenantId} and id > ${after}
+          ${lookup === undefined ? sql`` : sql`and ${condition(lookup)}`}
         order by id limit ${limit}`;
     },
+  };
+}
+
+/** The SQL queries of provisioned people. */
+export function scimUserStore(sql: Sql) {
+  const records = users(sql);
+  return {
+    ...resourceStore(sql, records, { table: "scim_users", name: "user_name", memberColumn: "user_id" }),
+
+    findByMember: (tenantId: TenantId, memberId: string) =>
+      sql<ScimUser[]>`
+        select ${records.columns} from scim_users where tenant_id = ${tenantId} and member_id = ${memberId}`.first(),
 
     /** The ids among these that are people of the tenant. */
     async existing(tenantId: TenantId, ids: readonly string[]): Promise<string[]> {
@@ -114,40 +125,8 @@ export function scimUserStore(sql: Sql) {
 
 /** The SQL queries of provisioned groups. */
 export function scimGroupStore(sql: Sql) {
-  const { columns, insert, find, lock, update, remove, count } = groups(sql);
-  const condition = (lookup: Lookup | undefined) => {
-    if (lookup === undefined) return sql``;
-    if (lookup.column === "id") return sql`and id = ${lookup.value}`;
-    if (lookup.column === "external_id") return sql`and external_id = ${lookup.value}`;
-    return sql`and lower(display_name) = lower(${lookup.value})`;
-  };
   return {
-    insert,
-    find,
-    lock,
-    update,
-    count,
-
-    findByName: (tenantId: TenantId, displayName: string) =>
-      sql<ScimGroup[]>`
-        select ${columns} from scim_groups
-        where tenant_id = ${tenantId} and lower(display_name) = lower(${displayName})`.first(),
-
-    async remove(tenantId: TenantId, id: string): Promise<void> {
-      await sql`delete from scim_group_members where tenant_id = ${tenantId} and group_id = ${id}`;
-      await remove(tenantId, id);
-    },
-
-    async page(tenantId: TenantId, offset: number, limit: number): Promise<ScimGroup[]> {
-      return sql<ScimGroup[]>`
-        select ${columns} from scim_groups where tenant_id = ${tenantId} order by id offset ${offset} limit ${limit}`;
-    },
-
-    async scan(tenantId: TenantId, lookup: Lookup | undefined, after: string, limit: number): Promise<ScimGroup[]> {
-      return sql<ScimGroup[]>`
-        select ${columns} from scim_groups where tenant_id = ${tenantId} and id > ${after} ${condition(lookup)}
-        order by id limit ${limit}`;
-    },
+    ...resourceStore(sql, groups(sql), { table: "scim_groups", name: "display_name", memberColumn: "group_id" }),
 
     async memberIds(tenantId: TenantId, groupId: string): Promise<string[]> {
       const rows = await sql<{ userId: string }[]>`
