@@ -49,33 +49,19 @@ export function usageError(message: string): CliError {
   return new CliError(message, exitCodes.usage);
 }
 
+/** The statuses of error responses by their exit code. */
+const statuses: readonly (readonly [number, readonly number[]])[] = [
+  [exitCodes.usage, [400, 413, 415, 416, 431]],
+  [exitCodes.refused, [401, 403]],
+  [exitCodes.notFound, [404, 410]],
+  [exitCodes.conflict, [409, 412]],
+  [exitCodes.unavailable, [408, 429, 502, 503, 504]],
+];
+
 /** The exit code of an error response. */
 export function exitCodeOf(status: number, retryable: boolean | undefined): number {
-  switch (status) {
-    case 400:
-    case 413:
-    case 415:
-    case 416:
-    case 431:
-      return exitCodes.usage;
-    case 401:
-    case 403:
-      return exitCodes.refused;
-    case 404:
-    case 410:
-      return exitCodes.notFound;
-    case 409:
-    case 412:
-      return exitCodes.conflict;
-    case 408:
-    case 429:
-      return exitCodes.unavailable;
-    case 502:
-    case 503:
-    case 504:
-      // A disabled feature is not retryable.
-      return retryable === false ? exitCodes.conflict : exitCodes.unavailable;
-    default:
-      return exitCodes.failed;
-  }
+  const found = statuses.find(([, listed]) => listed.includes(status));
+  if (found === undefined) return exitCodes.failed;
+  // A disabled feature is not retryable.
+  return status >= 500 && retryable === false ? exitCodes.conflict : found[0];
 }

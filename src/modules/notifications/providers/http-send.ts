@@ -83,25 +83,25 @@ export function failureOf({ reason, mayHaveArrived }: EgressError, idempotent: b
     return failed(reason === "timeout" ? "timeout" : "outcome_unknown", detail, { retryable: true, mayHaveArrived });
   }
   switch (reason) {
-    case "denied":
-      return failed("denied", "The egress policy does not allow connections to the provider's address.");
-    case "dns_failed":
-      return failed("dns_failed", "The provider's host name could not be resolved.");
-    case "tls_failed":
-      return failed(
-        "tls_failed",
-        "The TLS handshake failed, or the provider's certificate is not valid for its host name.",
-      );
-    case "timeout":
-      return failed("timeout", "The provider did not accept the connection in time.");
-    case "cancelled":
-      return failed("cancelled", "Sending was interrupted before it began.");
     case "invalid_url":
       return failed("content_rejected", "The message or its address cannot be sent in an HTTP request.");
+    case "too_large":
+    case "connection_lost":
+      return failed("connect_failed", unsentDetails.connect_failed);
     default:
-      return failed("connect_failed", "The provider does not accept connections.");
+      return failed(reason, unsentDetails[reason]);
   }
 }
+
+/** Why a message was not sent. */
+export const unsentDetails = {
+  denied: "The egress policy does not allow connections to the provider's address.",
+  dns_failed: "The provider's host name could not be resolved.",
+  connect_failed: "The provider does not accept connections.",
+  tls_failed: "The TLS handshake failed, or the provider's certificate is not valid for its host name.",
+  timeout: "The provider did not accept the connection in time.",
+  cancelled: "Sending was interrupted before it began.",
+} as const;
 
 /** The response body as a JSON object; empty when it is not one. */
 export function jsonOf({ body }: EgressResponse): Record<string, unknown> {

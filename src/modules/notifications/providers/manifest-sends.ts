@@ -2,6 +2,7 @@ import type { MessageOutcome, Messaging, OpenConnection } from "../../connectors
 import { failed } from "./domain/failure.ts";
 import { mailHeaders } from "./domain/mail-headers.ts";
 import type { OutgoingMessage, SendResult } from "./domain/provider.ts";
+import { unsentDetails } from "./http-send.ts";
 
 /** Sends a message through an action of the connection's provider. */
 export async function sendThroughManifest(
@@ -24,7 +25,7 @@ function resultOf(outcome: MessageOutcome): SendResult {
       // Another provider may have other limits.
       return failed("content_rejected", outcome.detail, { failover: true });
     case "unsent":
-      return failed(outcome.fault, unsentDetails[outcome.fault]);
+      return failed(outcome.fault, details[outcome.fault]);
     case "unknown":
       return failed("outcome_unknown", `${outcome.detail} It may have accepted the message.`, {
         retryable: outcome.isRepeatable,
@@ -40,11 +41,7 @@ function resultOf(outcome: MessageOutcome): SendResult {
   }
 }
 
-const unsentDetails: Readonly<Record<Extract<MessageOutcome, { kind: "unsent" }>["fault"], string>> = {
+const details = {
+  ...unsentDetails,
   denied: "The egress policy, or the manifest, does not allow connections to the provider's address.",
-  dns_failed: "The provider's host name could not be resolved.",
-  connect_failed: "The provider does not accept connections.",
-  tls_failed: "The TLS handshake failed, or the provider's certificate is not valid for its host name.",
-  timeout: "The provider did not accept the connection in time.",
-  cancelled: "Sending was interrupted before it began.",
 };
