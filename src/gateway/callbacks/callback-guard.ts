@@ -31,7 +31,6 @@ const suspectsWaitingMax = 1024;
 /** A burst of twenty refusals, then one every three seconds. */
 const refusals = { rps: 1 / 3, burst: 20 };
 
-/** Creates the guard of a plane. */
 export function createCallbackGuard(clock: Clock, runningMax = runningMaxDefault): CallbackGuard {
   const limiter = createMemoryLimiter(clock);
   const suspects = createTenantConcurrencyLimiter(suspectsRunningMax);

@@ -8,7 +8,6 @@ import { isUlid } from "../../platform/ids/ulid.ts";
 /** Decides who may act on plans, meters and the billing of other tenants. */
 export type Operators = ReturnType<typeof createOperators>;
 
-/** Creates the rules of access. */
 export function createOperators(readTenantState: TenantStateReader) {
   /** Whether the caller runs the service: an admin of the platform tenant, or a service on the internal plane. */
   const isOperator = (context: Context) => context.platform || context.plane === "internal";

@@ -9,7 +9,6 @@ export interface Components {
   ref(section: Section, name: string, make: () => unknown): Reference;
 }
 
-/** Creates an empty set of components. */
 export function createComponents(): Components {
   const sections: Components["sections"] = { schemas: {}, parameters: {}, responses: {}, headers: {} };
   return {

@@ -23,7 +23,6 @@ export type DraftInvoice = (
   segments: readonly Segment[],
 ) => Promise<Plain<InvoiceDraft> & { readonly total: bigint }>;
 
-/** Creates the handlers of BillingSubscriptionService. */
 export function subscriptionHandlers(
   service: SubscriptionService,
   operators: Operators,

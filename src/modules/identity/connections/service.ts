@@ -39,7 +39,6 @@ export interface ConnectionUpdate extends Omit<ConnectionChange, "settings" | "c
 
 const connectionsMax = 200;
 
-/** The operations on connections and roles of groups. */
 export type ConnectionService = ReturnType<typeof createConnectionService>;
 
 export function createConnectionService(dependencies: ConnectionParts) {

@@ -1,7 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 
-/** The SQL queries of accepted messages. */
 export function seenMessageStore(sql: Sql) {
   return {
     /** Remembers a message; false if it was accepted before, by any node. */

@@ -56,7 +56,6 @@ interface Endpoint {
   list(context: Context, request: ListRequest): Promise<ListResult>;
 }
 
-/** Creates the handlers of the endpoint's operations. */
 export function createScimHandlers({ service, baseUrl }: Dependencies): ServiceHandlers {
   const endpoints: Readonly<Record<string, Endpoint>> = {
     Users: {

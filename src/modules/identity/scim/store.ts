@@ -88,7 +88,6 @@ function resourceStore<R extends ScimUser | ScimGroup>(
   };
 }
 
-/** The SQL queries of provisioned people. */
 export function scimUserStore(sql: Sql) {
   const records = users(sql);
   return {
@@ -123,7 +122,6 @@ export function scimUserStore(sql: Sql) {
   };
 }
 
-/** The SQL queries of provisioned groups. */
 export function scimGroupStore(sql: Sql) {
   return {
     ...resourceStore(sql, groups(sql), { table: "scim_groups", name: "display_name", memberColumn: "group_id" }),

@@ -29,7 +29,6 @@ export interface SessionParts {
 const linkMs = 10 * 60_000;
 const userAgentCharsMax = 300;
 
-/** The operations on browser sessions. */
 export type SessionService = ReturnType<typeof createSessionService>;
 
 export function createSessionService({ changes, events, metrics, members, apiKeys, sessionMs }: SessionParts) {

@@ -19,7 +19,6 @@ const sessions = recordTable<BrowserSession, { readonly tokenHash: Buffer }>("br
   internal: "token_hash",
 });
 
-/** The SQL queries of browser sessions and login links. */
 export function sessionStore(sql: Sql) {
   const { columns, insert, find, listWhere } = sessions(sql);
   return {

@@ -10,7 +10,6 @@ import { type Casing, type IntegrationDetails, priorityDefault } from "./domain/
 import type { IntegrationService } from "./service.ts";
 import { integrationStore } from "./store.ts";
 
-/** The operations of IntegrationService. */
 export function integrationHandlers(service: IntegrationService): Handlers<typeof Rpc> {
   return {
     async createIntegration(context, request) {

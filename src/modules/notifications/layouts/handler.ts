@@ -6,7 +6,6 @@ import type { LayoutDetails } from "./domain/layout.ts";
 import type { LayoutService } from "./service.ts";
 import { layoutStore } from "./store.ts";
 
-/** The operations of LayoutService. */
 export function layoutHandlers(service: LayoutService): Handlers<typeof Rpc> {
   return {
     async createLayout(context, request) {

@@ -5,7 +5,6 @@ import type { Engine } from "../../../platform/templates/index.ts";
 import type { PartialService } from "./service.ts";
 import { partialStore } from "./store.ts";
 
-/** The operations of PartialService. */
 export function partialHandlers(service: PartialService): Handlers<typeof Rpc> {
   return {
     async upsertPartial(context, { key, description, engine, body, recordVersion }) {

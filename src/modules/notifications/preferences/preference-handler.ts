@@ -8,7 +8,6 @@ import type { PreferenceService } from "./preference-service.ts";
 import { preferenceStore } from "./preference-store.ts";
 import { fromSettings, toSettings } from "./settings-message.ts";
 
-/** The operations of SubscriberService on preferences. */
 type PreferenceHandlers = Pick<Handlers<typeof Rpc>, "listPreferences" | "upsertPreference" | "previewPreferences">;
 
 export function preferenceHandlers(service: PreferenceService): PreferenceHandlers {

@@ -29,7 +29,6 @@ interface Dependencies {
   readonly findWorkflow: WorkflowLookup;
 }
 
-/** The use cases of subscribers' preferences. */
 export type PreferenceService = ReturnType<typeof createPreferenceService>;
 
 export function createPreferenceService({ events, subscribers, workflow, findWorkflow }: Dependencies) {

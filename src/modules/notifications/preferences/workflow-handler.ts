@@ -16,7 +16,6 @@ import type { WorkflowService } from "./workflow-service.ts";
 import { workflowStore } from "./workflow-store.ts";
 import { workflowUserStore } from "./workflow-user-store.ts";
 
-/** The operations of NotificationWorkflowService. */
 export function workflowHandlers(
   service: WorkflowService,
   partials: Pick<Partials, "libraryOf">,

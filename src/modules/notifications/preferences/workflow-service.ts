@@ -39,7 +39,6 @@ export interface WorkflowImages {
   readonly users?: readonly RowImage[];
 }
 
-/** The use cases of notification workflows. */
 export type WorkflowService = ReturnType<typeof createWorkflowService>;
 
 export function createWorkflowService({ events, changes, checkTemplate, hasLayout, partials }: WorkflowParts) {

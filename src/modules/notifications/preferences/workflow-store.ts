@@ -12,7 +12,6 @@ const workflows = recordTable<Row>("notification_workflows", {
   mutable: "name description channels preferences steps updated_at record_version",
 });
 
-/** SQL queries for notification workflows. */
 export function workflowStore(sql: Sql) {
   const records = workflows(sql);
   const one = (row: Row | undefined) => row && toWorkflow(row);

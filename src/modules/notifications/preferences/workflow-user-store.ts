@@ -4,7 +4,6 @@ import { type Page, type PageRows, readKeyset } from "../../../platform/paging/i
 import type { PreferenceSettings } from "./domain/settings.ts";
 import type { WorkflowUser } from "./domain/workflow.ts";
 
-/** SQL queries for the preferences of workflow users. */
 export function workflowUserStore(sql: Sql) {
   const columns = sql`tenant_id, workflow_key, user_id, preferences, created_at, updated_at, record_version`;
   return {

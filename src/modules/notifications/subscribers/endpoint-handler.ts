@@ -5,7 +5,6 @@ import type { EndpointService } from "./endpoint-service.ts";
 import { endpointStore } from "./endpoint-store.ts";
 import type { SubscriberService } from "./subscriber-service.ts";
 
-/** The operations of SubscriberService on endpoints. */
 type EndpointHandlers = Pick<Handlers<typeof Rpc>, "upsertEndpoint" | "deleteEndpoint" | "listEndpoints">;
 
 export function endpointHandlers(service: EndpointService, subscribers: SubscriberService): EndpointHandlers {

@@ -26,7 +26,6 @@ interface BatchOptions {
   readonly keepDeleted?: boolean;
 }
 
-/** The use cases of many subscribers at once. */
 export type SubscriberBatchService = ReturnType<typeof createSubscriberBatchService>;
 
 export function createSubscriberBatchService(events: EventRecorder) {

@@ -7,7 +7,6 @@ import type { BatchResult, SubscriberBatchService } from "./subscriber-batch-ser
 import type { SubscriberService } from "./subscriber-service.ts";
 import { subscriberStore } from "./subscriber-store.ts";
 
-/** The operations of SubscriberService on subscribers themselves. */
 type SubscriberHandlers = Pick<
   Handlers<typeof Rpc>,
   | "upsertSubscriber"

@@ -2,7 +2,6 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { TopicImport } from "./domain/topic-import.ts";
 
-/** SQL queries for imports of members. */
 export function importStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, topic_key, context_keys, status, total, processed, added, changed, unchanged, unknown, unknown_names,

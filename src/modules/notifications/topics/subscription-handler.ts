@@ -3,7 +3,6 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import { subscriptionStore } from "./subscription-store.ts";
 import type { TopicService } from "./topic-service.ts";
 
-/** The operations of SubscriberService on a subscriber's topics. */
 type SubscriptionHandlers = Pick<
   Handlers<typeof Rpc>,
   "upsertSubscription" | "deleteSubscription" | "listSubscriptions"

@@ -6,7 +6,6 @@ import { subscriptionStore } from "./subscription-store.ts";
 import type { TopicService } from "./topic-service.ts";
 import { topicStore } from "./topic-store.ts";
 
-/** The operations of TopicService. */
 export function topicHandlers(service: TopicService, imports: ImportService): Handlers<typeof Rpc> {
   return {
     async createTopic(context, { key, name, description }) {

@@ -24,7 +24,6 @@ interface Dependencies {
 /** Members that are removed together with their topic. A transaction with many changes delays all readers of streams. */
 const removedMax = 5000;
 
-/** The use cases of topics and their members. */
 export type TopicService = ReturnType<typeof createTopicService>;
 
 export function createTopicService({ events, subscribers, endMembersLater }: Dependencies) {

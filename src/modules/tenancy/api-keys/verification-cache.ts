@@ -9,7 +9,6 @@ export type VerificationCache = ReturnType<typeof createVerificationCache>;
 const retentionMs = 60_000;
 const entriesMax = 10_000;
 
-/** Creates an empty cache. */
 export function createVerificationCache(clock: Clock) {
   const digest = createKeyedDigest();
   // A hash has one correct secret. Its digest stays after it expires, and then only raises the priority of the next check.

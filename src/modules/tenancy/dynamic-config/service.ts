@@ -21,10 +21,8 @@ export interface ConfigParts {
   readonly instance?: Readonly<Partial<Record<DynamicKey, SettingValue>>>;
 }
 
-/** The operations on dynamic configuration. */
 export type ConfigService = ReturnType<typeof createConfigService>;
 
-/** Creates the service of dynamic configuration. */
 export function createConfigService({ enabled, changes, events, instance = {} }: ConfigParts) {
   const settings = withInstanceDefaults(instance);
 

@@ -8,7 +8,6 @@ const deliveriesPerPage = 2000;
 /** Deliveries that were being sent may be queued again for a retry, so they are looked at once more after this time. */
 const againAfterS = 2;
 
-/** SQL queries for the progress and cancellation of broadcasts. */
 export function cancellationStore(sql: Sql) {
   return {
     /** Counts a broadcast's deliveries by status, up to a maximum. */

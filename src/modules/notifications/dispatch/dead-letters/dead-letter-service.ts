@@ -29,7 +29,6 @@ interface Dependencies {
   readonly wakeDispatch: () => void;
 }
 
-/** The use cases of notification dead letters. */
 export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
 
 export function createDeadLetterService({ events, wakeExpander, wakeDispatch }: Dependencies) {

@@ -36,7 +36,6 @@ interface Redrive {
 
 const countedMax = 10_000;
 
-/** SQL queries for notification dead letters. */
 export function deadLetterStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, kind, delivery_id, broadcast_id, transaction_id, subscriber_id, channel, failure_phase, failure_code,

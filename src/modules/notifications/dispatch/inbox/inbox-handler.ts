@@ -28,7 +28,6 @@ interface Dependencies {
 /** The mark for a request that names no state. */
 const read = { read: true };
 
-/** The operations of InboxService. */
 export function inboxHandlers({ subscribers, feed, service }: Dependencies): Handlers<typeof InboxService> {
   async function owner({ sql, tenantId }: Context, subscriberId: string): Promise<string> {
     const subscriber = requireFound(await subscribers.find(sql, tenantId, subscriberId), "subscriber");

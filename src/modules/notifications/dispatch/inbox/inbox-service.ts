@@ -14,7 +14,6 @@ interface Dependencies {
   onInboxChange(context: Context, messageIds: readonly string[]): Promise<void>;
 }
 
-/** The use cases of marking messages. */
 export type InboxService = ReturnType<typeof createInboxService>;
 
 /** The maximum number of messages that one call marks. */

@@ -2,7 +2,6 @@ import type { OutboxService } from "../../../../../gen/service/api/outbox_pb.ts"
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { outboxStore } from "./outbox-store.ts";
 
-/** The operations of OutboxService. */
 export const outboxHandlers: Handlers<typeof OutboxService> = {
   listOutboxMessages(context, request) {
     const channel = request.channel || undefined;

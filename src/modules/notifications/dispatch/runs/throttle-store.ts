@@ -11,7 +11,6 @@ export interface ThrottleEntry {
   readonly now: Date;
 }
 
-/** SQL queries for throttles. */
 export function throttleStore(sql: Sql) {
   return {
     /**

@@ -64,7 +64,6 @@ interface Dependencies extends RecipientParts {
   readonly wakeRuns: () => void;
 }
 
-/** The use cases of single sends. */
 export type TriggerService = ReturnType<typeof createTriggerService>;
 
 export function createTriggerService(dependencies: Dependencies) {

@@ -4,7 +4,6 @@ import type { Suppression } from "./domain/suppression.ts";
 import type { SuppressionService } from "./suppression-service.ts";
 import { suppressionStore } from "./suppression-store.ts";
 
-/** The operations of SuppressionService. */
 export function suppressionHandlers(service: SuppressionService): Handlers<typeof Rpc> {
   return {
     async createSuppression(context, { channel, identity, note }) {

@@ -16,7 +16,6 @@ export interface TokenState extends SubscriberRef {
   readonly revokedIds: readonly string[];
 }
 
-/** SQL queries for the validity of subscriber tokens. */
 export function tokenStore(sql: Sql) {
   const columns = sql`tenant_id, id, active, token_revocations as revocations, revoked_tokens as revoked_ids`;
   return {
