@@ -1,4 +1,11 @@
+import { invalid } from "../../errors/index.ts";
 import { memberPath, type Violations } from "./violation.ts";
+
+/** Throws INVALID_ARGUMENT if a field of a request has more bytes as JSON than it may have. */
+export function requireJsonBytes(field: string, value: unknown, bytesMax: number): void {
+  if (Buffer.byteLength(JSON.stringify(value)) <= bytesMax) return;
+  throw invalid(field, "max_bytes", `must have at most ${bytesMax} bytes as JSON`);
+}
 
 /** The bounds of a document. */
 export interface DocumentLimits {

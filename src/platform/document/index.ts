@@ -6,7 +6,7 @@
  * Text format: a kind of text, such as a key, with its pattern and its description for people.
  */
 export { approximateBytes } from "./approximate-bytes.ts";
-export { checkDocumentSize, type DocumentLimits } from "./document-size.ts";
+export { checkDocumentSize, type DocumentLimits, requireJsonBytes } from "./document-size.ts";
 export { isJsonObject, type Json, type JsonObject } from "./json.ts";
 export { isTooDeep } from "./nesting.ts";
 export { ObjectReader, readDuration } from "./object-reader.ts";

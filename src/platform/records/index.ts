@@ -4,6 +4,7 @@
  * stamps: the time of creation, the time of the last update, and the record version.
  * record table: a table that is declared by its columns; inserts, reads, versioned updates and lists follow from them.
  */
+import { isDeepStrictEqual } from "node:util";
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 
 export { createMessageConverter, type Plain } from "./plain.ts";
@@ -43,6 +44,21 @@ export function expectedVersion(recordVersion: bigint | undefined): number | und
 /** The names of the fields that a change sets. */
 export function changedFields(change: object): string[] {
   return Object.entries(change).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+}
+
+/** The name of a field in the API. */
+export function apiName(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** The API names of those fields that a change sets to other values. */
+export function differingFields<F extends string>(
+  current: Readonly<Record<F, unknown>>,
+  change: Readonly<Partial<Record<F, unknown>>>,
+  fields: readonly F[],
+): string[] {
+  const isOther = (field: F) => change[field] !== undefined && !isDeepStrictEqual(change[field], current[field]);
+  return fields.filter(isOther).map(apiName);
 }
 
 /** Whether a change sets no field at all. */

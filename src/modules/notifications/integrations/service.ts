@@ -2,19 +2,20 @@ import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { notFound, requireFound, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
+import { requireJsonBytes } from "../../../platform/document/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
-import { newStamps } from "../../../platform/records/index.ts";
+import { differingFields, newStamps } from "../../../platform/records/index.ts";
 import type { Connections } from "../../connectors/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { ProviderAddress, Providers } from "../providers/index.ts";
 import type { Channel } from "../subscribers/index.ts";
 import { checkCondition } from "./domain/condition.ts";
 import {
-  changedFields,
-  checkMetadata,
+  detailFields,
   type Integration,
   type IntegrationDetails,
   integrationsMax,
+  metadataBytesMax,
 } from "./domain/integration.ts";
 import { integrationStore } from "./store.ts";
 
@@ -32,7 +33,7 @@ export function createIntegrationService({ events, changes, connections, provide
   async function check(context: Context, channel: Channel, details: IntegrationDetails): Promise<void> {
     const { sql, tenantId } = context;
     const { providerKey, connectionId, condition, metadata } = details;
-    checkMetadata(metadata);
+    requireJsonBytes("metadata", metadata, metadataBytesMax);
     checkCondition(condition);
     const provider = await providers.find(tenantId, providerKey);
     if (!provider?.channels.includes(channel)) {
@@ -125,7 +126,7 @@ export function createIntegrationService({ events, changes, connections, provide
       await changes.invalidate(context);
       const updated = await store.update(tenantId, id, details, expectedVersion, new Date(nowMs));
       if (updated === undefined) throw updateRefusal(await store.find(tenantId, id), "integration");
-      const data = { ...eventData(updated), fields: changedFields(current, updated) };
+      const data = { ...eventData(updated), fields: differingFields(current, updated, detailFields) };
       await events.record(context, "integration.updated", id, data);
       return updated;
     },

@@ -2,19 +2,21 @@ import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { lockFor, type RowImage, requireFound, type Sql, updateRefusal } from "../../../platform/db/index.ts";
+import { requireJsonBytes } from "../../../platform/document/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
+import { differingFields } from "../../../platform/records/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Partials } from "../partials/index.ts";
 import type { LayoutChannel } from "./domain/channel.ts";
 import {
-  changedFields,
-  checkMetadata,
   copyNames,
+  detailFields,
   type Layout,
   type LayoutDetails,
   type LayoutId,
   layoutsMax,
+  metadataBytesMax,
 } from "./domain/layout.ts";
 import { type Preview, preview } from "./layout-renderer.ts";
 import { layoutStore } from "./store.ts";
@@ -79,7 +81,7 @@ export function createLayoutService({ events, changes, findLayoutUses, partials:
     getLayout,
 
     async createLayout(context: Context, input: NewLayout): Promise<Layout> {
-      checkMetadata(input.metadata);
+      requireJsonBytes("metadata", input.metadata, metadataBytesMax);
       const { variables, partials } = checkTemplates(input);
       await requirePartials(context.sql, context.tenantId, "body", input.engine, partials);
       await lockAndCheckLimit(context);
@@ -95,7 +97,7 @@ export function createLayoutService({ events, changes, findLayoutUses, partials:
 
     /** Replaces a layout's details if the caller's version is current. */
     async updateLayout(context: Context, id: string, text: LayoutDetails, version: number): Promise<Layout> {
-      checkMetadata(text.metadata);
+      requireJsonBytes("metadata", text.metadata, metadataBytesMax);
       const { variables, partials } = checkTemplates(text);
       const { sql, tenantId, nowMs } = context;
       await requirePartials(sql, tenantId, "body", text.engine, partials);
@@ -105,7 +107,7 @@ export function createLayoutService({ events, changes, findLayoutUses, partials:
       if (before === undefined || after === undefined) {
         throw updateRefusal(before && { recordVersion: before.version }, "layout");
       }
-      const fields = changedFields(before, after);
+      const fields = differingFields(before, after, detailFields);
       await events.record(context, "layout.updated", id, { name: after.name, channel: after.channel, fields });
       await changes.invalidate(context);
       return after;

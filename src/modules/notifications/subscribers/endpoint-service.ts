@@ -2,11 +2,11 @@ import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
 import { requireFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
+import { differingFields } from "../../../platform/records/index.ts";
 import { isEmail } from "../../../platform/validation/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import {
   type Address,
-  changedFields,
   checkEndpoint,
   type Endpoint,
   type EndpointChange,
@@ -85,7 +85,7 @@ export function createEndpointService(
   async function refresh(context: Context, current: Endpoint, change: EndpointChange): Promise<Endpoint> {
     const { sql, tenantId, nowMs } = context;
     const { id, subscriberId, channel } = current;
-    const fields = changedFields(current, change);
+    const fields = differingFields(current, change, ["connectionId", "verified", "metadata"]);
     const store = endpointStore(sql);
     const isChanged = fields.length > 0;
     const changed = isChanged

@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
-import { invalid } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 import type { Channel } from "../../subscribers/index.ts";
@@ -34,29 +32,10 @@ export const priorityDefault = 100;
 /** The maximum number of integrations per tenant. */
 export const integrationsMax = 500;
 
-const metadataBytesMax = 16 * 1024;
+export const metadataBytesMax = 16 * 1024;
 
-/** Throws when metadata is too large. */
-export function checkMetadata(metadata: IntegrationDetails["metadata"]): void {
-  if (Buffer.byteLength(JSON.stringify(metadata)) > metadataBytesMax) {
-    throw invalid("metadata", "max_bytes", `must have at most ${metadataBytesMax} bytes as JSON`);
-  }
-}
-
-const fieldNames = {
-  name: "name",
-  providerKey: "provider_key",
-  connectionId: "connection_id",
-  priority: "priority",
-  active: "active",
-  condition: "condition",
-  casingOverride: "casing_override",
-  metadata: "metadata",
-} as const satisfies Record<keyof IntegrationDetails, string>;
-
-/** The API names of the fields that an update changes. */
-export function changedFields(current: IntegrationDetails, next: IntegrationDetails): string[] {
-  return (Object.keys(fieldNames) as (keyof IntegrationDetails)[])
-    .filter((field) => !isDeepStrictEqual(current[field], next[field]))
-    .map((field) => fieldNames[field]);
-}
+/** The fields that an update replaces. */
+export const detailFields = [
+  ...(["name", "providerKey", "connectionId", "priority", "active"] as const),
+  ...(["condition", "casingOverride", "metadata"] as const),
+] satisfies (keyof IntegrationDetails)[];

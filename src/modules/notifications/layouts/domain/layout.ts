@@ -1,4 +1,3 @@
-import { invalid } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Engine } from "../../../../platform/templates/index.ts";
 import type { LayoutChannel } from "./channel.ts";
@@ -40,14 +39,7 @@ export const placeholder = "content";
 export const layoutsMax = 500;
 
 const nameMax = 128;
-const metadataBytesMax = 16 * 1024;
-
-/** Throws when metadata is too large. */
-export function checkMetadata(metadata: Readonly<Record<string, unknown>>): void {
-  if (Buffer.byteLength(JSON.stringify(metadata)) > metadataBytesMax) {
-    throw invalid("metadata", "max_bytes", `must have at most ${metadataBytesMax} bytes as JSON`);
-  }
-}
+export const metadataBytesMax = 16 * 1024;
 
 const copySuffix = " (copy)";
 
@@ -64,15 +56,5 @@ export function copyNames(name: string): string[] {
   });
 }
 
-/** The API names of the fields that an update changes. */
-export function changedFields(before: Layout, after: Layout): string[] {
-  const fields = [
-    ["name", before.name === after.name],
-    ["description", before.description === after.description],
-    ["engine", before.engine === after.engine],
-    ["body", before.body === after.body],
-    ["text_body", before.textBody === after.textBody],
-    ["metadata", JSON.stringify(before.metadata) === JSON.stringify(after.metadata)],
-  ] as const;
-  return fields.flatMap(([field, same]) => (same ? [] : [field]));
-}
+/** The fields that an update replaces. */
+export const detailFields = ["name", "description", "engine", "body", "textBody", "metadata"] as const;

@@ -1,4 +1,5 @@
 import { invalid } from "../../../../errors/index.ts";
+import { requireJsonBytes } from "../../../../platform/document/index.ts";
 import { mailHeadersProblem } from "./mail-headers.ts";
 import { channels } from "./settings.ts";
 import type { ChannelContent, Engine, WorkflowContent } from "./workflow.ts";
@@ -41,9 +42,7 @@ function checkContent(path: string, content: ChannelContent, checkTemplate: Chec
   for (const [name, field] of Object.entries(templates) as [keyof typeof templates, string][]) {
     check(`${path}.${field}`, content[name]);
   }
-  if (Buffer.byteLength(JSON.stringify(content.data)) > dataBytesMax) {
-    throw invalid(`${path}.data`, "max_bytes", `must have at most ${dataBytesMax} bytes as JSON`);
-  }
+  requireJsonBytes(`${path}.data`, content.data, dataBytesMax);
   checkData(`${path}.data`, content.data, check);
 }
 

@@ -1,5 +1,6 @@
 import { invalid } from "../../../../errors/index.ts";
 import { checkCondition } from "../../../../platform/cel/index.ts";
+import { requireJsonBytes } from "../../../../platform/document/index.ts";
 import { conditionVariables } from "./condition.ts";
 import { type OwnLayer, orderedKeys, type RowKeys } from "./layers.ts";
 import { channels, type PreferenceSettings } from "./settings.ts";
@@ -44,7 +45,5 @@ const payloadBytesMax = 64 * 1024;
 
 /** Throws when the payload of a preview is too large. */
 export function checkPayload(payload: Readonly<Record<string, unknown>>): void {
-  if (Buffer.byteLength(JSON.stringify(payload)) > payloadBytesMax) {
-    throw invalid("payload_context", "max_bytes", `must have at most ${payloadBytesMax} bytes as JSON`);
-  }
+  requireJsonBytes("payload_context", payload, payloadBytesMax);
 }

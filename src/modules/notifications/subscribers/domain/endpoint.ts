@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from "node:util";
 import { invalid, unreachable } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
+import { requireJsonBytes } from "../../../../platform/document/index.ts";
 import type { Stamps } from "../../../../platform/records/index.ts";
 import { isPhone, type SubscriberId } from "./subscriber.ts";
 
@@ -59,19 +59,6 @@ export function movesByItself({ channel }: Pick<Address, "channel">): boolean {
 /** The maximum number of endpoints per subscriber. */
 export const endpointsMax = 100;
 
-const fieldNames = {
-  connectionId: "connection_id",
-  verified: "verified",
-  metadata: "metadata",
-} as const satisfies Record<keyof EndpointDetails, string>;
-
-/** The API names of the fields that an update changes. */
-export function changedFields(current: EndpointDetails, change: EndpointChange): string[] {
-  return (Object.keys(fieldNames) as (keyof EndpointDetails)[])
-    .filter((field) => change[field] !== undefined && !isDeepStrictEqual(change[field], current[field]))
-    .map((field) => fieldNames[field]);
-}
-
 const metadataBytesMax = 16 * 1024;
 
 /** Throws when an address is not valid for its channel or metadata is too large. */
@@ -82,9 +69,7 @@ export function checkEndpoint(
 ): void {
   const problem = identityProblem(channel, identity, isEmail);
   if (problem !== undefined) throw invalid("identity", channel, problem);
-  if (Buffer.byteLength(JSON.stringify(metadata)) > metadataBytesMax) {
-    throw invalid("metadata", "max_bytes", `must have at most ${metadataBytesMax} bytes as JSON`);
-  }
+  requireJsonBytes("metadata", metadata, metadataBytesMax);
 }
 
 function identityProblem(channel: Channel, identity: string, isEmail: (text: string) => boolean): string | undefined {

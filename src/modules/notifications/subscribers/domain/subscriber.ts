@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { invalid } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Stamps } from "../../../../platform/records/index.ts";
+import { requireJsonBytes } from "../../../../platform/document/index.ts";
+import { apiName, type Stamps } from "../../../../platform/records/index.ts";
 import { findTimeZone } from "../../../../platform/time-zone/time-zone.ts";
 
 export type SubscriberId = string & { readonly __id: "subscriber" };
@@ -51,19 +52,7 @@ export const emptyProfile: Profile = {
   data: {},
 };
 
-/** The API names of the profile's fields. */
-const fieldNames = {
-  firstName: "first_name",
-  lastName: "last_name",
-  email: "email",
-  phone: "phone",
-  avatar: "avatar",
-  locale: "locale",
-  timezone: "timezone",
-  data: "data",
-} as const satisfies Record<keyof Profile, string>;
-
-const fields = Object.keys(fieldNames) as (keyof Profile)[];
+const fields = Object.keys(emptyProfile) as (keyof Profile)[];
 
 /** The fields of an update whose values differ from the current ones. */
 export function changedValues(current: Profile, change: ProfileChange): ProfileChange {
@@ -75,7 +64,7 @@ export function changedValues(current: Profile, change: ProfileChange): ProfileC
 
 /** The API names of the fields that an update sets. */
 export function fieldNamesOf(change: ProfileChange): string[] {
-  return fields.filter((field) => change[field] !== undefined).map((field) => fieldNames[field]);
+  return fields.filter((field) => change[field] !== undefined).map(apiName);
 }
 
 const dataBytesMax = 64 * 1024;
@@ -93,9 +82,7 @@ export function checkProfile(change: ProfileChange, isEmail: (text: string) => b
   if (timezone !== "" && findTimeZone(timezone) === undefined) {
     throw invalid("timezone", "iana", "must be an IANA time zone name (for example: Europe/Berlin)");
   }
-  if (Buffer.byteLength(JSON.stringify(data)) > dataBytesMax) {
-    throw invalid("data", "max_bytes", `must have at most ${dataBytesMax} bytes as JSON`);
-  }
+  requireJsonBytes("data", data, dataBytesMax);
 }
 
 /** Whether a text is a telephone number in E.164 format. */
