@@ -44,8 +44,9 @@ export function triggerHandlers({ subscriptions, events, publicUrl }: Dependenci
 
     async updateTriggerSubscription(context, request) {
       const { subscriptionId, name, input, condition, target, signingSecret, recordVersion } = request;
-      const settings = { name, condition, target: toTarget(target), signingSecret };
-      const change = { ...settings, input: input as JsonObject | undefined };
+      // Events name the changed fields in this order.
+      const newInput = input as JsonObject | undefined;
+      const change = { name, input: newInput, condition, target: toTarget(target), signingSecret };
       const version = expectedVersion(recordVersion);
       const subscription = await subscriptions.updateSubscription(context, subscriptionId, change, version);
       return shown(subscription);

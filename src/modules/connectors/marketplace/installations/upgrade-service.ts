@@ -79,9 +79,11 @@ export function createUpgrader({ events, owners }: Dependencies) {
     }
     if (upgrade.uses.length > 0) throw inUse(upgrade.uses);
 
+    const updatedAt = new Date(nowMs);
     const changed = { version: pack.version, digest, document, slots, changeId: ulid(nowMs) };
-    const head = (await store.update(tenantId, current.id, changed, undefined, new Date(nowMs)))!;
-    const installation: Installation = { ...head, document };
+    // A preview works without a lock, so the installation may be gone.
+    await store.update(tenantId, current.id, changed, undefined, updatedAt);
+    const installation = { ...current, ...changed, updatedAt, recordVersion: current.recordVersion + 1 };
     await store.replaceRecords(tenantId, current.id, records);
     const { installation: row, records: installationRecords } = before;
     const images = { records: await upgrade.images(), installation: row, installationRecords };
