@@ -1,4 +1,3 @@
-import { runAtOnce } from "../../../../../../platform/event-loop/index.ts";
 import { checkInSlices } from "../checks/check-definition.ts";
 import type { DefinitionLookups } from "../checks/check-references.ts";
 import type { Definition, JsonObject } from "../definition.ts";
@@ -53,5 +52,6 @@ export const lookups: DefinitionLookups = {
 
 /** Checks a definition without a pause. */
 export function checkDefinition(definition: Definition, known: DefinitionLookups) {
-  return runAtOnce(checkInSlices(definition, known));
+  const check = checkInSlices(definition, known);
+  for (let step = check.next(); ; step = check.next()) if (step.done === true) return step.value;
 }
