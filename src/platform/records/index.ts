@@ -6,6 +6,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { snakeCase } from "../text/index.ts";
 
 export { createMessageConverter, type Plain } from "./plain.ts";
 export { recordTable } from "./record-table.ts";
@@ -46,11 +47,6 @@ export function changedFields(change: object): string[] {
   return Object.entries(change).flatMap(([field, value]) => (value === undefined ? [] : [field]));
 }
 
-/** The name of a field in the API. */
-export function apiName(field: string): string {
-  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
 /** The API names of those fields that a change sets to other values. */
 export function differingFields<F extends string>(
   current: Readonly<Record<F, unknown>>,
@@ -58,7 +54,7 @@ export function differingFields<F extends string>(
   fields: readonly F[],
 ): string[] {
   const isOther = (field: F) => change[field] !== undefined && !isDeepStrictEqual(change[field], current[field]);
-  return fields.filter(isOther).map(apiName);
+  return fields.filter(isOther).map(snakeCase);
 }
 
 /** Whether a change sets no field at all. */

@@ -48,7 +48,7 @@ export function fromStream({ definition, state }: FoundStream) {
       runId,
       environmentId,
       name,
-      pins: fromJson(WorkflowStreamPinsSchema, pins as unknown as JsonObject),
+      pins: fromJson(WorkflowStreamPinsSchema, pins as unknown as JsonObject, { ignoreUnknownFields: true }),
       digest,
       createdBy,
       createdAt,

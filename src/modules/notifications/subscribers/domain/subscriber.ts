@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { invalid } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { requireJsonBytes } from "../../../../platform/document/index.ts";
-import { apiName, type Stamps } from "../../../../platform/records/index.ts";
+import type { Stamps } from "../../../../platform/records/index.ts";
 import { findTimeZone } from "../../../../platform/time-zone/time-zone.ts";
 
 export type SubscriberId = string & { readonly __id: "subscriber" };
@@ -52,7 +52,19 @@ export const emptyProfile: Profile = {
   data: {},
 };
 
-const fields = Object.keys(emptyProfile) as (keyof Profile)[];
+/** The API names of the profile's fields. */
+const fieldNames = {
+  firstName: "first_name",
+  lastName: "last_name",
+  email: "email",
+  phone: "phone",
+  avatar: "avatar",
+  locale: "locale",
+  timezone: "timezone",
+  data: "data",
+} as const satisfies Record<keyof Profile, string>;
+
+const fields = Object.keys(fieldNames) as (keyof Profile)[];
 
 /** The fields of an update whose values differ from the current ones. */
 export function changedValues(current: Profile, change: ProfileChange): ProfileChange {
@@ -64,7 +76,7 @@ export function changedValues(current: Profile, change: ProfileChange): ProfileC
 
 /** The API names of the fields that an update sets. */
 export function fieldNamesOf(change: ProfileChange): string[] {
-  return fields.filter((field) => change[field] !== undefined).map(apiName);
+  return fields.filter((field) => change[field] !== undefined).map((field) => fieldNames[field]);
 }
 
 const dataBytesMax = 64 * 1024;

@@ -90,7 +90,7 @@ export function createLeaseBatchGroups({ db, signals, scans, leaseAhead, nowMs }
     };
   }
 
-  /** Serves requests of a class without a buffer. */
+  /** Serves requests of a group without a buffer. */
   function scanFor(head: QueueHead, cursor: GroupCursor) {
     const scan = async (workers: LeaseRequest[]): Promise<LeaseResult[]> => {
       // Skip disconnected workers: their items would be blocked until the leases expire.
@@ -182,7 +182,7 @@ export function createLeaseBatchGroups({ db, signals, scans, leaseAhead, nowMs }
   }
 
   return {
-    /** The class of a request; with `buffered` it may be served from memory. */
+    /** The group of a request; with `buffered` it may be served from memory. */
     groupOf(request: LeaseRequest, buffered: boolean): LeaseBatchGroup {
       const { tenantId, poolId, recipientId, leaseS, delivery, limits } = request;
       // Concurrent leases of a limited pool would wait for each other's group locks and then find their items taken.
