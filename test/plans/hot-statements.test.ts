@@ -25,7 +25,7 @@ import * as claims from "../../src/modules/workflows/tasks/polling/claim-store.t
 import { extendLeases, releaseLeases } from "../../src/modules/workflows/tasks/reports/report-store.ts";
 import { nextExpiry } from "../../src/modules/workflows/tasks/sweep/sweep-store.ts";
 import type { TenantId } from "../../src/platform/access/index.ts";
-import { type Connections, openDatabase, type Sql } from "../../src/platform/db/index.ts";
+import { type Connections, deleteBatch, openDatabase, type Sql } from "../../src/platform/db/index.ts";
 import { leaseJobs, nextJobDue } from "../../src/platform/jobs/store.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
@@ -218,6 +218,10 @@ const others: Record<string, Golden> = {
     ...["jobs_due", "jobs_leased", "jobs_pkey"],
   ],
   "read events by id": [(sql) => eventStore(sql).findMany(held), "events_pkey"],
+  "delete expired events": [
+    (sql) => deleteBatch(sql, { table: "events", where: sql`tenant_id = ${tenantId} and id > ${readyIds[0]!}` }, batch),
+    "events_pkey",
+  ],
   "follow events": [(sql) => eventStore(sql).after(tenantId, { xid: "3", id: "" }, batch), "events_in_order"],
 };
 

@@ -27,6 +27,21 @@ test("rows that are declared as never updated are updated by no statement of the
   }
 });
 
+test("only statements that lease or complete rows address them by their place in the table", () => {
+  const byPlace = globSync("src/**/!(*.test).ts", { cwd: root }).filter((file) =>
+    /\bctid\b/.test(readFileSync(join(root, file), "utf8")),
+  );
+  assert.deepEqual(byPlace.sort(), [
+    "src/modules/connectors/triggers/delivery/delivery-store.ts",
+    "src/modules/notifications/dispatch/delivery/dispatch-store.ts",
+    "src/modules/notifications/dispatch/runs/run-store.ts",
+    "src/modules/routing/queues/completion/completion-store.ts",
+    "src/modules/routing/queues/leasing/lease-store.ts",
+    "src/modules/workflows/tasks/polling/claim-store.ts",
+    "src/platform/jobs/tenant-turns.ts",
+  ]);
+});
+
 test("the schema has no triggers and no types of its own", async () => {
   const { sql } = await testDatabase();
   const triggers = await sql`select from pg_trigger where not tgisinternal`;

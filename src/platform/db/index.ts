@@ -13,8 +13,9 @@ export { type Connections, type Database, type Fragment, openDatabase, type Sql 
 export { lockEachFor, lockFor, shareLockFor, tryLockFor } from "./locks.ts";
 export { notFound, requireFound, unchangedRecord, updateRefusal } from "./optimistic.ts";
 export { writePersistently } from "./persistent-write.ts";
+export { deleteBatch } from "./rows/delete-batch.ts";
 export { fromNow } from "./rows/from-now.ts";
-export { hasKey } from "./rows/has-key.ts";
+export { hasKey, joinSelected } from "./rows/has-key.ts";
 export { lines } from "./rows/lines.ts";
 export { type DailyTable, maintainPartitions } from "./rows/partitions.ts";
 export { recordRows } from "./rows/record-rows.ts";

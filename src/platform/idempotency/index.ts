@@ -7,7 +7,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import { type Failure, fail } from "../../errors/index.ts";
 import type { TenantId } from "../access/index.ts";
-import { type Fragment, lines, type Sql, tryLockFor } from "../db/index.ts";
+import { deleteBatch, type Fragment, lines, type Sql, tryLockFor } from "../db/index.ts";
 
 /** An idempotency key with its scope and request. */
 export interface KeyClaim {
@@ -204,9 +204,7 @@ export async function reviseResponses(sql: Sql, records: readonly IdempotencyRec
 }
 
 /** Deletes records created before a time, oldest first; returns the number deleted. */
-export async function deleteExpiredRecords(sql: Sql, before: Date, limit: number): Promise<number> {
-  const deleted = await sql`
-    delete from idempotency_records where ctid = any(array(
-      select ctid from idempotency_records where created_at < ${before} order by created_at limit ${limit}))`;
-  return deleted.count;
+export function deleteExpiredRecords(sql: Sql, before: Date, limit: number): Promise<number> {
+  const rows = { table: "idempotency_records", where: sql`created_at < ${before}`, orderBy: sql`created_at` };
+  return deleteBatch(sql, rows, limit);
 }

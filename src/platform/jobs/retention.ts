@@ -1,6 +1,13 @@
 import type { TenantId } from "../access/index.ts";
 import type { Clock } from "../clock/clock.ts";
-import { type DailyTable, type Database, type Fragment, maintainPartitions, type Sql } from "../db/index.ts";
+import {
+  type DailyTable,
+  type Database,
+  deleteBatch,
+  type Fragment,
+  maintainPartitions,
+  type Sql,
+} from "../db/index.ts";
 import { runInBatches } from "./batches.ts";
 import type { JobKind } from "./runner.ts";
 
@@ -88,12 +95,9 @@ export function retentionJob(
   };
 }
 
-/** Deletes up to `limit` rows older than a time; returns their number. Rows that changed meanwhile are skipped. */
-async function deleteRows(sql: Sql, rows: ExpiringTable, before: Date, limit: number): Promise<number> {
-  const [table, column] = [sql(rows.table), sql(rows.column)];
-  const { count } = await sql`
-    delete from ${table} where ctid = any(array(
-      select ctid from ${table} where ${column} < ${before} ${rows.where === undefined ? sql`` : sql`and ${rows.where(sql)}`}
-      ${rows.oldestFirst ? sql`order by ${column}` : sql``} limit ${limit}))`;
-  return count;
+/** Deletes up to `limit` rows older than a time; returns their number. */
+function deleteRows(sql: Sql, { table, column, where, oldestFirst }: ExpiringTable, before: Date, limit: number) {
+  const isOld = sql`${sql(column)} < ${before}`;
+  const rows = { table, where: where === undefined ? isOld : sql`${isOld} and ${where(sql)}` };
+  return deleteBatch(sql, oldestFirst ? { ...rows, orderBy: sql`${sql(column)}` } : rows, limit);
 }

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import { joinSelected, type Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { Evidence, Snapshot } from "./domain/snapshot.ts";
 
@@ -65,12 +65,12 @@ export function entitlementStore(sql: Sql) {
 
     /** Deletes up to `limit` of the oldest rows of tenants that have too many; returns the count. */
     async deleteExcessEvidence(limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from entitlement_evidence where ctid = any(array(
-          select ctid from (
-            select ctid, row_number() over (partition by tenant_id order by id desc) as place from entitlement_evidence
-          ) ranked where place > ${evidenceMax} limit ${limit}))`;
-      return deleted.count;
+      const excess = sql`
+        from (
+          select tenant_id, id, row_number() over (partition by tenant_id order by id desc) as place from entitlement_evidence
+        ) ranked where place > ${evidenceMax} limit ${limit}`;
+      return (await sql`delete from entitlement_evidence using ${joinSelected(sql, "entitlement_evidence", excess)}`)
+        .count;
     },
   };
 }

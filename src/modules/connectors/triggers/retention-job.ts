@@ -1,4 +1,4 @@
-import type { Sql } from "../../../platform/db/index.ts";
+import { joinSelected, type Sql } from "../../../platform/db/index.ts";
 import { type RetentionDependencies, retentionJob } from "../../../platform/jobs/index.ts";
 
 /** How long the keys of webhook events are kept: longer than providers repeat deliveries by themselves. */
@@ -22,14 +22,16 @@ export function maintainTriggersJob(dependencies: RetentionDependencies & { read
  * all that time.
  */
 async function deleteSeenKeys(sql: Sql, now: Date, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from connector_trigger_dedup_keys where ctid = any(array(
-      select seen.ctid from connector_trigger_dedup_keys seen
-      left join connector_trigger_subscriptions subscription
-        on subscription.tenant_id = seen.tenant_id and subscription.id = seen.subscription_id
-      where seen.seen_at < ${now}::timestamptz - ${webhookKeyDays}::int * interval '1 day'
-        and (subscription.id is null or subscription.kind = 'webhook'
-          or seen.seen_at < subscription.scanned_at - subscription.ledger_s * interval '1 second')
-      limit ${limit}))`;
-  return count;
+  const unneeded = sql`
+    from connector_trigger_dedup_keys seen
+    left join lateral (
+      select id, kind, scanned_at, ledger_s from connector_trigger_subscriptions
+      where tenant_id = seen.tenant_id and id = seen.subscription_id) subscription on true
+    where seen.seen_at < ${now}::timestamptz - ${webhookKeyDays}::int * interval '1 day'
+      and (subscription.id is null or subscription.kind = 'webhook'
+        or seen.seen_at < subscription.scanned_at - subscription.ledger_s * interval '1 second')
+    limit ${limit}`;
+  const key = ["tenant_id", "subscription_id", "key"];
+  const joined = joinSelected(sql, "connector_trigger_dedup_keys", unneeded, key);
+  return (await sql`delete from connector_trigger_dedup_keys using ${joined}`).count;
 }

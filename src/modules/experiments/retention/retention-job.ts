@@ -1,7 +1,7 @@
 import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import { deleteBatch, type Sql } from "../../../platform/db/index.ts";
 import { type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
-import { deleteExposures, deleteScores, findEnded, markForgotten } from "./retention-store.ts";
+import { findEnded, markForgotten } from "./retention-store.ts";
 
 interface Dependencies {
   readonly sql: Sql;
@@ -26,8 +26,10 @@ export function deleteUnitsOfEndedJob({ sql, clock, retentionDays, platformTenan
         const ended = await findEnded(sql, endedBefore, limit);
         for (const { tenantId, id } of ended) {
           // Without exposures no score is accepted, so none is recorded behind the removal.
-          await runInBatches(signal, batchSize, (rows) => deleteExposures(sql, tenantId, id, rows));
-          await runInBatches(signal, batchSize, (rows) => deleteScores(sql, tenantId, id, rows));
+          for (const table of ["experiment_exposures", "experiment_scores"]) {
+            const rows = { table, where: sql`tenant_id = ${tenantId} and experiment_id = ${id}` };
+            await runInBatches(signal, batchSize, (size) => deleteBatch(sql, rows, size));
+          }
           await markForgotten(sql, tenantId, id, new Date(clock.now()));
         }
         return ended.length;

@@ -12,7 +12,7 @@ import { connectionUrls } from "./connection-urls.ts";
 import type { SsoConnection } from "./domain/connection.ts";
 import { ssoHandlers } from "./handler.ts";
 import { type ConnectionParts, createConnectionService } from "./service.ts";
-import { attemptStore, groupRoleStore } from "./store.ts";
+import { groupRoleStore } from "./store.ts";
 
 export { type ConnectionUrls, connectionUrls } from "./connection-urls.ts";
 export type { ExternalPerson, OidcConnection, SamlConnection, SsoConnection } from "./domain/connection.ts";
@@ -33,7 +33,7 @@ export function createConnections(dependencies: Dependencies) {
     jobs: [
       retentionJob(dependencies, {
         ...{ kind: "identity.delete_expired_attempts", everyMs: 60_000, batchSize: 1000 },
-        rows: [{ expire: (sql, now, limit) => attemptStore(sql).deleteExpired(now, limit) }],
+        rows: [{ table: "sso_attempts", column: "expires_at" }],
       }),
     ],
     rolesOfGroups: (tenantId: TenantId, groups: readonly string[]) => groupRoleStore(db.sql).rolesOf(tenantId, groups),

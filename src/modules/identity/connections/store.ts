@@ -136,13 +136,6 @@ export function attemptStore(sql: Sql) {
     spendTicket: (ticketHash: Buffer, now: Date) =>
       sql<SignInAttempt[]>`
         delete from sso_attempts where ticket_hash = ${ticketHash} and expires_at > ${now} returning ${columns}`.first(),
-
-    async deleteExpired(before: Date, limit: number): Promise<number> {
-      const { count } = await sql`
-        delete from sso_attempts where (tenant_id, id) in (
-          select tenant_id, id from sso_attempts where expires_at < ${before} limit ${limit})`;
-      return count;
-    },
   };
 }
 

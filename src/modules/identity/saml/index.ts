@@ -10,7 +10,6 @@ import type { PlatformServices } from "../../area.ts";
 import { bindingOf, type ConnectionUrls, type ExternalPerson, type SamlConnection } from "../connections/index.ts";
 import type { AssertionContent } from "./assertion.ts";
 import { metadataOf } from "./metadata.ts";
-import { seenMessageStore } from "./store.ts";
 
 export { seenMessageStore } from "./store.ts";
 
@@ -123,7 +122,7 @@ export function createSamlFlow({ clock, keyring, skewMs, urlsOf }: Dependencies)
 export const expiredMessagesJob = (dependencies: RetentionDependencies) =>
   retentionJob(dependencies, {
     ...{ kind: "identity.delete_expired_saml_messages", everyMs: 60_000, batchSize: 1000 },
-    rows: [{ expire: (sql, now, limit) => seenMessageStore(sql).deleteExpired(now, limit) }],
+    rows: [{ table: "saml_messages_seen", column: "expires_at" }],
   });
 
 const emailAttributes = [

@@ -11,12 +11,5 @@ export function seenMessageStore(sql: Sql) {
         on conflict do nothing`;
       return count === 1;
     },
-
-    async deleteExpired(before: Date, limit: number): Promise<number> {
-      const { count } = await sql`
-        delete from saml_messages_seen where (tenant_id, connection_id, message_id) in (
-          select tenant_id, connection_id, message_id from saml_messages_seen where expires_at < ${before} limit ${limit})`;
-      return count;
-    },
   };
 }

@@ -62,8 +62,12 @@ export function createSessions(dependencies: Dependencies) {
       retentionJob(dependencies, {
         ...{ kind: "identity.delete_ended_sessions", everyMs: 60_000, batchSize: 1000 },
         rows: [
-          { expire: (sql, now, limit) => sessionStore(sql).deleteLinks(now, limit) },
-          { ageMs: retentionMs, expire: (sql, before, limit) => sessionStore(sql).deleteOld(before, limit) },
+          { table: "login_links", column: "expires_at" },
+          { ageMs: retentionMs, table: "browser_sessions", column: "ended_at" },
+          {
+            ...{ ageMs: retentionMs, table: "browser_sessions", column: "expires_at" },
+            where: (sql) => sql`ended_at is null`,
+          },
         ],
       }),
     ],

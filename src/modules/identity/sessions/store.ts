@@ -84,17 +84,6 @@ export function sessionStore(sql: Sql) {
         where browser_sessions.tenant_id = used.tenant_id and browser_sessions.id = used.id`;
     },
 
-    /** Deletes sessions that ended or expired before a time; returns their number. */
-    async deleteOld(before: Date, limit: number): Promise<number> {
-      const { count } = await sql`
-        delete from browser_sessions where (tenant_id, id) in (
-          (select tenant_id, id from browser_sessions where ended_at < ${before} limit ${limit})
-          union all
-          (select tenant_id, id from browser_sessions where ended_at is null and expires_at < ${before} limit ${limit})
-          limit ${limit})`;
-      return count;
-    },
-
     async insertLink(tokenHash: Buffer, link: LoginLink & { createdBy: string; expiresAt: Date; createdAt: Date }) {
       await sql`
         insert into login_links (tenant_id, id, token_hash, member_id, api_key_id, return_to, created_by, expires_at,
@@ -108,12 +97,5 @@ export function sessionStore(sql: Sql) {
       sql<LoginLink[]>`
         delete from login_links where token_hash = ${tokenHash} and expires_at > ${now}
         returning tenant_id, id, member_id, api_key_id, return_to`.first(),
-
-    async deleteLinks(before: Date, limit: number): Promise<number> {
-      const { count } = await sql`
-        delete from login_links where (tenant_id, id) in (
-          select tenant_id, id from login_links where expires_at < ${before} limit ${limit})`;
-      return count;
-    },
   };
 }

@@ -1,7 +1,6 @@
 import { type RetentionDependencies, retentionJob } from "../../../platform/jobs/index.ts";
 import { deadLetterStore } from "./dead-letters/dead-letter-store.ts";
-import { deleteExpiredPayloads, deliveryStore } from "./delivery/delivery-store.ts";
-import { deleteExpiredObservations } from "./observations/observation-store.ts";
+import { deliveryStore } from "./delivery/delivery-store.ts";
 
 interface Dependencies extends RetentionDependencies {
   readonly retentionDays: number;
@@ -21,7 +20,10 @@ export function deleteExpiredNotificationsJob(dependencies: Dependencies) {
         ...{ ageMs, tenants: (sql, before) => deliveryStore(sql).tenantsBefore(before) },
         expireOf: (sql, tenant, limit) => deliveryStore(sql).deleteEnded(tenant, limit),
       },
-      { ageMs: dependencies.observationRetentionDays * dayMs, expire: deleteExpiredObservations },
+      {
+        ageMs: dependencies.observationRetentionDays * dayMs,
+        ...{ table: "notification_observations", column: "received_at", oldestFirst },
+      },
       {
         ...{ ageMs, table: "notification_broadcasts", column: "updated_at", oldestFirst },
         where: (sql) => sql`status in ('completed', 'failed', 'cancelled')`,
@@ -31,7 +33,7 @@ export function deleteExpiredNotificationsJob(dependencies: Dependencies) {
         where: (sql) => sql`status in ('completed', 'stopped', 'cancelled')`,
       },
       { table: "notification_throttles", column: "expires_at", oldestFirst },
-      { expire: deleteExpiredPayloads },
+      { table: "notification_payloads", column: "expires_at", oldestFirst },
       { expire: (sql, now, limit) => deadLetterStore(sql).expire(now, limit) },
       {
         ...{ ageMs, table: "notification_dead_letters", column: "last_failed_at", oldestFirst },

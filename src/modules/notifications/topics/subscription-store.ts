@@ -1,7 +1,9 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../platform/db/index.ts";
+import { type Fragment, joinSelected, type Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { Subscription, TopicMember } from "./domain/subscription.ts";
+
+const primaryKey = ["tenant_id", "topic_key", "id"];
 
 /** A new subscription, and whether it replaces one of the same subscriber with other context keys. */
 export interface NewSubscription extends Subscription {
@@ -62,27 +64,29 @@ export function subscriptionStore(sql: Sql) {
       // Lock in subscriber order to avoid deadlocks. The lateral join looks up each subscriber by index; with a list the
       // planner might scan the whole topic.
       const inOrder = [...subscriberIds].sort();
+      const current = sql`
+        from unnest(${inOrder}::text[]) as member(subscriber_id)
+        cross join lateral (
+          select tenant_id, topic_key, id from notification_subscriptions
+          where tenant_id = ${tenantId} and topic_key = ${key} and subscriber_id = member.subscriber_id
+            and left_xid is null
+          limit 1 for update) subscription`;
       return sql<Subscription[]>`
         update notification_subscriptions set left_xid = pg_current_xact_id(), left_at = ${now}
-        where ctid = any(array(
-          select subscription.place from unnest(${inOrder}::text[]) as member(subscriber_id)
-          cross join lateral (
-            select ctid as place from notification_subscriptions
-            where tenant_id = ${tenantId} and topic_key = ${key} and subscriber_id = member.subscriber_id
-              and left_xid is null
-            limit 1 for update) subscription))
+        from ${joinSelected(sql, "notification_subscriptions", current, primaryKey)}
         returning ${columns}`;
     },
 
     /** Ends up to `limit` subscriptions of a deleted topic; returns their number. */
     async leaveDeleted({ tenantId, key }: TopicName, now: Date, limit: number): Promise<number> {
+      const current = sql`
+        from notification_subscriptions
+        where tenant_id = ${tenantId} and topic_key = ${key} and left_xid is null
+          and not exists (select from notification_topics where tenant_id = ${tenantId} and key = ${key})
+        limit ${limit} for update`;
       const ended = await sql`
         update notification_subscriptions set left_xid = pg_current_xact_id(), left_at = ${now}
-        where ctid = any(array(
-          select ctid from notification_subscriptions
-          where tenant_id = ${tenantId} and topic_key = ${key} and left_xid is null
-            and not exists (select from notification_topics where tenant_id = ${tenantId} and key = ${key})
-          limit ${limit} for update))`;
+        from ${joinSelected(sql, "notification_subscriptions", current, primaryKey)}`;
       return ended.count;
     },
 

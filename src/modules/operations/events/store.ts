@@ -1,5 +1,5 @@
 import type { EnvironmentMode, TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import { deleteBatch, type Sql } from "../../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../../platform/idempotency/index.ts";
 import { lowestUlid } from "../../../platform/ids/ulid.ts";
 import type { TenantCutoff } from "../../../platform/jobs/index.ts";
@@ -177,11 +177,9 @@ export function eventStore(sql: Sql) {
     },
 
     /** Deletes up to `limit` events recorded before a time, regardless of their `time` attribute; returns the count. */
-    async deleteExpired({ tenantId, before }: TenantCutoff, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from events where ctid = any(array(
-          select ctid from events where tenant_id = ${tenantId} and id < ${lowestUlid(before.getTime())} limit ${limit}))`;
-      return deleted.count;
+    deleteExpired({ tenantId, before }: TenantCutoff, limit: number): Promise<number> {
+      const where = sql`tenant_id = ${tenantId} and id < ${lowestUlid(before.getTime())}`;
+      return deleteBatch(sql, { table: "events", where }, limit);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import { joinSelected, type Sql } from "../../../platform/db/index.ts";
 
 export interface RetentionPool {
   readonly tenantId: TenantId;
@@ -52,15 +52,13 @@ export function retentionStore(sql: Sql) {
 
     /** Deletes letters whose items were retried and have ended; returns their number. */
     async removeEnded(cutoffs: readonly Cutoff[], limit: number): Promise<number> {
-      const deleted = await sql`
-        with pool as (${unnested(cutoffs)})
-        delete from dead_letters where ctid = any(array(
-          select letter.ctid from pool
-          join dead_letters letter on letter.tenant_id = tenant and letter.pool_id = pool and last_failed_at < failed_before
-          left join queue_items item on item.tenant_id = letter.tenant_id and item.id = letter.queue_item_id
-          where item.id is null
-          limit ${limit} for update of letter skip locked))`;
-      return deleted.count;
+      const ended = sql`
+        from (${unnested(cutoffs)}) pools
+        join dead_letters letter on letter.tenant_id = tenant and pool_id = pool and last_failed_at < failed_before
+        where not exists (select from queue_items item where item.tenant_id = letter.tenant_id and item.id = queue_item_id)
+        limit ${limit} for update of letter skip locked`;
+      const key = ["tenant_id", "pool_id", "queue_item_id"];
+      return (await sql`delete from dead_letters using ${joinSelected(sql, "dead_letters", ended, key)}`).count;
     },
   };
 

@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import { deleteBatch, type Sql } from "../../../platform/db/index.ts";
 import { enqueueJobs, type JobKind, runInBatches } from "../../../platform/jobs/index.ts";
 
 /** The kind of the job that purges a deleted tenant's data. */
@@ -31,19 +31,15 @@ export function purgeTenantJob({ sql, clock, releaseTenant }: Dependencies): Job
         await enqueueJobs(sql, [{ tenantId, kind: purgeTenantKind, runAt: new Date(nowMs + waitMs) }], nowMs);
         return;
       }
-      // Partitions one by one: the same ctid exists in several of them.
+      // Partitions one by one, because each key would be looked up in all of them.
       const tables = await sql<{ name: string }[]>`
         select t.relname::text as name from pg_class t join pg_attribute c on c.attrelid = t.oid
         where t.relnamespace = current_schema()::regnamespace and t.relkind = 'r' and c.attname = 'tenant_id'
           and t.relname <> 'jobs'
         order by 1`;
       for (const { name } of tables) {
-        await runInBatches(signal, batchSize, async (limit) => {
-          const purged = await sql`
-            delete from ${sql(name)} where ctid = any(array(
-              select ctid from ${sql(name)} where tenant_id = ${tenantId} limit ${limit}))`;
-          return purged.count;
-        });
+        const rows = { table: name, where: sql`tenant_id = ${tenantId}` };
+        await runInBatches(signal, batchSize, (limit) => deleteBatch(sql, rows, limit));
       }
       await sql`delete from jobs where tenant_id = ${tenantId} and id <> ${id}`;
       await sql`delete from tenants where id = ${tenantId} and status = 'deleted'`;

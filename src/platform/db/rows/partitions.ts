@@ -1,5 +1,6 @@
 import type { Database, Sql } from "../database.ts";
 import { lockFor } from "../locks.ts";
+import { deleteBatch } from "./delete-batch.ts";
 
 /**
  * A table with a partition per day and a default partition `<name>_default`. Its names are part of the code, never of a
@@ -87,13 +88,10 @@ async function dropExpiredPartitions(db: Database, table: DailyTable, beforeMs: 
 
 /** Deletes rows older than a time from partitions that also have later rows, in batches. */
 async function deleteExpiredRows(sql: Sql, table: DailyTable, before: Date, signal: AbortSignal): Promise<void> {
-  const [name, column] = [sql(table.name), sql(table.column)];
-  for (let deleted = batchSize; deleted === batchSize; ) {
+  const rows = { table: table.name, where: sql`${sql(table.column)} < ${before}` };
+  for (let deleted = batchSize; deleted >= batchSize; ) {
     signal.throwIfAborted();
-    const { count } = await sql`
-      delete from ${name} where ${column} < ${before} and (tableoid, ctid) in (
-        select tableoid, ctid from ${name} where ${column} < ${before} limit ${batchSize})`;
-    deleted = count;
+    deleted = await deleteBatch(sql, rows, batchSize);
   }
 }
 

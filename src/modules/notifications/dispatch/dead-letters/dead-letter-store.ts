@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../../platform/db/index.ts";
+import { type Fragment, joinSelected, type Sql } from "../../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import type { Broadcast } from "../domain/broadcast.ts";
 import type { DeadLetter, DeadLetterStatus } from "../domain/dead-letter.ts";
@@ -154,11 +154,11 @@ export function deadLetterStore(sql: Sql) {
 
     /** Marks up to `limit` dead letters whose payload has expired; returns the number marked. */
     async expire(now: Date, limit: number): Promise<number> {
-      const expired = await sql`
-        update notification_dead_letters set status = 'expired' where ctid = any(array(
-          select ctid from notification_dead_letters
-          where status = 'open' and payload_expires_at <= ${now} limit ${limit} for update skip locked))`;
-      return expired.count;
+      const expired = sql`
+        from notification_dead_letters
+        where status = 'open' and payload_expires_at <= ${now} limit ${limit} for update skip locked`;
+      const joined = joinSelected(sql, "notification_dead_letters", expired);
+      return (await sql`update notification_dead_letters set status = 'expired' from ${joined}`).count;
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import { joinSelected, type Sql } from "../../../../platform/db/index.ts";
 import { claimBatch, type IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
 import { lowestUlid } from "../../../../platform/ids/ulid.ts";
 import type { TenantCutoff } from "../../../../platform/jobs/index.ts";
@@ -251,12 +251,12 @@ export function deliveryStore(sql: Sql) {
      * outbox messages; returns the number deleted.
      */
     async deleteEnded({ tenantId, before }: TenantCutoff, limit: number): Promise<number> {
+      const isOld = sql`
+        tenant_id = ${tenantId} and id < ${lowestUlid(before.getTime())} and status in ('sent', 'failed', 'skipped')`;
+      const old = sql`from notification_deliveries where ${isOld} order by id limit ${limit}`;
       const deleted = await sql`
         with deleted as (
-          delete from notification_deliveries where ctid = any(array(
-            select ctid from notification_deliveries
-            where tenant_id = ${tenantId} and id < ${lowestUlid(before.getTime())} and status in ('sent', 'failed', 'skipped')
-            order by id limit ${limit}))
+          delete from notification_deliveries using ${joinSelected(sql, "notification_deliveries", old)} and ${isOld}
           returning id, subscriber_id
         ), deleted_observations as (
           delete from notification_observations
@@ -271,14 +271,6 @@ export function deliveryStore(sql: Sql) {
       return deleted.count;
     },
   };
-}
-
-/** Deletes up to `limit` expired payloads of all tenants; returns the number deleted. */
-export async function deleteExpiredPayloads(sql: Sql, now: Date, limit: number): Promise<number> {
-  const deleted = await sql`
-    delete from notification_payloads where ctid = any(array(
-      select ctid from notification_payloads where expires_at <= ${now} order by expires_at limit ${limit}))`;
-  return deleted.count;
 }
 
 /**

@@ -33,15 +33,6 @@ export type ObservedDelivery = Pick<
   "id" | "subscriberId" | "endpointId" | "channel" | "observationState" | "providerKey" | "providerMessageId" | "sentAt"
 >;
 
-/** Deletes up to `limit` observations that were received before a point in time; returns their number. */
-export async function deleteExpiredObservations(sql: Sql, before: Date, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from notification_observations where (tenant_id, delivery_id, sequence) in (
-      select tenant_id, delivery_id, sequence from notification_observations
-      where received_at < ${before} order by received_at limit ${limit})`;
-  return count;
-}
-
 /** SQL queries for observations, which are append-only. */
 export function observationStore(sql: Sql) {
   const columns = sql`

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import { joinSelected, type Sql } from "../../../../platform/db/index.ts";
 
 interface CancelledRun {
   readonly id: string;
@@ -54,15 +54,16 @@ export function cancellationStore(sql: Sql) {
      * queued, and so does one that is being redriven: they end when they are due.
      */
     async cancelDeliveries(tenantId: TenantId, transactionId: string, now: Date, limit: number): Promise<string[]> {
+      const queued = sql`
+        from notification_deliveries
+        where tenant_id = ${tenantId} and transaction_id = ${transactionId} and status = 'queued'
+          and not reconciliation_required and dead_letter_id = ''
+        limit ${limit} for update`;
       const rows = await sql<{ channel: string }[]>`
         update notification_deliveries set status = 'skipped', failure_phase = 'system', failure_code = 'cancelled',
           failure_detail = 'The trigger was cancelled.', retryable = false, next_attempt_at = null,
           completed_at = ${now}
-        where ctid = any(array(
-          select ctid from notification_deliveries
-          where tenant_id = ${tenantId} and transaction_id = ${transactionId} and status = 'queued'
-            and not reconciliation_required and dead_letter_id = ''
-          limit ${limit} for update))
+        from ${joinSelected(sql, "notification_deliveries", queued)}
         returning channel`;
       return rows.map(({ channel }) => channel);
     },

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { fromNow, type Sql } from "../../../../platform/db/index.ts";
+import { deleteBatch, fromNow, type Sql } from "../../../../platform/db/index.ts";
 import { lowestUlid } from "../../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import { type Attempt, attemptLogMax, type Delivery, type DeliveryStatus } from "../domain/delivery.ts";
@@ -275,12 +275,9 @@ export function deliveryStore(sql: Sql) {
     },
 
     /** Deletes up to `limit` deliveries of an endpoint; returns their number. */
-    async deleteForEndpoint({ tenantId, endpointId }: EndpointRef, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from webhook_deliveries where ctid = any(array(
-          select ctid from webhook_deliveries
-          where tenant_id = ${tenantId} and endpoint_id = ${endpointId} limit ${limit}))`;
-      return deleted.count;
+    deleteForEndpoint({ tenantId, endpointId }: EndpointRef, limit: number): Promise<number> {
+      const where = sql`tenant_id = ${tenantId} and endpoint_id = ${endpointId}`;
+      return deleteBatch(sql, { table: "webhook_deliveries", where }, limit);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { hasKey, type NextDue, type Sql } from "../../../../platform/db/index.ts";
+import { hasKey, joinSelected, type NextDue, type Sql } from "../../../../platform/db/index.ts";
 import type { QueueItem } from "../domain/queue-item.ts";
 import { archiveTracked } from "../history/history-store.ts";
 import type { ReleasedLease } from "../transitions/lease-release.ts";
@@ -16,12 +16,12 @@ export async function findExpiredLeases(sql: Sql, limit: number): Promise<Expire
 
 /** Completes decision-only items (delivery "none") with no outcome reported in time; returns their number. */
 export async function completeUnreported(sql: Sql, nowMs: number, limit: number): Promise<number> {
+  const unreported = sql`
+    from queue_items where state = 'leased' and lease_until < now() and delivery = 'none'
+    order by lease_until limit ${limit} for update skip locked`;
   const [row] = await sql<{ count: number }[]>`
     with ended as (
-      delete from queue_items where ctid = any(array(
-        select ctid from queue_items where state = 'leased' and lease_until < now() and delivery = 'none'
-        order by lease_until limit ${limit} for update skip locked))
-      returning *
+      delete from queue_items using ${joinSelected(sql, "queue_items", unreported)} returning queue_items.*
     ), ${archiveTracked(sql, new Date(nowMs))}
     select count(*) from ended`;
   return row!.count;

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import { deleteBatch, type Sql } from "../../../../platform/db/index.ts";
 import { lowestUlid } from "../../../../platform/ids/ulid.ts";
 import type { TenantCutoff } from "../../../../platform/jobs/index.ts";
 import { archiveTracked, type OutcomeSink } from "../../queues/index.ts";
@@ -89,17 +89,10 @@ export async function tenantsWithOutcomes(sql: Sql, before: Date): Promise<Tenan
 }
 
 /** Deletes one batch of a tenant's outcomes that were recorded before a time, for decisions made before it. */
-export async function deleteExpiredOutcomes(
-  sql: Sql,
-  { tenantId, before }: TenantCutoff,
-  limit: number,
-): Promise<number> {
-  const deleted = await sql`
-    delete from outcomes where ctid = any(array(
-      select ctid from outcomes
-      where tenant_id = ${tenantId} and decision_id < ${lowestUlid(before.getTime())} and recorded_at < ${before}
-      limit ${limit}))`;
-  return deleted.count;
+export function deleteExpiredOutcomes(sql: Sql, { tenantId, before }: TenantCutoff, limit: number): Promise<number> {
+  const decisionId = lowestUlid(before.getTime());
+  const where = sql`tenant_id = ${tenantId} and decision_id < ${decisionId} and recorded_at < ${before}`;
+  return deleteBatch(sql, { table: "outcomes", where }, limit);
 }
 
 /** Creates the sink that receives the outcomes of completed items from the queue. */

@@ -1,5 +1,5 @@
 import type { EnvironmentMode, TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import { joinSelected, type Sql } from "../../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset, totalMax } from "../../../../platform/paging/index.ts";
 import type { RunEventWrite } from "../storage/run-write.ts";
 import type { DeadLetter, DeadLetterState } from "./dead-letter.ts";
@@ -131,11 +131,10 @@ export function deadLetterStore(sql: Sql) {
 
     /** Deletes letters that failed before a time, in all tenants; returns their number. */
     async deleteExpired(before: Date, limit: number): Promise<number> {
-      const deleted = await sql`
-        delete from workflow_dead_letters where ctid = any(array(
-          select ctid from workflow_dead_letters where failed_at < ${before} order by failed_at limit ${limit}
-          for update skip locked))`;
-      return deleted.count;
+      const expired = sql`
+        from workflow_dead_letters where failed_at < ${before} order by failed_at limit ${limit} for update skip locked`;
+      const joined = joinSelected(sql, "workflow_dead_letters", expired, ["tenant_id", "run_id"]);
+      return (await sql`delete from workflow_dead_letters using ${joined}`).count;
     },
 
     /** The number of open letters of all tenants, counted up to a limit. */

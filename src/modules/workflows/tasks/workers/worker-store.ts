@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../../platform/db/index.ts";
+import { type Fragment, joinSelected, type Sql } from "../../../../platform/db/index.ts";
 import type { Capability } from "../domain/capabilities.ts";
 import type { TaskQueue } from "../domain/task.ts";
 
@@ -93,8 +93,8 @@ export async function readPresentWorkers(
 
 /** Deletes workers that were not seen for a day; returns their number. */
 export async function deleteAbsentWorkers(sql: Sql, limit: number): Promise<number> {
-  const deleted = await sql`
-    delete from workflow_workers where ctid = any(array(
-      select ctid from workflow_workers where seen_at < now() - interval '1 day' limit ${limit} for update skip locked))`;
-  return deleted.count;
+  const key = ["tenant_id", "environment_id", "queue", "worker_id"];
+  const absent = sql`
+    from workflow_workers where seen_at < now() - interval '1 day' limit ${limit} for update skip locked`;
+  return (await sql`delete from workflow_workers using ${joinSelected(sql, "workflow_workers", absent, key)}`).count;
 }
