@@ -15,6 +15,14 @@ create table tenants (
 );
 create unique index tenants_one_platform on tenants (platform) where platform;
 
+-- The tenants of keys that callers present before their tenant is known: prefixes of API keys, ids of sign-in connections and of
+-- connect sessions. All other unique keys of tenants' tables begin with tenant_id.
+create table tenant_directory (
+  key       text collate "C" primary key,
+  tenant_id text collate "C" not null
+);
+create index tenant_directory_by_tenant on tenant_directory (tenant_id);
+
 -- One row per tenant, raised in the transaction of every change that snapshots depend on. Nodes follow it by transaction id,
 -- so that they never miss a change that commits late.
 create table tenant_versions (
@@ -77,7 +85,7 @@ create table api_keys (
   tenant_id        text collate "C" not null,
   id               text collate "C" not null,
   name             text not null,
-  prefix           text not null unique,
+  prefix           text not null,
   secret_hash      text not null,
   roles            text[] not null default '{}',
   scopes           text[] not null default '{}',
@@ -96,6 +104,7 @@ create table api_keys (
   record_version   integer not null default 1,
   primary key (tenant_id, id)
 );
+create unique index api_keys_by_prefix on api_keys (tenant_id, prefix);
 create index api_keys_by_owner on api_keys (tenant_id, owner) where owner <> '';
 
 create table secrets (

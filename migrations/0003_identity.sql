@@ -17,8 +17,6 @@ create table sso_connections (
   record_version integer not null default 1,
   primary key (tenant_id, id)
 );
--- The sign-in pages know only the id.
-create unique index sso_connections_by_id on sso_connections (id);
 create index sso_connections_by_key on sso_connections (key_id) where key_id <> '';
 
 -- The accounts at identity providers that belong to a member.
@@ -50,8 +48,8 @@ create table sso_attempts (
   created_at    timestamptz not null,
   primary key (tenant_id, id)
 );
-create unique index sso_attempts_by_state on sso_attempts (state_hash);
-create unique index sso_attempts_by_ticket on sso_attempts (ticket_hash) where ticket_hash is not null;
+create unique index sso_attempts_by_state on sso_attempts (tenant_id, state_hash);
+create unique index sso_attempts_by_ticket on sso_attempts (tenant_id, ticket_hash) where ticket_hash is not null;
 create index sso_attempts_by_expiry on sso_attempts (expires_at);
 
 -- Ids of SAML messages that were accepted. Each is accepted once, on whichever node, until it expires.
@@ -77,7 +75,7 @@ create table login_links (
   created_at timestamptz not null,
   primary key (tenant_id, id)
 );
-create unique index login_links_by_token on login_links (token_hash);
+create unique index login_links_by_token on login_links (tenant_id, token_hash);
 create index login_links_by_expiry on login_links (expires_at);
 
 -- A browser in which somebody is signed in. The cookie is stored as SHA-256 only.
@@ -104,7 +102,7 @@ create table browser_sessions (
   primary key (tenant_id, id),
   constraint browser_sessions_check check ((member_id = '') <> (api_key_id = ''))
 );
-create unique index browser_sessions_by_token on browser_sessions (token_hash);
+create unique index browser_sessions_by_token on browser_sessions (tenant_id, token_hash);
 create index browser_sessions_by_member on browser_sessions (tenant_id, member_id, id)
   where ended_at is null and member_id <> '';
 create index browser_sessions_by_key on browser_sessions (tenant_id, api_key_id, id)

@@ -204,9 +204,7 @@ create table connector_connect_sessions (
   record_version        integer not null default 1,
   primary key (tenant_id, id)
 );
--- The hosted page knows only the id, and a callback only the state.
-create unique index connector_connect_sessions_by_id on connector_connect_sessions (id);
-create unique index connector_connect_sessions_by_state on connector_connect_sessions (state_hash)
+create unique index connector_connect_sessions_by_state on connector_connect_sessions (tenant_id, state_hash)
   where state_hash is not null;
 create index connector_connect_sessions_by_end_user on connector_connect_sessions (tenant_id, (end_user ->> 'id'), id);
 create index connector_connect_sessions_open on connector_connect_sessions (expires_at)

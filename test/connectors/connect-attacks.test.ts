@@ -53,7 +53,7 @@ test("an end user who grants access is connected, with PKCE and an unguessable s
   const sent = new URL(address).searchParams;
   assert.equal(sent.get("code_challenge_method"), "S256");
   assert.match(sent.get("code_challenge")!, /^[A-Za-z0-9_-]{43}$/);
-  assert.match(sent.get("state")!, /^[A-Za-z0-9_-]{43}$/);
+  assert.match(sent.get("state")!, /^[0-9A-Z]{26}[A-Za-z0-9_-]{43}$/);
   assert.equal(sent.get("redirect_uri"), config.redirectUri);
   assert.equal((await statusOf(session.id)).status, "authorizing");
   const [row] =

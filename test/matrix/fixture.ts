@@ -122,7 +122,7 @@ async function partyOf(
 
 /** Signs an admin in with a browser. */
 async function signIn(baseUrl: string, sql: TestSql, tenantId: string): Promise<Caller> {
-  const secret = randomBytes(32).toString("base64url");
+  const secret = tenantId + randomBytes(32).toString("base64url");
   const [now, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
   const memberId = ulid(now.getTime());
   await sql`

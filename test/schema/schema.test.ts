@@ -21,7 +21,9 @@ test("rows that are declared as never updated are updated by no statement of the
   }
   const sources = textsOf("src/**/!(*.test).ts").join("\n");
   for (const table of tables) {
-    assert.match(sources, new RegExp(`insert into ${table}\\b`), `${table} is written`);
+    const declaration = new RegExp(`recordTable<.*>\\("${table}", \\{[^}]*\\}`).exec(sources)?.[0];
+    if (declaration === undefined) assert.match(sources, new RegExp(`insert into ${table}\\b`), `${table} is written`);
+    assert.doesNotMatch(declaration ?? "", /\bmutable:/, table);
     assert.doesNotMatch(sources, new RegExp(`\\bupdate ${table}\\b`), table);
     assert.doesNotMatch(sources, new RegExp(`insert into ${table}\\b[^\`;]*\\bdo update\\b`), table);
   }
@@ -48,6 +50,25 @@ test("the schema has no triggers and no types of its own", async () => {
   const types = await sql`
     select from pg_type where typnamespace = current_schema()::regnamespace and typtype in ('d', 'e', 'r')`;
   assert.deepEqual([triggers.count, types.count], [0, 0]);
+});
+
+/** Tables of the whole installation; all others belong to tenants. */
+const installationTables = [
+  ...["billing_collections", "health_observations", "instance", "schema_migrations", "shard_nodes", "shards"],
+  ...["tenant_directory", "tenants"],
+];
+
+test("every unique key begins with the tenant, except those of tables of the whole installation", async () => {
+  const { sql } = await testDatabase();
+  const keys = await sql<{ definition: string }[]>`
+    select pg_get_indexdef(indexrelid) as definition
+    from pg_index join pg_class on pg_class.oid = indrelid
+    left join pg_attribute on attrelid = indrelid and attnum = indkey[0]
+    where indisunique and attname is distinct from 'tenant_id' and relnamespace = current_schema()::regnamespace and relname <> all(${installationTables}::text[])`;
+  assert.deepEqual(
+    keys.map(({ definition }) => definition),
+    [],
+  );
 });
 
 test("tables whose rows are leased are vacuumed before dead rows slow leases down", async () => {

@@ -25,4 +25,5 @@ export {
   signStatement,
   verifyStatement,
 } from "./signed-statement.ts";
+export { newTenantSecret, tenantOfSecret } from "./tenant-secret.ts";
 export { type SignedMessage, webhookHeaders } from "./webhook-signature.ts";

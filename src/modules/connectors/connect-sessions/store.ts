@@ -1,5 +1,12 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../platform/db/index.ts";
+import {
+  addTenantKey,
+  type Fragment,
+  joinSelected,
+  removeTenantKeys,
+  type Sql,
+  tenantOfKey,
+} from "../../../platform/db/index.ts";
 import type { Page } from "../../../platform/paging/index.ts";
 import { recordTable } from "../../../platform/records/index.ts";
 import type { Authorization, ConnectSession, OpenSession, SessionError } from "./domain/connect-session.ts";
@@ -54,20 +61,24 @@ export function connectSessionStore(sql: Sql) {
   }
 
   return {
-    insert: (session: ConnectSession, tokenHash: Buffer) => insert({ ...session, tokenHash }),
+    async insert(session: ConnectSession, tokenHash: Buffer): Promise<ConnectSession> {
+      await addTenantKey(sql, session.tenantId, session.id);
+      return insert({ ...session, tokenHash });
+    },
     find,
     lock: lockFull,
 
     /** Finds a session of any active tenant. The caller proves with a token or cookie that it may see it. */
     findOpen: (id: string) =>
       sql<OpenSession[]>`
-        select ${openColumns} from connector_connect_sessions where id = ${id} and ${ofActiveTenant}`.first(),
+        select ${openColumns} from connector_connect_sessions
+        where tenant_id = ${tenantOfKey(sql, id)} and id = ${id} and ${ofActiveTenant}`.first(),
 
-    /** Finds the session of any active tenant that an authorization belongs to. */
-    findByState: (stateHash: Buffer) =>
+    /** Finds the session of an active tenant that an authorization belongs to. */
+    findByState: (tenantId: TenantId, stateHash: Buffer) =>
       sql<OpenSession[]>`
         select ${openColumns} from connector_connect_sessions
-        where state_hash = ${stateHash} and ${ofActiveTenant}`.first(),
+        where tenant_id = ${tenantId} and state_hash = ${stateHash} and ${ofActiveTenant}`.first(),
 
     list(tenantId: TenantId, { status, endUserId, inProduction }: SessionFilter, page: Page, now: Date) {
       const current = sql`
@@ -139,11 +150,15 @@ export function connectSessionStore(sql: Sql) {
 
     /** Deletes sessions that ended before a time. */
     async deleteEnded(before: Date, limit: number): Promise<number> {
-      const { count } = await sql`
-        delete from connector_connect_sessions where (tenant_id, id) in (
-          select tenant_id, id from connector_connect_sessions
-          where ended_at is not null and ended_at < ${before} limit ${limit} for update skip locked)`;
-      return count;
+      const ended = sql`
+        from connector_connect_sessions where ended_at < ${before} limit ${limit} for update skip locked`;
+      const joined = joinSelected(sql, "connector_connect_sessions", ended);
+      const deleted = await sql<{ id: string }[]>`delete from connector_connect_sessions using ${joined} returning id`;
+      await removeTenantKeys(
+        sql,
+        deleted.map(({ id }) => id),
+      );
+      return deleted.length;
     },
 
     async findTenantName(tenantId: TenantId): Promise<string> {

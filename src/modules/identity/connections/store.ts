@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Reencryptable, StaleValue } from "../../../platform/crypto/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import { addTenantKey, removeTenantKeys, type Sql, tenantOfKey } from "../../../platform/db/index.ts";
 import { recordTable } from "../../../platform/records/index.ts";
 import type { ExternalPerson, GroupRoles, SsoConnection } from "./domain/connection.ts";
 
@@ -29,17 +29,21 @@ const connections = recordTable<SsoConnection, { readonly keyId: string }>("sso_
 export function connectionStore(sql: Sql) {
   const { columns, insert, find, lock, count, list, update, remove } = connections(sql);
   return {
-    insert,
+    async insert(connection: Parameters<typeof insert>[0]): Promise<SsoConnection> {
+      await addTenantKey(sql, connection.tenantId, connection.id);
+      return insert(connection);
+    },
     find,
     lock,
     count,
     list,
     update,
 
-    /** Without a tenant, because a browser that signs in knows only the connection. */
+    /** A browser that signs in knows only the connection. */
     findForSignIn: (id: string) =>
       sql<SsoConnection[]>`
-        select ${columns} from sso_connections where id = ${id} and status = 'active'
+        select ${columns} from sso_connections
+        where tenant_id = ${tenantOfKey(sql, id)} and id = ${id} and status = 'active'
           and exists (select from tenants where tenants.id = sso_connections.tenant_id and tenants.status = 'active')`.first(),
 
     /** The active connections of the tenant with a slug. */
@@ -52,6 +56,7 @@ export function connectionStore(sql: Sql) {
 
     async remove(tenantId: TenantId, id: string): Promise<SsoConnection | undefined> {
       await sql`delete from sso_attempts where tenant_id = ${tenantId} and connection_id = ${id}`;
+      await removeTenantKeys(sql, [id]);
       return remove(tenantId, id);
     },
 
@@ -90,6 +95,8 @@ export function connectionStore(sql: Sql) {
   };
 }
 
+type ConnectionRef = Pick<SsoConnection, "tenantId" | "id">;
+
 /** The SQL queries of sign-ins that browsers have started. */
 export function attemptStore(sql: Sql) {
   const columns = sql`tenant_id, id, connection_id, cookie_hash, return_to, identity, expires_at`;
@@ -101,17 +108,17 @@ export function attemptStore(sql: Sql) {
           ${attempt.returnTo}, ${attempt.expiresAt}, ${now})`;
     },
 
-    findByState: (connectionId: string, stateHash: Buffer, now: Date) =>
+    findByState: ({ tenantId, id }: ConnectionRef, stateHash: Buffer, now: Date) =>
       sql<SignInAttempt[]>`
         select ${columns} from sso_attempts
-        where state_hash = ${stateHash} and connection_id = ${connectionId} and expires_at > ${now}
+        where tenant_id = ${tenantId} and state_hash = ${stateHash} and connection_id = ${id} and expires_at > ${now}
           and ticket_hash is null`.first(),
 
     /** Spends an attempt by its state; undefined if it is unknown, expired or was spent. */
-    spendState: (connectionId: string, stateHash: Buffer, now: Date) =>
+    spendState: ({ tenantId, id }: ConnectionRef, stateHash: Buffer, now: Date) =>
       sql<SignInAttempt[]>`
         delete from sso_attempts
-        where state_hash = ${stateHash} and connection_id = ${connectionId} and expires_at > ${now}
+        where tenant_id = ${tenantId} and state_hash = ${stateHash} and connection_id = ${id} and expires_at > ${now}
           and ticket_hash is null
         returning ${columns}`.first(),
 
@@ -128,14 +135,17 @@ export function attemptStore(sql: Sql) {
       return count === 1;
     },
 
-    findByTicket: (ticketHash: Buffer, now: Date) =>
+    findByTicket: (tenantId: TenantId, ticketHash: Buffer, now: Date) =>
       sql<SignInAttempt[]>`
-        select ${columns} from sso_attempts where ticket_hash = ${ticketHash} and expires_at > ${now}`.first(),
+        select ${columns} from sso_attempts
+        where tenant_id = ${tenantId} and ticket_hash = ${ticketHash} and expires_at > ${now}`.first(),
 
     /** Spends a verified attempt by its ticket. */
-    spendTicket: (ticketHash: Buffer, now: Date) =>
+    spendTicket: (tenantId: TenantId, ticketHash: Buffer, now: Date) =>
       sql<SignInAttempt[]>`
-        delete from sso_attempts where ticket_hash = ${ticketHash} and expires_at > ${now} returning ${columns}`.first(),
+        delete from sso_attempts
+        where tenant_id = ${tenantId} and ticket_hash = ${ticketHash} and expires_at > ${now}
+        returning ${columns}`.first(),
   };
 }
 

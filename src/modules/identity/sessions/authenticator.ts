@@ -1,6 +1,7 @@
 import { fail } from "../../../errors/index.ts";
 import { grantedScopes, type Principal, type TenantId } from "../../../platform/access/index.ts";
 import { BoundedCache } from "../../../platform/cache/bounded-cache.ts";
+import { tenantOfSecret } from "../../../platform/crypto/index.ts";
 import { createTenantCache } from "../../../platform/db/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { ApiKeys, MemberAccounts } from "../../tenancy/index.ts";
@@ -55,8 +56,9 @@ export function createSessionAuthenticator(dependencies: Dependencies) {
     };
   }
 
-  async function load(hash: string): Promise<LoadedSession | undefined> {
-    const session = await sessionStore(db.sql).findByToken(Buffer.from(hash, "base64"));
+  async function load(key: string): Promise<LoadedSession | undefined> {
+    const [tenantId, hash] = key.split(":") as [TenantId, string];
+    const session = await sessionStore(db.sql).findByToken(tenantId, Buffer.from(hash, "base64"));
     if (session === undefined) return undefined;
     if (session.endedAt !== null) return { session, principal: undefined };
     if (session.memberId !== "") return { session, principal: await memberPrincipal(session) };
@@ -67,7 +69,7 @@ export function createSessionAuthenticator(dependencies: Dependencies) {
   const cache = createTenantCache<string, LoadedSession | undefined>({
     changes,
     load,
-    tenantOf: (_hash, loaded) => loaded?.session.tenantId,
+    tenantOf: (_key, loaded) => loaded?.session.tenantId,
   });
 
   /** Whether a session can be used now. Another node may have seen it since it was read. */
@@ -91,20 +93,20 @@ export function createSessionAuthenticator(dependencies: Dependencies) {
   }
 
   function check(
-    hash: string,
+    key: string,
     loaded: LoadedSession | undefined,
   ): LiveSession | undefined | Promise<LiveSession | undefined> {
     if (loaded === undefined) return undefined;
     const verdict = verdictOf(loaded);
     if (verdict === "live") return accept(loaded);
     if (verdict === "ended") return undefined;
-    return load(hash).then((read) => (read !== undefined && verdictOf(read) === "live" ? accept(read) : undefined));
+    return load(key).then((read) => (read !== undefined && verdictOf(read) === "live" ? accept(read) : undefined));
   }
 
   function lookUp(cookie: string): LiveSession | undefined | Promise<LiveSession | undefined> {
-    const hash = hashOf(cookie).toString("base64");
-    const found = cache.get(hash);
-    return found instanceof Promise ? found.then((loaded) => check(hash, loaded)) : check(hash, found);
+    const key = `${tenantOfSecret(cookie)}:${hashOf(cookie).toString("base64")}`;
+    const found = cache.get(key);
+    return found instanceof Promise ? found.then((loaded) => check(key, loaded)) : check(key, found);
   }
 
   return {

@@ -1,6 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import type { Principal } from "../../../platform/access/index.ts";
+import { newTenantSecret, tenantOfSecret } from "../../../platform/crypto/index.ts";
 import { notFound, type TenantChanges } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
@@ -13,7 +14,7 @@ import {
   type SessionOwner,
   safeReturnPath,
 } from "./domain/session.ts";
-import { hashOf, newSecret } from "./session-cookie.ts";
+import { hashOf } from "./session-cookie.ts";
 import type { SessionMetrics } from "./session-metrics.ts";
 import { sessionStore } from "./store.ts";
 
@@ -50,7 +51,7 @@ export function createSessionService({ changes, events, metrics, members, apiKey
     createdBy: string,
     returnTo: string,
   ): Promise<{ id: string; token: string; expiresAt: Date }> {
-    const token = newSecret();
+    const token = newTenantSecret(tenantId);
     const expiresAt = new Date(nowMs + linkMs);
     const id = ulid(nowMs);
     const link = { tenantId, id, ...owner, returnTo: returnTo === "" ? "" : safeReturnPath(returnTo) };
@@ -82,7 +83,7 @@ export function createSessionService({ changes, events, metrics, members, apiKey
 
     /** Spends a link; undefined if it is unknown, expired or was used. */
     async spendLink({ sql, nowMs }: Pick<EventContext, "sql" | "nowMs">, token: string) {
-      return sessionStore(sql).spendLink(hashOf(token), new Date(nowMs));
+      return sessionStore(sql).spendLink(tenantOfSecret(token), hashOf(token), new Date(nowMs));
     },
 
     /**
@@ -93,7 +94,7 @@ export function createSessionService({ changes, events, metrics, members, apiKey
       const { sql, tenantId, nowMs } = context;
       if (!(await hasAccess(context, input))) return undefined;
       const { notAfter, ...fields } = input;
-      const cookie = newSecret();
+      const cookie = newTenantSecret(tenantId);
       const latestMs = Math.min(nowMs + sessionMs, notAfter?.getTime() ?? Number.POSITIVE_INFINITY);
       const now = new Date(nowMs);
       const session = await sessionStore(sql).insert(hashOf(cookie), {
@@ -117,7 +118,7 @@ export function createSessionService({ changes, events, metrics, members, apiKey
 
     /** Ends the session of a cookie, whatever its tenant. */
     async endByCookie(context: Omit<EventContext, "tenantId">, cookie: string, reason: EndReason) {
-      const found = await sessionStore(context.sql).findByToken(hashOf(cookie));
+      const found = await sessionStore(context.sql).findByToken(tenantOfSecret(cookie), hashOf(cookie));
       if (found === undefined) return undefined;
       await this.end({ ...context, tenantId: found.tenantId }, found.id, reason);
       return found;

@@ -3,9 +3,9 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypt
 /** A cookie of the sign-in: `session` of somebody who is signed in, `attempt` of somebody who is about to. */
 export type CookieKind = "session" | "attempt";
 
-const secretPattern = /^[A-Za-z0-9_-]{43}$/;
+const secretPattern = /^([0-9A-Z]{26})?[A-Za-z0-9_-]{43}$/;
 
-/** A new secret for a cookie or a link. */
+/** A new secret that is presented together with a connection. */
 export function newSecret(): string {
   return randomBytes(32).toString("base64url");
 }

@@ -25,10 +25,9 @@ export function sessionStore(sql: Sql) {
     insert: (tokenHash: Buffer, session: BrowserSession) => insert({ ...session, tokenHash }),
     find,
 
-    /** Without a tenant, because the cookie determines the tenant. */
-    findByToken: (tokenHash: Buffer) =>
+    findByToken: (tenantId: TenantId, tokenHash: Buffer) =>
       sql<BrowserSession[]>`
-        select ${columns} from browser_sessions where token_hash = ${tokenHash}`.first(),
+        select ${columns} from browser_sessions where tenant_id = ${tenantId} and token_hash = ${tokenHash}`.first(),
 
     list: (tenantId: TenantId, { memberId, apiKeyId }: SessionOwner, now: Date, page: Page) =>
       listWhere(tenantId, {}, page, {
@@ -93,9 +92,9 @@ export function sessionStore(sql: Sql) {
     },
 
     /** Spends a link; undefined if it is unknown, expired or was used. */
-    spendLink: (tokenHash: Buffer, now: Date) =>
+    spendLink: (tenantId: TenantId, tokenHash: Buffer, now: Date) =>
       sql<LoginLink[]>`
-        delete from login_links where token_hash = ${tokenHash} and expires_at > ${now}
+        delete from login_links where tenant_id = ${tenantId} and token_hash = ${tokenHash} and expires_at > ${now}
         returning tenant_id, id, member_id, api_key_id, return_to`.first(),
   };
 }

@@ -145,11 +145,11 @@ export function createSignInPages(dependencies: Dependencies) {
     const cookie = attemptCookieOf(request);
     const store = attemptStore(db.sql);
     const now = new Date(clock.now());
-    const found = isSecret(state) ? await store.findByState(connectionId, hashOf(state), now) : undefined;
+    const found = isSecret(state) ? await store.findByState(connection, hashOf(state), now) : undefined;
     if (found === undefined) return refuse("invalid_state");
     // A request of another browser does not end the sign-in of this one.
     if (cookie === undefined || !timingSafeEqual(hashOf(cookie), found.cookieHash)) return refuse("other_browser");
-    if ((await store.spendState(connectionId, hashOf(state), now)) === undefined) return refuse("invalid_state");
+    if ((await store.spendState(connection, hashOf(state), now)) === undefined) return refuse("invalid_state");
     const { callback } = connectionUrls(connection, publicUrl());
     try {
       const person = await oidc.finish(connection, callback, { state, cookie }, request.query);

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
+import { newTenantSecret, tenantOfSecret } from "../../../platform/crypto/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import { html } from "../../../platform/html/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
@@ -55,14 +56,14 @@ export function createSamlPages({ db, clock, saml, sessions, publicUrl }: Depend
     const { person, inResponseTo, assertionId, expiresAt } = verified;
     const { tenantId, id: connectionId } = connection;
     if (inResponseTo === undefined && !connection.settings.allowIdpInitiated) return refuse("provider_refused");
-    const ticket = newSecret();
+    const ticket = newTenantSecret(tenantId);
     const isAccepted = await inTenant({ db, clock }, tenantId, async ({ sql, nowMs }) => {
       const now = new Date(nowMs);
       const store = attemptStore(sql);
       const attempt =
         inResponseTo === undefined
           ? await startedByProvider(sql, tenantId, connectionId, nowMs)
-          : await store.findByState(connectionId, hashOf(inResponseTo), now);
+          : await store.findByState(connection, hashOf(inResponseTo), now);
       if (attempt === undefined) return false;
       if (!(await seenMessageStore(sql).add(tenantId, connectionId, assertionId, expiresAt))) return false;
       return store.verify(attempt, person, hashOf(ticket), new Date(nowMs + ticketMs));
@@ -89,7 +90,7 @@ export function createSamlPages({ db, clock, saml, sessions, publicUrl }: Depend
     const ticket = (isForm ? request.form : request.query).get("ticket") ?? "";
     const store = attemptStore(db.sql);
     const now = new Date(clock.now());
-    const found = isSecret(ticket) ? await store.findByTicket(hashOf(ticket), now) : undefined;
+    const found = isSecret(ticket) ? await store.findByTicket(tenantOfSecret(ticket), hashOf(ticket), now) : undefined;
     if (found === undefined || found.identity === null) return refuse("invalid_state");
     if (found.cookieHash.length === 0) {
       // Nobody can know whether the person wanted this sign-in, so the person is asked.
@@ -99,7 +100,7 @@ export function createSamlPages({ db, clock, saml, sessions, publicUrl }: Depend
       const cookie = readCookie("attempt", request.header("cookie"), new URL(publicUrl()));
       if (cookie === undefined || !timingSafeEqual(hashOf(cookie), found.cookieHash)) return refuse("other_browser");
     }
-    const spent = await store.spendTicket(hashOf(ticket), now);
+    const spent = await store.spendTicket(tenantOfSecret(ticket), hashOf(ticket), now);
     const connection = spent && (await findConnection(spent.connectionId));
     if (spent?.identity == null || connection === undefined) return refuse("invalid_state");
     return signIn(request, connection, spent.identity, spent.returnTo);

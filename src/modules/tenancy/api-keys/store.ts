@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import { addTenantKey, type Sql, tenantOfKey } from "../../../platform/db/index.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
 import { recordTable } from "../../../platform/records/index.ts";
 import type { ApiKey, ApiKeyStatus, StoredApiKey } from "./domain/api-key.ts";
@@ -13,12 +13,17 @@ const apiKeys = recordTable<ApiKey, Pick<StoredApiKey, "secretHash">>("api_keys"
 export function apiKeyStore(sql: Sql) {
   const { columns, insert, find, set, listWhere } = apiKeys(sql);
   return {
-    insert,
+    async insert(key: StoredApiKey): Promise<ApiKey> {
+      await addTenantKey(sql, key.tenantId, key.prefix);
+      return insert(key);
+    },
     find,
 
-    /** The only query without a tenant, because the key determines the tenant. */
+    /** The key determines the tenant. */
     findByPrefix: (prefix: string) =>
-      sql<StoredApiKey[]>`select ${columns}, secret_hash from api_keys where prefix = ${prefix}`.first(),
+      sql<StoredApiKey[]>`
+        select ${columns}, secret_hash from api_keys
+        where tenant_id = ${tenantOfKey(sql, prefix)} and prefix = ${prefix}`.first(),
 
     revoke: (tenantId: TenantId, id: string, by: string, now: Date) =>
       set(tenantId, id, now, sql`revoked_at = ${now}, revoked_by = ${by}`, sql`revoked_at is null`),

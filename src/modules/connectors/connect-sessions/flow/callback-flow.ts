@@ -1,3 +1,4 @@
+import { tenantOfSecret } from "../../../../platform/crypto/index.ts";
 import { storableText } from "../../../../platform/text/index.ts";
 import type { PlatformServices } from "../../../area.ts";
 import { isProofFault } from "../../connections/index.ts";
@@ -113,7 +114,10 @@ export function createCallbackFlow(dependencies: Dependencies) {
 
   return async function receive(callback: ProviderCallback): Promise<CallbackResult> {
     const [state, ...more] = callback.query.getAll("state");
-    const session = state === undefined || more.length > 0 ? undefined : await store.findByState(hashOf(state));
+    const session =
+      state === undefined || more.length > 0
+        ? undefined
+        : await store.findByState(tenantOfSecret(state), hashOf(state));
     if (session === undefined) {
       metrics.refused("state");
       return { view: refused("invalid_state"), sessionId: undefined };

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { newTenantSecret } from "../../../../platform/crypto/index.ts";
 import type { PlatformServices } from "../../../area.ts";
 import { type GrantProver, isProofFault, type ProofFailure } from "../../connections/index.ts";
 import type { AccountValues, AuthMode, AuthSpec, OAuth2Auth } from "../../manifests/index.ts";
@@ -64,7 +65,7 @@ export function createSessionFlow(dependencies: Dependencies) {
       ...{ mode: "oauth2", settings, captured: {}, account: { id: "", label: "" }, credentials },
       config: configValues,
     };
-    const state = randomBytes(32).toString("base64url");
+    const state = newTenantSecret(session.tenantId);
     const codeVerifier = auth.pkce.mode === "none" ? undefined : randomBytes(32).toString("base64url");
     const redirectUri = configs.redirectUriOf(config!.id);
     const scopes = requestedScopes(auth, session.scopes, config!.scopes);
