@@ -20,7 +20,7 @@ export { lines } from "./rows/lines.ts";
 export { type DailyTable, maintainPartitions } from "./rows/partitions.ts";
 export { recordRows } from "./rows/record-rows.ts";
 export { insertRowImages, type RowImage, readRowImages } from "./rows/row-image.ts";
-export { addTenantKey, removeTenantKeys, tenantOfKey } from "./rows/tenant-directory.ts";
+export { addTenantKey, removeTenantKey, tenantOfKey } from "./rows/tenant-directory.ts";
 export { type NextDue, readMsToNext } from "./signals/due-work.ts";
 export { createSignalCache, type SignalCache } from "./signals/signal-cache.ts";
 export { createSignals, nextWake, type Signals } from "./signals/signals.ts";

@@ -70,4 +70,6 @@ test("the job expires open sessions, erases their one-time values, and deletes s
   await run();
   assert.equal(await store.lock(tenantId, authorizing!.id), undefined);
   assert.equal((await store.lock(tenantId, open.id))!.status, "expired", "it is kept from its end on");
+  const keys = await db.sql<{ key: string }[]>`select key from tenant_directory where tenant_id = ${tenantId}`;
+  assert.deepEqual([...keys], [{ key: open.id }], "the directory knows only sessions that exist");
 });

@@ -1,12 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import {
-  addTenantKey,
-  type Fragment,
-  joinSelected,
-  removeTenantKeys,
-  type Sql,
-  tenantOfKey,
-} from "../../../platform/db/index.ts";
+import { addTenantKey, type Fragment, joinSelected, type Sql, tenantOfKey } from "../../../platform/db/index.ts";
 import type { Page } from "../../../platform/paging/index.ts";
 import { recordTable } from "../../../platform/records/index.ts";
 import type { Authorization, ConnectSession, OpenSession, SessionError } from "./domain/connect-session.ts";
@@ -153,12 +146,11 @@ export function connectSessionStore(sql: Sql) {
       const ended = sql`
         from connector_connect_sessions where ended_at < ${before} limit ${limit} for update skip locked`;
       const joined = joinSelected(sql, "connector_connect_sessions", ended);
-      const deleted = await sql<{ id: string }[]>`delete from connector_connect_sessions using ${joined} returning id`;
-      await removeTenantKeys(
-        sql,
-        deleted.map(({ id }) => id),
-      );
-      return deleted.length;
+      const [deleted] = await sql<{ count: number }[]>`
+        with deleted as (delete from connector_connect_sessions using ${joined} returning id),
+          keys as (delete from tenant_directory using deleted where key = deleted.id)
+        select count(*)::int as count from deleted`;
+      return deleted!.count;
     },
 
     async findTenantName(tenantId: TenantId): Promise<string> {

@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Reencryptable, StaleValue } from "../../../platform/crypto/index.ts";
-import { addTenantKey, removeTenantKeys, type Sql, tenantOfKey } from "../../../platform/db/index.ts";
+import { addTenantKey, removeTenantKey, type Sql, tenantOfKey } from "../../../platform/db/index.ts";
 import { recordTable } from "../../../platform/records/index.ts";
 import type { ExternalPerson, GroupRoles, SsoConnection } from "./domain/connection.ts";
 
@@ -56,7 +56,7 @@ export function connectionStore(sql: Sql) {
 
     async remove(tenantId: TenantId, id: string): Promise<SsoConnection | undefined> {
       await sql`delete from sso_attempts where tenant_id = ${tenantId} and connection_id = ${id}`;
-      await removeTenantKeys(sql, [id]);
+      await removeTenantKey(sql, tenantId, id);
       return remove(tenantId, id);
     },
 

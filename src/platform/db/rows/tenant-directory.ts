@@ -10,6 +10,6 @@ export async function addTenantKey(sql: Sql, tenantId: string, key: string): Pro
   await sql`insert into tenant_directory (key, tenant_id) values (${key}, ${tenantId})`;
 }
 
-export async function removeTenantKeys(sql: Sql, keys: readonly string[]): Promise<void> {
-  await sql`delete from tenant_directory where key = any(${keys as string[]}::text[])`;
+export async function removeTenantKey(sql: Sql, tenantId: string, key: string): Promise<void> {
+  await sql`delete from tenant_directory where key = ${key} and tenant_id = ${tenantId}`;
 }
