@@ -152,13 +152,17 @@ test("whenever nodes are killed, each write is sent at most once, and exactly on
   for (let round = 0; round < kills; round++) {
     for (let each = 0; each < perRound; each++) mock.fail("note.add", { kind: "slow", ms: Math.floor(random() * 60) });
     const doomed = await fixture.tenant();
-    const start = async (_: unknown, each: number) => {
+    const startRun = async (_: unknown, each: number) => {
       runs.set(`run ${round} ${each}`, await byWorkflow(fixture, doomed, `run ${round} ${each}`));
+    };
+    const startItem = async (_: unknown, each: number) => {
       const { queue_item_id: id } = await doomed.route(pool, { key: `item ${round} ${each}` });
       items.set(`item ${round} ${each}`, id);
     };
-    const started = Promise.allSettled(Array.from({ length: perRound / 2 }, start));
-    await arrived(mock, mock.requests.length + 1);
+    const length = perRound / 2;
+    const started = Promise.allSettled([...Array.from({ length }, startRun), ...Array.from({ length }, startItem)]);
+    const hasArrived = (kind: string) => textsOf(mock).some((text) => text.startsWith(`${kind} ${round} `));
+    await until(() => hasArrived("run") && hasArrived("item"));
     await delay(Math.floor(random() * 40));
     await own.node.crash();
     // What the node did not accept any more was never started.
@@ -167,6 +171,7 @@ test("whenever nodes are killed, each write is sent at most once, and exactly on
   }
   const sent = () => textsOf(mock);
   const tenant = await fixture.tenant();
+  assert.ok(runs.size > 0 && items.size > 0);
   let unknown = 0;
   for (const [text, look] of runs) {
     const { status, error } = await until(look, isEnded);
