@@ -21,7 +21,7 @@ export async function open({ databaseUrl }) {
     append(_, record) {
       const payload = fromJson(ValueSchema, record);
       const request = create(AppendWorkflowStreamRecordRequestSchema, { runId, streamId, payload });
-      return handlers.appendWorkflowStreamRecord.grouped(node.context(), request, undefined);
+      return handlers.appendWorkflowStreamRecord.ownCommit(node.context(), request, undefined);
     },
     replays: {
       "pages of 1,000": async (onText, count) => {

@@ -11,7 +11,7 @@ import { openNode } from "./composed-node.mjs";
 export async function open({ databaseUrl }) {
   await publish(databaseUrl);
   const node = await openNode(databaseUrl);
-  const handler = node.handlers["service.api.WorkflowRunService"].startWorkflowRun.grouped;
+  const handler = node.handlers["service.api.WorkflowRunService"].startWorkflowRun.ownCommit;
   return {
     internal: {
       name: "handler",
