@@ -16,8 +16,8 @@ import {
   poolsWithUnassigned,
   type QueuePosition,
   type RecipientQueue,
+  readUnassignedItems,
   type UnassignedItem,
-  unassignedItems,
   unassignItems,
   type WaitingPool,
 } from "./assignment-store.ts";
@@ -193,7 +193,7 @@ export function createAssigner(dependencies: Dependencies) {
       const undecidedOnly = !isAssigned(snapshot.pool) && !isAssigned((snapshot.canary?.snapshot ?? snapshot).pool);
       const search = { after, limit: itemsPerPage, undecidedOnly, snapshot: snapshotName(snapshot), reasons };
       const searched = idle.beginSearch(poolId);
-      const { items, last, moreUndecided, isEmpty } = await unassignedItems(db.sql, pool, search);
+      const { items, last, moreUndecided, isEmpty } = await readUnassignedItems(db.sql, pool, search);
       if (idle.endSearch(poolId, searched, { nothing: isEmpty && after === start, forPlace })) {
         scan(tenantId, poolId, freed);
       }

@@ -14,9 +14,9 @@ import {
   assignItems,
   type HeldItem,
   holdItems,
+  makeLeasable,
   type PostponedItem,
   postponeItems,
-  releaseItems,
   type UnassignedItem,
   type WaitingPool,
 } from "./assignment-store.ts";
@@ -62,7 +62,7 @@ export function createAssignmentPage(
   let chosen: Assignment[] = [];
   let offered: NewOffer[] = [];
   let postponed: PostponedItem[] = [];
-  let released: string[] = [];
+  let leasable: string[] = [];
   let held: HeldItem[] = [];
   let canBeLeased = false;
   /** Whether an item newly waits for a place. Items that waited before are already announced. */
@@ -99,7 +99,7 @@ export function createAssignmentPage(
     } else if (outcome === "held" && item.undecided) {
       held.push({ id: item.id, holdS: decision.holdS });
     } else if (reason === "awaiting_acceptance" || reason === "awaiting_assignment") {
-      released.push(item.id);
+      leasable.push(item.id);
       canBeLeased = true;
     } else {
       if (item.undecided) canBeLeased = true;
@@ -149,8 +149,8 @@ export function createAssignmentPage(
   }
 
   async function commit(): Promise<void> {
-    const written = { chosen, offered, postponed, released, held, redirected, failed, canBeLeased, hasNewWaitingItem };
-    [chosen, offered, postponed, released, held] = [[], [], [], [], []];
+    const written = { chosen, offered, postponed, leasable, held, redirected, failed, canBeLeased, hasNewWaitingItem };
+    [chosen, offered, postponed, leasable, held] = [[], [], [], [], []];
     [redirected, failed] = [new Map(), new Map()];
     canBeLeased = false;
     hasNewWaitingItem = false;
@@ -159,7 +159,7 @@ export function createAssignmentPage(
     if (written.offered.length > 0) await offer(written.offered, atMs);
     await postponeItems(db.sql, pool, written.postponed);
     if (written.hasNewWaitingItem) dependencies.announceWaitingItem(tenantId, poolId);
-    await releaseItems(db.sql, pool, written.released);
+    await makeLeasable(db.sql, pool, written.leasable);
     await holdItems(db.sql, pool, written.held);
     if (written.canBeLeased) wake(tenantId, poolId);
     for (const [toPoolId, ids] of written.redirected) await unassignedItems.redirect({ ...pool, ids }, toPoolId, atMs);

@@ -7,9 +7,9 @@ import { offerItems } from "../../queues/index.ts";
 import {
   assignItems,
   holdItems,
+  makeLeasable,
   poolsWithUnassigned,
   postponeItems,
-  releaseItems,
   type WaitingPool,
 } from "./assignment-store.ts";
 
@@ -33,7 +33,7 @@ const writes: Record<string, (pool: WaitingPool, id: string) => Promise<unknown>
   "assign it to a recipient": (pool, id) => assignItems(db.sql, pool, [{ id, recipientId: "r", delivery: "pull" }]),
   "postpone it": (pool, id) => postponeItems(db.sql, pool, [{ id, ...postponed }]),
   "offer it to a recipient": (pool, id) => offerItems(db.sql, pool, [{ id, recipientId: "r", isNewRound: false }], 60),
-  "make it available for leasing": (pool, id) => releaseItems(db.sql, pool, [id]),
+  "make it available for leasing": (pool, id) => makeLeasable(db.sql, pool, [id]),
   "hold it": (pool, id) => holdItems(db.sql, pool, [{ id, holdS: 60 }]),
 };
 

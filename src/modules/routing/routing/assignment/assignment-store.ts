@@ -131,7 +131,7 @@ export interface UnassignedPage {
 }
 
 /** Reads one page of the items without a recipient, in order. */
-export async function unassignedItems(
+export async function readUnassignedItems(
   sql: Sql,
   { tenantId, poolId }: WaitingPool,
   { after, limit, undecidedOnly, snapshot, reasons }: UnassignedSearch,
@@ -219,7 +219,7 @@ export async function postponeItems(sql: Sql, pool: WaitingPool, items: readonly
 }
 
 /** Makes undecided items available for leasing, in pools where the service does not choose recipients. */
-export async function releaseItems(sql: Sql, pool: WaitingPool, ids: readonly string[]): Promise<void> {
+export async function makeLeasable(sql: Sql, pool: WaitingPool, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const { tenantId, poolId } = pool;
   await sql`
