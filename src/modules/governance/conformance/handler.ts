@@ -93,7 +93,7 @@ export function conformanceHandlers(dependencies: Dependencies): Handlers<typeof
       const page = await context.page(
         "reports",
         request,
-        Object.values(filter),
+        [environmentId, suiteId, verdict, inProduction],
         (wanted) => reportStore(sql).listWhere(tenantId, filter, wanted, newestFirst),
         ({ lastRunId }) => lastRunId,
       );

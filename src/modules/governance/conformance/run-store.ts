@@ -16,7 +16,7 @@ const runs = recordTable<ConformanceRun>("conformance_runs", {
 export function runStore(sql: Sql) {
   const { columns, insert, set, listWhere } = runs(sql);
   /** Whether an execution may go on: it is the newest one of a run that has not ended. */
-  const isCurrent = ({ tenantId, id, attempt }: Execution) =>
+  const ofCurrent = ({ tenantId, id, attempt }: Execution) =>
     sql`tenant_id = ${tenantId} and id = ${id} and attempt = ${attempt} and state = 'running'`;
 
   return {
@@ -59,7 +59,7 @@ export function runStore(sql: Sql) {
     /** Stores the scratch tenants of an execution. Returns whether the execution may go on. */
     async setScratchTenants(execution: Execution, ids: readonly TenantId[]): Promise<boolean> {
       const { count } = await sql`
-        update conformance_runs set scratch_tenant_ids = ${ids as TenantId[]} where ${isCurrent(execution)}`;
+        update conformance_runs set scratch_tenant_ids = ${ids as TenantId[]} where ${ofCurrent(execution)}`;
       return count === 1;
     },
 
@@ -75,12 +75,12 @@ export function runStore(sql: Sql) {
       const { count } = await sql`
         update conformance_runs set cases_done = greatest(cases_done, ${casesDone}), updated_at = ${now},
           record_version = record_version + 1
-        where ${isCurrent(execution)}`;
+        where ${ofCurrent(execution)}`;
       return count === 1;
     },
 
     isCurrent: async (execution: Execution) =>
-      (await sql`select from conformance_runs where ${isCurrent(execution)}`).length === 1,
+      (await sql`select from conformance_runs where ${ofCurrent(execution)}`).length === 1,
 
     /** Ends a run; undefined if it has ended already. With `attempt`, only the newest execution ends it. */
     end(

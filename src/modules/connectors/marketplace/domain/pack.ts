@@ -86,6 +86,7 @@ const slot = defineObject(
     kind: member("kind", (reader) => readKind(reader, slotKinds) as SlotKind),
     title: text("title", lineFormat(100)),
     description: prose("description", 500),
+    /** Whether a value must be given. A document may say so, but the default decides. */
     required: member("required", () => true),
     defaultValue: member("default", (reader) => reader.get("default") as string | number | undefined),
     /** The provider of a connection; empty for any. */
@@ -97,7 +98,6 @@ const slot = defineObject(
     if (defaultValue !== undefined && (!isTyped || kind === "connection" || kind === "pool")) {
       reader.refuse("default", "type", "must be a text or a number like the slot; a connection and a pool have none");
     }
-    // A value must be given unless there is a default.
     return { ...values, required: defaultValue === undefined };
   },
 );
