@@ -23,7 +23,7 @@ function counting(): { database: Pick<Database, "sql">; sent: () => number } {
       });
     },
   });
-  return { database: { sql }, sent: () => sent };
+  return { database: { genericPlans: { sql } as never }, sent: () => sent };
 }
 
 test("all loops of a node learn with one statement when their next work is due", async (t) => {

@@ -20,11 +20,12 @@ export async function readMsToNext(sql: Sql, nextDue: NextDue): Promise<number |
  * Creates the function that subscribes a loop to its due work. All loops of a node share one statement, which runs twice a
  * second: an idle node costs next to nothing. The function returns the unsubscribe function of the loop.
  */
-export function createDueWork(db: Pick<Database, "sql">) {
+export function createDueWork(db: Pick<Database, "genericPlans">) {
   const loops = new Map<DueListener, NextDue>();
 
   async function look(): Promise<void> {
-    const { sql } = db;
+    // The statement asks some fifty tables, so that planning it takes far longer than running it.
+    const { sql } = db.genericPlans;
     const listeners = [...loops.keys()];
     const times = [...loops.values()]
       .map((nextDue) => sql`extract(epoch from (${nextDue(sql)}))::float8 * 1000`)
