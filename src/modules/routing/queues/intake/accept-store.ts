@@ -95,17 +95,19 @@ export async function insertAcceptedBatches(
   const limits = rows.flatMap(({ item }) => item?.limitGroups ?? []);
   const shape = shapeOf(rows);
   const accepted = keyed ? sql`accepted` : sql`input`;
+  const hasRoom = room === undefined ? sql`true` : sql`(select room from room)`;
+  const isAccepted = keyed ? sql`${hasRoom} and batch not in (select batch_index from refused)` : hasRoom;
   const result = await sql<{ batch: number }[]>`
     with ${room === undefined ? sql`` : sql`${room},`} input as (
-      ${input(sql, rows, batchIndices, shape)} ${room === undefined ? sql`` : sql`where (select room from room)`}
+      ${input(sql, rows, batchIndices, shape)} where ${hasRoom}
     )
     ${keyed ? claimKeys(sql, batches) : sql``}
     ${limits.length === 0 ? sql`` : sql`, limits as (${insertMissingGroupsSql(sql, limits, ulidMs(rows[0]!.decision.id))})`}
     ${rows.every(({ item }) => item !== undefined) ? sql`` : insertDecisions(sql, accepted)}
     ${queued ? insertItems(sql, accepted, shape) : sql``}
-    ${queued && shard !== undefined ? addAcceptedCounts(sql, accepted, shard) : sql``}
+    ${queued && shard !== undefined ? addAcceptedCounts(sql, batches, isAccepted, shard) : sql``}
     ${rows.some(({ events }) => events.length > 0) ? insertEvents(sql, rows, batchIndices, { keyed, ...shape }) : sql``}
-    select ${keyed ? sql`batch_index as batch from refused` : sql`batch::int from input where false`}`;
+    select ${keyed ? sql`batch_index as batch from refused` : sql`0 as batch where false`}`;
   return new Set(result.map(({ batch }) => batch));
 }
 
@@ -268,18 +270,42 @@ function isDue(sql: Sql): Fragment {
   return sql`(coalesce(hold_reason, '') = 'not_before' and to_timestamp(not_before_ms::float8 / 1000) <= now())`;
 }
 
-function addAcceptedCounts(sql: Sql, accepted: Fragment, shard: number): Fragment {
-  return sql`, deeper as (
+/**
+ * Adds to the counts of the pools. They are counted here: if a second part of the statement read the input, PostgreSQL would
+ * store all of it before it inserts the first row. `isAccepted` is read before the counts are locked, so that groups and keys
+ * are locked first.
+ */
+function addAcceptedCounts(sql: Sql, batches: readonly AcceptedBatch[], isAccepted: Fragment, shard: number): Fragment {
+  return sql`, counts as (
+      select tenant_id, pool_id, sum(depth) as depth, sum(accepted) as accepted
+      from json_to_recordset(${JSON.stringify(batches.flatMap(countsOf))}::text::json)
+        as counts(batch int, tenant_id text, pool_id text, depth bigint, accepted bigint)
+      where ${isAccepted} group by tenant_id, pool_id order by tenant_id, pool_id
+    ), deeper as (
       insert into queue_depths (tenant_id, pool_id, shard, depth)
-      select tenant_id, pool_id, ${shard}, count(*) from ${accepted}
-      where state in ('pending', 'held', 'ready') group by tenant_id, pool_id order by tenant_id, pool_id
+      select tenant_id, pool_id, ${shard}, depth from counts where depth > 0
       on conflict (tenant_id, pool_id, shard) do update set depth = queue_depths.depth + excluded.depth
     ), counted as (
       insert into queue_daily_counts (tenant_id, pool_id, day, shard, accepted)
-      select tenant_id, pool_id, (now() at time zone 'utc')::date, ${shard}, count(*) from ${accepted}
-      where state is not null group by tenant_id, pool_id order by tenant_id, pool_id
+      select tenant_id, pool_id, (now() at time zone 'utc')::date, ${shard}, accepted from counts
       on conflict (tenant_id, pool_id, day, shard) do update set accepted = queue_daily_counts.accepted + excluded.accepted
     )`;
+}
+
+/** How many items a call adds to each pool. An item that is only tracked is not part of the depth. */
+function countsOf({ rows }: AcceptedBatch, batch: number) {
+  const counts = new Map<string, { depth: number; accepted: number }>();
+  for (const { decision, item } of rows) {
+    if (item === undefined) continue;
+    const { depth, accepted } = counts.get(decision.poolId) ?? { depth: 0, accepted: 0 };
+    counts.set(decision.poolId, { depth: depth + Number(item.state !== "leased"), accepted: accepted + 1 });
+  }
+  return [...counts].map(([poolId, count]) => ({
+    batch,
+    tenant_id: rows[0]!.decision.tenantId,
+    pool_id: poolId,
+    ...count,
+  }));
 }
 
 function insertEvents(
