@@ -105,7 +105,7 @@ async function startUs(databaseUrl) {
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
   const startedAt = performance.now();
-  const child = spawn(process.execPath, ["--max-semi-space-size=16", join(root, "src/cli/main.ts"), "serve", ...args], {
+  const child = spawn(process.execPath, ["--max-semi-space-size=32", join(root, "src/cli/main.ts"), "serve", ...args], {
     stdio: ["ignore", "pipe", "ignore"],
   });
   const port = await new Promise((resolve, reject) => {

@@ -28,7 +28,7 @@ export async function startService({ databaseUrl, settings: further = {} }) {
     ...further,
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
-  const child = spawn(process.execPath, ["--max-semi-space-size=16", join(root, "src/cli/main.ts"), "serve", ...args], {
+  const child = spawn(process.execPath, ["--max-semi-space-size=32", join(root, "src/cli/main.ts"), "serve", ...args], {
     stdio: ["ignore", "pipe", "ignore"],
   });
   process.once("exit", () => child.kill("SIGKILL"));

@@ -1,6 +1,7 @@
 import type { Context } from "../../../chain/call.ts";
 import { Failure } from "../../../errors/index.ts";
 import { mayBeCommitted } from "../../../platform/db/index.ts";
+import { createTenantConcurrencyLimiter } from "../../../platform/event-loop/index.ts";
 import type { KeyedCall } from "../../../platform/idempotency/index.ts";
 import type { AcceptedBatch, Acceptor, AcceptRequest, DependencyCheck, Offeree } from "../queues/index.ts";
 import { rejectionOf } from "./rejection.ts";
@@ -32,6 +33,13 @@ interface Dependencies extends PreparationParts {
   readonly isRecorded: (keyed: KeyedCall | undefined) => Promise<boolean>;
 }
 
+/**
+ * Calls with at least this many items are prepared two at a time for each tenant: one is decided while the other is stored. If
+ * all were prepared side by side, all would be stored at the same time, and all of them would be in memory until then.
+ */
+const largeMin = 500;
+const largeCallsMax = 2;
+
 /** A response that can be recorded under an idempotency key. */
 type Recordable<T> = T & Parameters<KeyedCall["record"]>[0];
 
@@ -40,6 +48,8 @@ export type RouteService = ReturnType<typeof createRouteService>;
 export function createRouteService(dependencies: Dependencies) {
   const { acceptor, checkDependencies, expect, onOffered, onUnassigned, countDecision, isRecorded } = dependencies;
   const { prepare, prepareAll, release } = createPreparation(dependencies);
+  const largeCalls = createTenantConcurrencyLimiter(largeCallsMax);
+  let turn = 0;
 
   /**
    * Stores routed items; releases those that admission refuses. A failure instead of a response is thrown after the commit, and
@@ -210,7 +220,8 @@ export function createRouteService(dependencies: Dependencies) {
         });
       };
       // A batch without a valid item needs no quota.
-      return items.every((item) => item instanceof Failure) ? route() : withinQuota(context, keyed, route);
+      const run = () => (items.every((item) => item instanceof Failure) ? route() : withinQuota(context, keyed, route));
+      return items.length < largeMin ? run() : largeCalls.run(context.tenantId, `${turn++}`, run);
     },
   };
 }
