@@ -1,4 +1,5 @@
 // Switchyard, over HTTP with a key and the whole chain: this process is the caller, the service is another process.
+import { createClient } from "../../../clients/typescript/src/index.ts";
 import { connection } from "../http-connection.mjs";
 import { nextItem, nextItems } from "../item.mjs";
 import { inBatches, lanes } from "../lanes.mjs";
@@ -34,6 +35,9 @@ async function participant(nodes, stop) {
   const callers = Array.from({ length: lanes.single.callers }, (_, i) =>
     connection(nodes[i % nodes.length].port, headers),
   );
+  const clients = nodes.map(({ port }) =>
+    createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: authorized["x-api-key"], batching: true }),
+  );
   let poolId = await api.createPool();
   const own = () => poolId;
   await tryOnce(callers[0], poolId);
@@ -47,6 +51,11 @@ async function participant(nodes, stop) {
         add: (caller) => route(callers[caller], poolId, nextItem(), nextIdempotencyKey()),
       },
       { ...lanes.single, name: "Connect", add: (caller) => routeOverConnect(callers[caller], poolId, nextItem()) },
+      {
+        ...lanes.single,
+        name: "client that batches",
+        add: (caller) => clients[caller % clients.length].routing.route({ pool_id: poolId, ...nextItem() }),
+      },
       {
         ...lanes.batch100,
         name: "REST batch",

@@ -1,3 +1,5 @@
+import { batchServices } from "./batching/batch-services.ts";
+import type { BatchingOptions } from "./batching/batcher.ts";
 import { createServices, type Services } from "./gen/services.ts";
 import { createTransport, type Transport, type TransportOptions } from "./transport/transport.ts";
 
@@ -6,11 +8,19 @@ export interface Client extends Services {
   readonly transport: Transport;
 }
 
+/** How a client reaches the service, and whether it sends calls in batches. */
+export interface ClientOptions extends TransportOptions {
+  /** Sends calls that are made at the same time, or while another is in flight, as one request; default false. */
+  readonly batching?: boolean | BatchingOptions;
+}
+
 /**
  * Creates a client. With a key or a token it calls the service from anywhere; without, it uses the session of the browser
  * and must run in a page of the service.
  */
-export function createClient(options: TransportOptions = {}): Client {
+export function createClient({ batching = false, ...options }: ClientOptions = {}): Client {
   const transport = createTransport(options);
-  return { transport, ...createServices(transport) };
+  const services = createServices(transport);
+  if (batching === false) return { transport, ...services };
+  return { transport, ...batchServices(services, transport.timeoutMs, batching === true ? {} : batching) };
 }

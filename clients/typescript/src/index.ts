@@ -2,10 +2,11 @@
  * The client of Switchyard, for Node 20 and newer and for browsers.
  *
  * Transport: sends calls, with credentials, a deadline and retries. Service: the operations of one service of the API, over
- * a transport. Client: all services. List: a list that is read page by page. Event stream: messages that the service sends.
+ * a transport. Client: all services. Batch: calls of one operation that travel as one request. List: a list that is read page by page. Event stream: messages that the service sends.
  * Names of requests and responses are those of the API. Workers are in `@switchyard/client/node`.
  */
-export { type Client, createClient } from "./client.ts";
+export type { BatchingOptions } from "./batching/batcher.ts";
+export { type Client, type ClientOptions, createClient } from "./client.ts";
 export type { ErrorCatalogue, ErrorCode } from "./gen/errors.ts";
 export { createServices, type Services } from "./gen/services.ts";
 export type * from "./gen/types.ts";
@@ -14,6 +15,7 @@ export type { EventStream } from "./streams/event-stream.ts";
 export type { Backoff } from "./transport/backoff.ts";
 export {
   ApiError,
+  BacklogError,
   ConnectionError,
   DeadlineError,
   isApiError,

@@ -80,6 +80,16 @@ export class DeadlineError extends SwitchyardError {
   }
 }
 
+/** Too many calls wait for their batch. The call was not sent: make it again when others have ended. */
+export class BacklogError extends SwitchyardError {
+  readonly retryable = true;
+
+  constructor(waitingMax: number) {
+    super(`${waitingMax} calls wait to be sent already`);
+    this.name = "BacklogError";
+  }
+}
+
 /** Whether an error is a response of the service, with one of these codes if any are given. */
 export function isApiError<Code extends ErrorCode = ErrorCode>(
   error: unknown,

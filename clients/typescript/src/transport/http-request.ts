@@ -10,6 +10,15 @@ export interface HttpRequest {
   readonly contentType: string | undefined;
 }
 
+/** A list whose items are JSON already. */
+export class JsonList {
+  readonly texts: readonly string[];
+
+  constructor(texts: readonly string[]) {
+    this.texts = texts;
+  }
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Converts the request of an operation to HTTP: fields go to the path, the body or the query. */
@@ -28,10 +37,18 @@ export function toHttpRequest(operation: Operation, request: object): HttpReques
     return { method, target: path + queryOf(fields), body: undefined, contentType: undefined };
   }
   if (body === "*") {
-    return { method, target: path, body: JSON.stringify(fields), contentType: "application/json" };
+    return { method, target: path, body: jsonOf(fields), contentType: "application/json" };
   }
   const { [body]: raw, ...others } = fields;
   return { method, target: path + queryOf(others), body: raw as RawBody, contentType: typeOf(raw) };
+}
+
+function jsonOf(fields: Fields): string {
+  const [name, list] = Object.entries(fields).find(([, value]) => value instanceof JsonList) ?? [];
+  if (name === undefined) return JSON.stringify(fields);
+  const { [name]: _, ...others } = fields;
+  const rest = JSON.stringify(others).slice(1);
+  return `{${JSON.stringify(name)}:[${(list as JsonList).texts}]${rest === "}" ? "" : ","}${rest}`;
 }
 
 function typeOf(raw: unknown): string {

@@ -31,6 +31,8 @@ export interface Transport {
   /** Sends a call and returns the response as soon as its headers arrive. Only the signal ends its body. */
   open(operation: Operation, request: object, options?: CallOptions): Promise<Response>;
   readonly backoff: Backoff;
+  /** The time for a call that sets none, in milliseconds. */
+  readonly timeoutMs: number;
 }
 
 const defaultBackoff: Backoff = { initialMs: 200, maxMs: 5_000 };
@@ -110,6 +112,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
 
   return {
     backoff,
+    timeoutMs,
     call: <Result>(operation: Operation, request: object, call: CallOptions = {}) =>
       attempt(operation, request, call, readJson<Result>),
     open: (operation, request, call = {}) =>

@@ -1,3 +1,4 @@
+import { batchCharsMax } from "../batching/batcher.ts";
 import { retryDelayMs, sleep } from "../transport/backoff.ts";
 import { SwitchyardError } from "../transport/errors.ts";
 import { LeaseLostError, WorkFailure } from "./work-failure.ts";
@@ -7,9 +8,6 @@ import type { Job, Leased, Report, ReportOutcome, WorkProtocol } from "./work-pr
 const lingerMs = 10;
 
 const backoff = { initialMs: 200, maxMs: 5_000 };
-
-/** The most characters of results in one call. A character has at most three bytes, and a request at most 4 MiB. */
-const callCharsMax = 1_000_000;
 
 /** How often a stopping worker sends its last reports. */
 const lastTries = 5;
@@ -44,7 +42,7 @@ export function createReporter<Work, Result>(
     let count = 0;
     for (let chars = 0; count < Math.min(pending.length, protocol.reportsMax); count++) {
       chars += protocol.reportChars?.(pending[count]!) ?? 0;
-      if (count > 0 && chars > callCharsMax) break;
+      if (count > 0 && chars > batchCharsMax) break;
     }
     return pending.splice(0, count);
   }
