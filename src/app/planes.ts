@@ -142,11 +142,7 @@ function planeEdge(
   const invoke = node.invoke[plane];
   const errorsUrl = () => config["api.errors_url"] || `${baseUrl()}/errors`;
   const rpc = createRpcHandler({ operations, invoke, health, reflection: true });
-  const handlers: PathHandler[] = [
-    (exchange) => rpc.matches(exchange) && rpc.handle(exchange).then(() => true),
-    ...operational,
-    docsHandler(operations, dependencies, baseUrl, errorsUrl),
-  ];
+  const handlers: PathHandler[] = [...operational, docsHandler(operations, dependencies, baseUrl, errorsUrl)];
   if (plane === "external") {
     if (config["mcp.enabled"]) handlers.push(mcpHandler(dependencies, baseUrl, errorsUrl));
     handlers.push(createCallbacks("notifications", { receive: node.notifications.receive, baseUrl }));
@@ -167,8 +163,9 @@ function planeEdge(
     ...edgeOptions(dependencies),
     stopping,
     plane,
-    handlers,
+    rpc: (exchange) => rpc.matches(exchange) && rpc.handle(exchange).then(() => true),
     rest: createRestHandler({ operations, invoke, errorsUrl }),
+    handlers,
   });
 }
 

@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { isIP, type Socket } from "node:net";
 import { createNetworkSet, toPlainAddress } from "../platform/egress/index.ts";
 import { type Exchange, headerOf } from "./exchange.ts";
 
@@ -18,8 +18,17 @@ interface Options {
  */
 export function createClientAddressReader({ header, proxyNetworks }: Options): ClientAddressReader {
   const proxies = createNetworkSet(proxyNetworks);
+  const peers = new WeakMap<Socket, string>();
+  const peerOf = (socket: Socket): string => {
+    let peer = peers.get(socket);
+    if (peer === undefined) {
+      peer = toPlainAddress(socket.remoteAddress ?? "");
+      peers.set(socket, peer);
+    }
+    return peer;
+  };
   return (request) => {
-    let address = toPlainAddress(request.socket.remoteAddress ?? "");
+    let address = peerOf(request.socket);
     if (header === "") return address;
     const named = (headerOf(request, header) ?? "").split(",");
     while (named.length > 0 && proxies.contains(address)) {

@@ -20,9 +20,11 @@ interface Options {
   readonly bodyTimeoutMs: number;
   /** Aborted when the instance stops. */
   readonly stopping: AbortSignal;
-  /** Tried in order, before REST. */
-  readonly handlers: readonly PathHandler[];
+  /** Tried first, because it also recognises its requests by their content type. */
+  readonly rpc?: PathHandler;
   readonly rest: RestHandler;
+  /** Tried in order, for paths without an operation. */
+  readonly handlers: readonly PathHandler[];
   /** Called with an error that no handler turned into a response. */
   readonly onError: (error: unknown) => void;
 }
@@ -49,7 +51,12 @@ export function createEdge(options: Options): Edge {
   const hosts = new Set(options.allowedHosts.map((host) => host.toLowerCase()));
   const anyHost = hosts.has("*");
 
-  async function handle(exchange: Exchange): Promise<void> {
+  const { rpc, rest } = options;
+  // Most requests are calls. No handler has the path of an operation.
+  const handlers = [...(rpc === undefined ? [] : [rpc]), rest.handle, ...options.handlers];
+  const throttle = createDiscardThrottle(discardLimits);
+
+  async function dispatch(exchange: Exchange): Promise<void> {
     const { request } = exchange;
     const host = hostOf(request);
     if (!anyHost && !hosts.has(host)) {
@@ -58,26 +65,33 @@ export function createEdge(options: Options): Edge {
           "The Host is not allowed. Use the instance's public URL, or have the operator add the host to api.allowed_hosts.",
       });
     }
-    const expectation = headerOf(request, "expect")?.toLowerCase();
-    if (expectation !== undefined && expectation !== "100-continue") {
+    if (exchange.awaitsContinue && headerOf(request, "expect")!.toLowerCase() !== "100-continue") {
       throw fail("EXPECTATION_FAILED", { public: "The only supported value of the Expect header is 100-continue." });
     }
     if (allowOrigin(exchange, options.allowedOrigins)) return;
-    for (const handlePath of options.handlers) {
+    for (const handlePath of handlers) {
       const handled = handlePath(exchange);
       if (handled === true || (handled !== false && (await handled))) return;
     }
-    if (!(await options.rest.handle(exchange))) {
-      throw fail("ROUTE_NOT_FOUND", { public: "No operation has this path. The paths are listed at /docs." });
-    }
+    throw fail("ROUTE_NOT_FOUND", { public: "No operation has this path. The paths are listed at /docs." });
   }
 
-  const throttle = createDiscardThrottle(discardLimits);
+  async function handle(exchange: Exchange): Promise<void> {
+    try {
+      await dispatch(exchange);
+    } catch (error) {
+      if (!(error instanceof Failure)) options.onError(error);
+      if (exchange.response.headersSent) exchange.response.end();
+      else rest.refuse(exchange, error instanceof Failure ? error : fail("INTERNAL", { cause: error }));
+    }
+    discardUnreadBody(exchange, throttle);
+    limitUnreadResponse(exchange);
+  }
+
   return (request, response) => {
-    // A proxy may send an absolute URL. The path starts after the host.
-    const url = (request.url ?? "/").replace(absoluteTarget, "");
+    const url = withoutOrigin(request.url ?? "/");
     const at = url.indexOf("?");
-    const exchange: Exchange = {
+    handle({
       request,
       response,
       plane: options.plane,
@@ -89,17 +103,7 @@ export function createEdge(options: Options): Edge {
       stopping: options.stopping,
       headers: { ...secureHeaders },
       awaitsContinue: headerOf(request, "expect") !== undefined,
-    };
-    handle(exchange)
-      .catch((error: unknown) => {
-        if (!(error instanceof Failure)) options.onError(error);
-        if (response.headersSent) response.end();
-        else options.rest.refuse(exchange, error instanceof Failure ? error : fail("INTERNAL", { cause: error }));
-      })
-      .then(() => {
-        discardUnreadBody(exchange, throttle);
-        limitUnreadResponse(exchange);
-      });
+    });
   };
 }
 
@@ -111,11 +115,17 @@ const discardLimits = {
 
 const absoluteTarget = /^(https?):\/\/([^/?]*)/i;
 
+/** A proxy may send an absolute URL. The path starts after the host. */
+function withoutOrigin(url: string): string {
+  return url.startsWith("/") ? url : url.replace(absoluteTarget, "");
+}
+
 /** The request's host without its port. A request with two different hosts is refused. */
 function hostOf(request: Exchange["request"]): string {
   const header = headerOf(request, "host");
-  const [, scheme, named] = absoluteTarget.exec(request.url ?? "") ?? [];
-  const authority = headerOf(request, ":authority") ?? named;
+  const target = request.url?.startsWith("/") ? null : absoluteTarget.exec(request.url ?? "");
+  const scheme = target?.[1];
+  const authority = headerOf(request, ":authority") ?? target?.[2];
   if (hasTwoHosts(request)) throw invalid("Host", "host", "must be sent once");
   if (authority === undefined) return withoutPort(header ?? "");
   if (header !== undefined && withoutDefaultPort(header, scheme) !== withoutDefaultPort(authority, scheme)) {

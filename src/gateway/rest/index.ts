@@ -50,7 +50,7 @@ export function createRestHandler({ operations, invoke, errorsUrl }: Options) {
     );
   }
 
-  async function serve(exchange: Exchange, { target, variables }: Match<Route>): Promise<void> {
+  async function serve(exchange: Exchange, { target, variables }: Match<Route>): Promise<true> {
     if (target.operation.rawBodyBytesMax !== undefined) exchange.bodyBytesMax = target.operation.rawBodyBytesMax;
     const call = createCall(exchange, target.operation, "rest", (charge) =>
       target.read(exchange, variables, charge, (returned) => {
@@ -71,22 +71,17 @@ export function createRestHandler({ operations, invoke, errorsUrl }: Options) {
       const failure = error instanceof Failure ? error : fail("INTERNAL", { cause: error });
       refuse(exchange, isCreateConflict(exchange, failure) ? alreadyExists(failure) : failure, call);
     }
+    return true;
   }
 
   return {
     refuse,
-    async handle(exchange: Exchange): Promise<boolean> {
+    handle(exchange: Exchange): boolean | Promise<boolean> {
       const found = router.find(exchange.request.method!, exchange.path);
       if (found === undefined) return false;
-      if ("allow" in found) {
-        const allow = found.allow.join(", ");
-        refuse(
-          exchange,
-          fail("METHOD_NOT_ALLOWED", { public: `This path accepts only ${allow}.`, headers: { allow } }),
-        );
-      } else {
-        await serve(exchange, found);
-      }
+      if (!("allow" in found)) return serve(exchange, found);
+      const allow = found.allow.join(", ");
+      refuse(exchange, fail("METHOD_NOT_ALLOWED", { public: `This path accepts only ${allow}.`, headers: { allow } }));
       return true;
     },
   };
@@ -105,8 +100,9 @@ function routeOf(operation: Operation, binding: HttpBinding, updated: UpdatedRec
   };
 }
 
-function respond(exchange: Exchange, call: Call, { etag, ...response }: RestResponse): void {
+function respond(exchange: Exchange, call: Call, response: RestResponse): void {
   const headers = call.responseHeaders;
+  const { etag } = response;
   if (etag !== undefined) {
     headers.etag = etag;
     const { request } = exchange;

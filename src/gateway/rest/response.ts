@@ -96,6 +96,7 @@ function rawBody({ contentType, data }: HttpBody): RestResponse {
   return { contentType, body: data };
 }
 
-function metadata(call: Call): string {
-  return `{"request_id":${JSON.stringify(call.requestId)},"api_version":"${call.apiVersion}"}`;
+/** Neither value has characters that JSON escapes: the chain generates or verifies them. */
+function metadata({ requestId, apiVersion }: Call): string {
+  return `{"request_id":"${requestId}","api_version":"${apiVersion}"}`;
 }
