@@ -139,14 +139,27 @@ function authorizationOf(request: Exchange["request"]): string | undefined {
 }
 
 /** Reads the whole body. A body that is too large or too slow is refused as early as possible. */
-export function readBody(exchange: Exchange): Promise<Buffer> {
-  const { request, bodyBytesMax, bodyTimeoutMs } = exchange;
-  if (isDisconnected(exchange)) return Promise.reject(fail("CANCELED"));
+export async function readBody(exchange: Exchange): Promise<Buffer> {
+  const { request, bodyBytesMax } = exchange;
+  if (isDisconnected(exchange)) throw fail("CANCELED");
   if (declaresOversizedBody(exchange)) {
     request.resume();
-    return Promise.reject(bodyTooLarge(bodyBytesMax));
+    throw bodyTooLarge(bodyBytesMax);
   }
   requestBody(exchange);
+  // Node reports the headers before it parses a body that arrived with them.
+  await undefined;
+  return arrivedBody(request) ?? collectBody(exchange);
+}
+
+/** The body, if all of it has arrived: without the listeners and the timer that reading a stream needs. */
+function arrivedBody(request: Exchange["request"]): Buffer | undefined {
+  const bytes = request.httpVersionMajor === 1 ? request.readableLength : 0;
+  return bytes > 0 && bytes === Number(headerOf(request, "content-length")) ? request.read() : undefined;
+}
+
+function collectBody(exchange: Exchange): Promise<Buffer> {
+  const { request, bodyBytesMax, bodyTimeoutMs } = exchange;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

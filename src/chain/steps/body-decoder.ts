@@ -1,5 +1,5 @@
 import type { Failure } from "../../errors/index.ts";
-import type { Call, Interceptor } from "../call.ts";
+import type { Call, ChargeBytes, Interceptor } from "../call.ts";
 import type { RefusalThrottle } from "./limits/refusal-throttle.ts";
 
 interface Dependencies {
@@ -40,15 +40,13 @@ export function bodyDecoder({
     }
     const contentLength = Number(call.header("content-length") ?? 0) || 0;
     const isFree = chargeBytes === undefined || contentLength > (call.operation.rawBodyBytesMax ?? bodyBytesMax);
-    const decoded = isFree ? call.decode() : decodeCharged(call, contentLength, chargeBytes);
+    const charged = isFree ? undefined : chargeBytes(call, contentLength);
+    if (charged !== undefined) await charged;
+    const chargeRest: ChargeBytes = (bytes) =>
+      isFree || bytes <= contentLength ? undefined : chargeBytes(call, bytes - contentLength);
+    const decoded = call.decode(chargeRest);
     call.message = decoded instanceof Promise ? await decoded : decoded;
     if (performance.now() - call.startedAtMs >= recheckAfterMs) await recheckAccess(call);
     return next(call);
   };
-}
-
-async function decodeCharged(call: Call, contentLength: number, chargeBytes: NonNullable<Dependencies["chargeBytes"]>) {
-  const charged = chargeBytes(call, contentLength);
-  if (charged !== undefined) await charged;
-  return call.decode((bytes) => (bytes > contentLength ? chargeBytes(call, bytes - contentLength) : undefined));
 }

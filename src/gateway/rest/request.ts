@@ -54,7 +54,7 @@ export function createRequestReader(
     const violations: Violation[] = [];
     const pathParams = segments.map(([name, text]) => [name, decodeSegment(name, text)] as const);
     if (pathParams.length > 0) {
-      violations.push(...pathMismatches(input, message, pathParams));
+      if (decodeBody !== undefined) violations.push(...pathMismatches(input, message, pathParams));
       violations.push(...applyParams(input, message, pathParams, "path"));
     }
     if (exchange.query !== "") {
