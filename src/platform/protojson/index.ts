@@ -17,3 +17,4 @@ export { bytesMaxOf, isFreeJson } from "./scan/json-location.ts";
 export { KeyTable, keysMax } from "./scan/key-table.ts";
 export { describeSyntaxError, parseJson, parseJsonInTurns } from "./scan/parse.ts";
 export { valuesMax } from "./scan/scan.ts";
+export { createMessageFactory } from "./shape.ts";

@@ -1,5 +1,4 @@
 import {
-  create,
   type DescField,
   type DescMessage,
   type JsonObject,
@@ -9,7 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromDate, type Value } from "@bufbuild/protobuf/wkt";
 import type { Json } from "../document/index.ts";
-import { jsonToValue } from "../protojson/index.ts";
+import { createMessageFactory, jsonToValue } from "../protojson/index.ts";
 
 /**
  * A message as handlers return it: records with dates, JSON, safe integers and read-only lists. An optional field may be
@@ -63,6 +62,7 @@ function newConverter(desc: DescMessage): Convert {
   if (desc.typeName === "google.protobuf.Value") return jsonToValue;
   if (desc.typeName.startsWith("google.protobuf.")) return (value) => value;
   // Compiled when first used, because a message may contain messages of its own type.
+  let make: (() => Slots) | undefined;
   let fields: readonly (readonly [name: string, convert: Convert | undefined])[] | undefined;
   return (plain) => {
     if ((plain as Partial<Message>).$typeName === desc.typeName) return plain;
@@ -70,7 +70,8 @@ function newConverter(desc: DescMessage): Convert {
       member.localName,
       member.kind === "field" ? fieldConverter(member) : choiceConverter(member.fields),
     ]);
-    const message = create(desc) as unknown as Slots;
+    make ??= createMessageFactory(desc);
+    const message = make();
     for (const [name, convert] of fields) {
       const value = (plain as Slots)[name];
       if (value === undefined || (value === null && convert !== jsonToValue)) continue;
