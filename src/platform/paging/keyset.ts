@@ -20,7 +20,7 @@ export const totalMax = 10_000;
 /** How many rows one call scans at most to find those that match a filter. */
 export const scanMax = 100_000;
 
-/** Reads one page in the order of a unique column, and counts the rows if it is the first page. */
+/** Reads one page in the order of a unique column. The first page has the number of rows, which a short list shows itself. */
 export async function readKeyset<T extends object>(
   sql: Sql,
   { columns, table, where, filter, key = "id", newestFirst = false }: Selection,
@@ -29,11 +29,15 @@ export async function readKeyset<T extends object>(
   const order = sql`order by ${sql(key)} ${newestFirst ? sql`desc` : sql`asc`}`;
   const beyond = newestFirst ? sql`and ${sql(key)} < ${after ?? ""}` : sql`and ${sql(key)} > ${after ?? ""}`;
   const reached = sql`from ${sql(table)} where ${where} ${after === undefined ? sql`` : beyond} ${order}`;
-  const total = after === undefined ? await boundedCount(sql, { table, where, filter, order }) : undefined;
+  const count = () => (after === undefined ? boundedCount(sql, { table, where, filter, order }) : undefined);
   if (filter === undefined) {
     const rows = await sql<T[]>`select ${columns} ${reached} limit ${fetch} offset ${offset}`.firstRows(pageBytesMax);
-    return { rows, total, isCut: rows.isCut };
+    const { isCut } = rows;
+    const seen = offset + rows.length;
+    const isWhole = after === undefined && !isCut && rows.length < fetch && (rows.length > 0 || offset === 0);
+    return { rows, total: isWhole ? totalOf([{ count: seen, seen }]) : await count(), isCut };
   }
+  const total = await count();
   // The subquery is named like the table, since columns may be qualified with the table's name.
   const rows = await sql<T[]>`
     select ${columns} from (select * ${reached} limit ${scanMax}) as ${sql(table)} where ${filter}

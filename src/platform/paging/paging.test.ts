@@ -118,6 +118,27 @@ test("an offset skips that many items, and an empty list is one empty page", asy
   });
 });
 
+test("a page that ends the list shows its total; only a longer list or an offset beyond it is counted", async () => {
+  await fill("short", ["1", "2", "3"]);
+  let counts = 0;
+  const sql = new Proxy(db.sql, {
+    apply(target, self, [strings, ...values]) {
+      if (strings.raw?.join("").includes("seen from")) counts++;
+      return Reflect.apply(target as never, self, [strings, ...values]);
+    },
+  });
+  const read = async (fetch: number, offset: number) => {
+    counts = 0;
+    const selection = { columns: sql`id`, table: "items", where: sql`tenant_id = 'short'` };
+    const { total } = await readKeyset<{ id: string }>(sql, selection, { fetch, offset, after: undefined });
+    return [total?.count, counts];
+  };
+  assert.deepEqual(await read(4, 0), [3, 0]);
+  assert.deepEqual(await read(4, 1), [3, 0]);
+  assert.deepEqual(await read(3, 0), [3, 1]);
+  assert.deepEqual(await read(4, 3), [3, 1]);
+});
+
 test("a cursor is valid for its own tenant, operation and filter only", async () => {
   await fill("mine", ["1", "2"]);
   await fill("theirs", ["1", "2"]);
