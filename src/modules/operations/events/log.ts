@@ -20,10 +20,9 @@ export function createEventLog(sql: Sql, signals: Signals) {
   const writer = createBatcher<Addition, "committed" | "duplicate">({
     lanes: 2,
     async flush(additions) {
-      const { first, order } = deduplicate(additions);
-      const added = await store.insertMany(first);
-      for (const tenantId of new Set(first.map(({ event }) => event.tenantId))) wake(tenantId);
-      return order.map((addition) => (added.has(addition.event.id) ? "committed" : "duplicate"));
+      const added = await store.insertMany(additions);
+      for (const tenantId of new Set(additions.map(({ event }) => event.tenantId))) wake(tenantId);
+      return additions.map((addition) => (added.has(addition.event.id) ? "committed" : "duplicate"));
     },
   });
 
@@ -70,20 +69,4 @@ export function createEventLog(sql: Sql, signals: Signals) {
 
 function topicOf(tenantId: TenantId): string {
   return `events:${tenantId}`;
-}
-
-/** Keeps one addition per idempotency key and batch: the first. Repeats get its response. */
-function deduplicate(additions: readonly Addition[]): { first: Addition[]; order: readonly Addition[] } {
-  const keyed = new Map<string, Addition>();
-  const plain: Addition[] = [];
-  for (const addition of additions) {
-    const { record } = addition;
-    if (record === undefined) plain.push(addition);
-    else {
-      const key = [record.tenantId, record.operation, record.principal, record.key].join("\0");
-      if (!keyed.has(key)) keyed.set(key, addition);
-    }
-  }
-  const sorted = [...keyed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, addition]) => addition);
-  return { first: [...plain, ...sorted], order: additions };
 }

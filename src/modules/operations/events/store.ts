@@ -1,6 +1,6 @@
 import type { EnvironmentMode, TenantId } from "../../../platform/access/index.ts";
-import { deleteBatch, type Sql } from "../../../platform/db/index.ts";
-import type { IdempotencyRecord } from "../../../platform/idempotency/index.ts";
+import { deleteBatch, lines, type Sql } from "../../../platform/db/index.ts";
+import { claimBatch, type IdempotencyRecord } from "../../../platform/idempotency/index.ts";
 import { lowestUlid } from "../../../platform/ids/ulid.ts";
 import type { TenantCutoff } from "../../../platform/jobs/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
@@ -36,37 +36,36 @@ export function eventStore(sql: Sql) {
   return {
     /**
      * Adds events in one statement, each together with its idempotency record. Returns the ids of the added events; the
-     * idempotency keys of the others exist already. Callers sort by key to avoid deadlocks between nodes.
+     * idempotency keys of the others exist already, or belong to an earlier event of the batch.
      */
     async insertMany(additions: readonly Addition[]): Promise<ReadonlySet<string>> {
       const events = additions.map(({ event }) => event);
-      const records = additions.map(({ record }) => record);
+      const records = additions.flatMap(({ record }, batchIndex) =>
+        record === undefined ? [] : { batchIndex, record },
+      );
+      const isKeyed = records.length > 0;
       const scopes = events.map(scopeOf);
       const isScoped = scopes.some((scope) => scope !== undefined);
       const rows = await sql<{ id: string }[]>`
-        with input as (
-          select * from unnest(
-            ${events.map((event) => event.tenantId)}::text[], ${events.map((event) => event.id)}::text[],
-            ${events.map((event) => event.type)}::text[], ${events.map((event) => event.source)}::text[],
-            ${events.map((event) => event.subject)}::text[], ${events.map((event) => event.time.toISOString())}::timestamptz[],
-            ${events.map((event) => JSON.stringify(event.data))}::text[],
-            ${records.map((record) => record?.principal ?? null)}::text[], ${records.map((record) => record?.operation ?? null)}::text[],
-            ${records.map((record) => record?.key ?? null)}::text[],
-            ${records.map((record) => record?.fingerprint.toString("hex") ?? null)}::text[],
-            ${records.map((record) => record?.response ?? null)}::text[],
-            ${records.map((record) => record?.createdAt.toISOString() ?? null)}::timestamptz[],
-            ${scopes.map((scope) => scope?.environmentId ?? null)}::text[], ${scopes.map((scope) => scope?.poolId ?? null)}::text[]
-          ) as input(tenant_id, id, type, source, subject, time, data, principal, operation, key, fingerprint, response,
-            claimed_at, environment_id, pool_id)
-        ), claimed as (
-          insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, response, created_at)
-          select tenant_id, principal, operation, key, decode(fingerprint, 'hex'), 'completed', response, claimed_at
-          from input where key is not null
-          on conflict do nothing
-          returning tenant_id, principal, operation, key
+        with ${isKeyed ? sql`${claimBatch(sql, records)},` : sql``} input as (
+          select * from rows from (
+            string_to_table(${lines(events, ({ tenantId }) => tenantId)}, E'\\n'),
+            string_to_table(${lines(events, ({ id }) => id)}, E'\\n'),
+            unnest(${events.map(({ type }) => type)}::text[]), unnest(${events.map(({ source }) => source)}::text[]),
+            unnest(${events.map(({ subject }) => subject)}::text[]),
+            string_to_table(${lines(events, ({ time }) => time.toISOString())}, E'\\n'),
+            string_to_table(${lines(events, ({ data }) => JSON.stringify(data))}, E'\\n')
+            ${
+              isScoped
+                ? sql`, unnest(${scopes.map((scope) => scope?.environmentId ?? null)}::text[]),
+                  unnest(${scopes.map((scope) => scope?.poolId ?? null)}::text[])`
+                : sql``
+            }
+          ) with ordinality
+            as input(tenant_id, id, type, source, subject, time, data ${isScoped ? sql`, environment_id, pool_id` : sql``}, nth)
         )
         insert into events (tenant_id, id, type, source, subject, time, data ${isScoped ? sql`, environment_id, in_production` : sql``})
-        select tenant_id, input.id, type, source, subject, time, data::jsonb ${isScoped ? sql`, scope.id, scope.key = 'production'` : sql``}
+        select tenant_id, input.id, type, source, subject, time::timestamptz, data::jsonb ${isScoped ? sql`, scope.id, scope.key = 'production'` : sql``}
         from input
         ${
           isScoped
@@ -78,7 +77,7 @@ export function eventStore(sql: Sql) {
               ) scope on true`
             : sql``
         }
-        where input.key is null or (tenant_id, principal, operation, input.key) in (select * from claimed)
+        ${isKeyed ? sql`where nth not in (select batch_index + 1 from refused)` : sql``}
         returning id`;
       return new Set(rows.map((row) => row.id));
     },
