@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { fromJson, toJson } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { newTenant, type TestTenant } from "../../src/modules/workflows/tasks/testing/task-fixture.ts";
 import { failsWith } from "../harness/context.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
@@ -14,6 +16,7 @@ before(async () => {
   node = await startWorkflowNode(database.url);
   [tenant, other] = [await newTenant(node.db), await newTenant(node.db)];
   for (const each of [tenant, other]) await node.publish(each, waiting);
+  await node.publish(tenant, busy);
 });
 after(async () => {
   await node.stop();
@@ -28,8 +31,81 @@ const waiting = {
   ],
 };
 
+const tasks = 10;
+
+/** Has open tasks while events arrive, and takes the events after the event "open". */
+const busy = {
+  ...{ dsl: "1", key: "busy", timeout: "1d" },
+  steps: [
+    {
+      id: "both",
+      parallel: {
+        branches: {
+          work: [
+            {
+              id: "each",
+              map: {
+                ...{ in: `=[${Array.from({ length: tasks }).fill(0)}]`, max_items: tasks, max_parallel: tasks },
+                steps: [{ id: "part", task: { queue: "q", type: "t" }, timeout: { attempt: "1h" } }],
+              },
+            },
+          ],
+          events: [
+            { id: "open", wait_event: { event: "open", timeout: "1d" } },
+            {
+              id: "taken",
+              map: {
+                ...{ in: "=input.items", max_items: 1000 },
+                steps: [{ id: "take", wait_event: { event: "go", timeout: "1d" } }],
+              },
+            },
+          ],
+        },
+      },
+    },
+  ],
+  output: { taken: "=steps.both.events" },
+};
+
 async function start(owner: TestTenant): Promise<string> {
   return (await node.start(owner, { definition: "waiting" })).run!.id;
+}
+
+const range = (count: number) => Array.from({ length: count }, (_, nth) => nth);
+
+for (const count of [150]) {
+  test(`${count} events and the results of tasks that arrive together are one advance, and keep their order`, async () => {
+    // One advance starts at most 1,000 steps, so it takes no more events.
+    const items = range(Math.min(count, 400));
+    const input = fromJson(ValueSchema, { items });
+    const runId = (await node.start(tenant, { definition: "busy", input })).run!.id;
+    const worker = { queue: "q", workerId: "w", buildId: "1", slots: tasks, capabilities: [{ type: "t" }] };
+    const leased = (await node.poll(tenant, worker)).tasks;
+    assert.equal(leased.length, tasks);
+    const { revision } = await node.get(tenant, runId);
+    const sent = range(count).map((nth) =>
+      // The ids sort in the opposite order.
+      node.signal(tenant, {
+        ...{ runId, event: "go", eventId: `e${1000 - nth}`, payload: fromJson(ValueSchema, nth) },
+      }),
+    );
+    const reported = leased.map(({ taskId, token }) => node.complete(tenant, { completions: [{ taskId, token }] }));
+    const responses = await Promise.all(sent);
+    assert.deepEqual(
+      responses.map(({ eventId, duplicate }) => [eventId, duplicate]),
+      range(count).map((nth) => [`e${1000 - nth}`, false]),
+    );
+    for (const { results } of await Promise.all(reported)) assert.equal(results[0]!.status, "completed");
+    assert.equal((await node.get(tenant, runId)).revision, revision + 1);
+    await node.signal(tenant, { runId, event: "open" });
+    const { status, output } = await node.get(tenant, runId, 20);
+    assert.equal(status, "succeeded");
+    const { taken } = toJson(ValueSchema, output!) as { taken: { payload: number }[] };
+    assert.deepEqual(
+      taken.map(({ payload }) => payload),
+      items,
+    );
+  });
 }
 
 test("events that arrive together are applied in one advance, each with its own response", async () => {

@@ -35,7 +35,7 @@ export async function loadRuns(sql: Sql, runs: readonly RunRef[]): Promise<LiveR
       r.revision, r.shard, r.origin, r.parent_run_id, r.created_at,
       case when r.unread = 0 then '[]'::json else (
         select coalesce(json_agg(json_build_object('eventId', m.event_id, 'event', m.event, 'scope', m.scope,
-          'payload', m.payload) order by m.revision, m.event_id), '[]'::json)
+          'payload', m.payload) order by m.revision, m.received_at), '[]'::json)
         from workflow_mailbox m where m.tenant_id = r.tenant_id and m.run_id = r.id and m.consumed_by = ''
       ) end as mail
     from unnest(${runs.map(({ tenantId }) => tenantId)}::text[], ${runs.map(({ id }) => id)}::text[]) as i(tenant_id, id)

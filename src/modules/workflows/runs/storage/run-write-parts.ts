@@ -146,14 +146,16 @@ function insertMail(sql: Sql, writes: readonly RunWrite[]): Fragment {
   const consumed = new Map(
     partsOf(writes, ({ consumedMail }) => consumedMail).map(({ nth, part }) => [`${nth} ${part.eventId}`, part.key]),
   );
+  // The times of events are a microsecond apart, so that those of one advance keep their order.
   return sql`, mail as (
       insert into workflow_mailbox (tenant_id, run_id, event_id, revision, event, scope, payload, received_at, consumed_by)
-      select a.tenant_id, a.id, m.event_id, m.revision, m.event, m.scope, m.payload::json, now(), m.consumed_by
+      select a.tenant_id, a.id, m.event_id, m.revision, m.event, m.scope, m.payload::json,
+        now() + m.position * interval '1 microsecond', m.consumed_by
       from applied a join unnest(${mail.map(({ nth }) => nth)}::int[], ${mail.map(({ part }) => part.eventId)}::text[],
         ${mail.map(({ write }) => write.revision + 1)}::int[], ${mail.map(({ part }) => part.event)}::text[],
         ${mail.map(({ part }) => part.scope)}::text[], ${mail.map(({ part }) => part.payloadJson)}::text[],
-        ${mail.map(({ nth, part }) => consumed.get(`${nth} ${part.eventId}`) ?? "")}::text[])
-        as m(nth, event_id, revision, event, scope, payload, consumed_by) on m.nth = a.nth
+        ${mail.map(({ nth, part }) => consumed.get(`${nth} ${part.eventId}`) ?? "")}::text[]) with ordinality
+        as m(nth, event_id, revision, event, scope, payload, consumed_by, position) on m.nth = a.nth
       where a.nth not in (${endedNths(sql, writes)})
     )`;
 }
