@@ -73,7 +73,7 @@ async function start(owner: TestTenant): Promise<string> {
 
 const range = (count: number) => Array.from({ length: count }, (_, nth) => nth);
 
-for (const count of [150]) {
+for (const count of [150, 500]) {
   test(`${count} events and the results of tasks that arrive together are one advance, and keep their order`, async () => {
     // One advance starts at most 1,000 steps, so it takes no more events.
     const items = range(Math.min(count, 400));
@@ -107,6 +107,37 @@ for (const count of [150]) {
     );
   });
 }
+
+test("calls that are repeated, refused or without effect are answered by the advance of their neighbours", async () => {
+  const runId = await start(tenant);
+  const sent = await Promise.allSettled([
+    node.signal(tenant, { runId, event: "x", eventId: "e1" }),
+    node.signal(tenant, { runId, event: "x", eventId: "e1" }),
+    node.decide(tenant, { runId, step: "first", approved: true }),
+    node.pause(tenant, { runId }),
+    node.pause(tenant, { runId }),
+    node.signal(tenant, { runId, event: "x", eventId: "e2" }),
+    node.resume(tenant, { runId }),
+    node.resume(tenant, { runId }),
+    node.cancel(tenant, { runId }),
+    node.signal(tenant, { runId, event: "x", eventId: "e3" }),
+  ]);
+  assert.deepEqual(
+    sent.map((each) => {
+      if (each.status === "rejected") return failsWith("FAILED_PRECONDITION")(each.reason) ? "refused" : each.reason;
+      return "duplicate" in each.value ? each.value.duplicate : `${each.value.run!.status} ${each.value.run!.revision}`;
+    }),
+    [false, true, "refused", "paused 2", "paused 2", false, "waiting 2", "waiting 2", "cancelled 2", "refused"],
+  );
+  assert.equal((await node.get(tenant, runId)).revision, 2);
+});
+
+test("a change without effect returns the run as it is", async () => {
+  const runId = await start(tenant);
+  const { status, revision, wakesAt } = (await node.resume(tenant, { runId })).run!;
+  const stored = await node.get(tenant, runId);
+  assert.deepEqual([status, revision, wakesAt], [stored.status, stored.revision, stored.wakesAt]);
+});
 
 test("events that arrive together are applied in one advance, each with its own response", async () => {
   const runId = await start(tenant);
@@ -149,6 +180,8 @@ test("a run that needs another advance does not hold back a run of another tenan
     await node.signal(owner, { runId: id, event: "go", eventId: "e1" });
     order.push(name);
   };
-  await Promise.all([send("first", tenant, runId), send("repeat", tenant, runId), send("beside", other, beside)]);
-  assert.deepEqual(order, ["first", "beside", "repeat"]);
+  // An advance takes 1,000 calls.
+  const first = range(1000).map(() => send("first", tenant, runId));
+  await Promise.all([...first, send("later", tenant, runId), send("beside", other, beside)]);
+  assert.deepEqual(order.slice(-2), ["beside", "later"]);
 });

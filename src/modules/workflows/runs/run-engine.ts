@@ -29,8 +29,8 @@ export interface AdvanceRequest {
   /** The idempotency key of the call. */
   readonly claim?: KeyClaim | undefined;
   /**
-   * Builds the response of the call from the run as this request has left it, and the record to store with it. Called before
-   * the commit.
+   * Builds the response of the call from the run as this request has left it, and the record to store if it was applied.
+   * Called before the commit.
    */
   respond?(readRun: () => Run): IdempotencyRecord | undefined;
   /**
@@ -72,7 +72,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "shares">
 
 /** The requests for one run that have no result yet, in order of arrival. */
 interface RunInbox {
-  waiting: readonly WaitingRequest[];
+  waiting: WaitingRequest[];
   /** Those that the current advance carries out. */
   taken: readonly WaitingRequest[];
   /** How many the next advance takes at most. */
@@ -85,8 +85,10 @@ interface WaitingRequest {
   reject(error: unknown): void;
 }
 
+type RequestResult = AdvanceResult | { readonly error: unknown };
+
 /** The results of requests. A request without one needs another advance. */
-type Results = Map<AdvanceRequest, AdvanceResult | { readonly error: unknown }>;
+type Results = Map<AdvanceRequest, RequestResult>;
 
 /** The advance of one run, not stored yet. */
 interface RunAdvance {
@@ -94,14 +96,14 @@ interface RunAdvance {
   readonly plan: Plan;
   readonly advance: Advance;
   readonly write: RunWrite;
-  /** The requests that it carries out. */
-  readonly requests: readonly AdvanceRequest[];
+  /** The results of its requests once it is stored. */
+  readonly results: Results;
 }
 
 /** How often in a row a run is read again because another node has changed it meanwhile. */
 const conflictsMax = 50;
 /** The maximum number of requests that one advance of a run carries out. */
-const requestsMax = 200;
+const requestsMax = 1000;
 
 /** Advances runs: reads them, applies events, and stores the results of many runs with one statement. */
 export type RunEngine = ReturnType<typeof createRunEngine>;
@@ -195,7 +197,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     return results;
   }
 
-  /** Applies the requests for one run to it; undefined if nothing changed. */
+  /** Applies the requests for one run to it, in order; undefined if nothing changed. */
   function advanceRun(
     run: LiveRun,
     plan: Plan,
@@ -210,40 +212,48 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     const begin = () => createAdvance(run, plan, nowMs);
     let advance = begin();
     const applied: AdvanceRequest[] = [];
-    const names = new Set<string>();
+    /** The events and the keys of the requests that were applied. */
+    const [events, keys] = [new Set<string>(), new Set<string>()];
     const newMail: MailWrite[] = [];
     let records: (IdempotencyRecord | undefined)[] = [];
-    // A refusal that depends on an earlier request of this advance is decided again when that one is stored.
-    const setResult = (request: AdvanceRequest, result: AdvanceResult | { readonly error: unknown }) => {
-      if (applied.length === 0) facts.results.set(request, result);
-    };
-    for (const request of requests) {
-      if (advance.ended !== undefined) break;
-      // The second of two requests that repeat one call or one event is answered when the first one is stored.
-      if (namesOf(request).some((name) => names.has(name))) continue;
-      try {
-        const event = request.toEvent({
-          ...{ run, plan, state: advance.state, mail: advance.mail },
-          task: request.taskId === undefined ? undefined : facts.taskById.get(`${run.tenantId}:${request.taskId}`),
-          isKnown: request.eventId !== undefined && facts.known.has(`${run.id}:${request.eventId}`),
-        });
-        if (event === undefined || isLate(advance.state, event)) {
-          setResult(request, "unchanged");
-          continue;
-        }
+    const applyRequest = (request: AdvanceRequest): AdvanceResult => {
+      const { taskId, eventId, claim } = request;
+      if (claim !== undefined && keys.has(keyName(claim))) return "duplicate";
+      if (advance.ended !== undefined) return "not_found";
+      const event = request.toEvent({
+        ...{ run, plan, state: advance.state, mail: advance.mail },
+        task: taskId === undefined ? undefined : facts.taskById.get(`${run.tenantId}:${taskId}`),
+        isKnown: eventId !== undefined && (events.has(eventId) || facts.known.has(`${run.id}:${eventId}`)),
+      });
+      const isApplied = event !== undefined && !isLate(advance.state, event);
+      if (isApplied) {
         if (event.kind === "mail") {
           const { payload, ...mail } = event.mail;
           newMail.push({ ...mail, payloadJson: JSON.stringify(payload) });
         }
         advance.apply(event);
         applied.push(request);
-        for (const name of namesOf(request)) names.add(name);
-        records.push(request.respond?.(() => toRun(run, advance, JSON.stringify(advance.state), nowMs)));
+        if (eventId !== undefined) events.add(eventId);
+        if (claim !== undefined) keys.add(keyName(claim));
+      }
+      const revision = applied.length === 0 ? run.revision : run.revision + 1;
+      const record = request.respond?.(() => toRun(run, advance, JSON.stringify(advance.state), nowMs, revision));
+      if (isApplied) records.push(record);
+      return isApplied ? "applied" : "unchanged";
+    };
+    // Results may depend on earlier requests of this advance, so they are valid once it is stored.
+    const results: Results = new Map();
+    for (const request of requests) {
+      try {
+        results.set(request, applyRequest(request));
       } catch (error) {
-        setResult(request, { error });
+        results.set(request, { error });
       }
     }
-    if (applied.length === 0) return undefined;
+    if (applied.length === 0) {
+      for (const [request, result] of results) facts.results.set(request, result);
+      return undefined;
+    }
     const build = () =>
       toRunWrite(run, advance, { nowMs, reserve: dispatch.reserve, newMail, unread: run.mail.length });
     let write = build();
@@ -258,7 +268,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     const epoch = applied.every(({ epoch }) => epoch !== undefined) ? applied[0]!.epoch : undefined;
     if (epoch !== undefined) write = { ...write, epoch: { shard: run.shard, epoch } };
     write = { ...write, records: records.filter((record) => record !== undefined) };
-    return { run, plan, advance, write, requests: applied };
+    return { run, plan, advance, write, results };
   }
 
   async function commit(advances: readonly RunAdvance[], results: Results): Promise<void> {
@@ -272,15 +282,14 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
       throw error;
     });
     const committed: CommittedAdvance[] = [];
-    for (const [nth, { run, plan, advance, write, requests }] of advances.entries()) {
+    for (const [nth, { run, plan, advance, write, results: own }] of advances.entries()) {
       settle(run, write, written.has(nth));
-      if (!written.has(nth)) {
+      for (const [request, result] of own) {
+        if (written.has(nth)) results.set(request, result);
         // An owner that lost its shard must not try again.
-        for (const request of requests) if (request.epoch !== undefined) results.set(request, "unchanged");
-        continue;
+        else if (request.epoch !== undefined) results.set(request, "unchanged");
       }
-      committed.push({ run, plan, advance });
-      for (const request of requests) results.set(request, "applied");
+      if (written.has(nth)) committed.push({ run, plan, advance });
     }
     if (committed.length > 0) onCommitted(committed);
   }
@@ -297,7 +306,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
         const waiting = { request, resolve, reject };
         const inbox = inboxes.get(name);
         if (inbox !== undefined) {
-          inbox.waiting = [...inbox.waiting, waiting];
+          inbox.waiting.push(waiting);
           return;
         }
         const created: RunInbox = { waiting: [waiting], taken: [], limit: requestsMax };
@@ -310,10 +319,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
 }
 
 /** Settles a request that has a result; returns false for one that has none. */
-function settleRequest(
-  { resolve, reject }: WaitingRequest,
-  result: AdvanceResult | { readonly error: unknown } | undefined,
-): boolean {
+function settleRequest({ resolve, reject }: WaitingRequest, result: RequestResult | undefined): boolean {
   if (typeof result === "object") reject(result.error);
   else if (result !== undefined) resolve(result);
   return result !== undefined;
@@ -324,11 +330,6 @@ function rejectTaken(inbox: RunInbox, error: unknown): void {
   for (const { reject } of inbox.taken) reject(error);
   inbox.waiting = inbox.waiting.slice(inbox.taken.length);
   inbox.limit = requestsMax;
-}
-
-/** The names of a request's event and of its call, which a repeated request shares. */
-function namesOf({ eventId, claim }: AdvanceRequest): string[] {
-  return [...(eventId === undefined ? [] : [eventId]), ...(claim === undefined ? [] : [keyName(claim)])];
 }
 
 /** Whether an event is the outcome of an attempt that has one already, perhaps since an earlier request of the same batch. */
@@ -349,7 +350,13 @@ function createAdvance(run: LiveRun, plan: Plan, nowMs: number): Advance {
 }
 
 /** A run as it is after an advance. */
-export function toRun(run: LiveRun, { state, ended }: Advance, stateJson: string, nowMs: number): Run {
+export function toRun(
+  run: LiveRun,
+  { state, ended }: Advance,
+  stateJson: string,
+  nowMs: number,
+  revision: number = run.revision + 1,
+): Run {
   const { stateJson: _, shard, mail, ...common } = run;
   const wakeMs = ended === undefined ? wakeTime(state, nowMs) : undefined;
   return {
@@ -358,7 +365,7 @@ export function toRun(run: LiveRun, { state, ended }: Advance, stateJson: string
     stateJson,
     output: ended?.output ?? null,
     error: ended?.error ?? null,
-    revision: run.revision + 1,
+    revision,
     endedAt: ended === undefined ? null : new Date(nowMs),
     wakeAt: wakeMs === undefined ? null : new Date(wakeMs),
   };

@@ -58,15 +58,12 @@ export function createRunService({ db, signals, environments, start, engine }: D
   ): Promise<T | "duplicate" | "ended"> {
     const { tenantId } = context;
     let response: T | undefined;
-    let unchanged: Run | undefined;
     const result = await engine.advance({
       ...{ tenantId, runId, claim: keyed?.claim },
       ...(eventId !== undefined && { eventId }),
       toEvent(advanced) {
         requireEnvironmentAccess(context, advanced.run.origin.environment);
-        const event = toEvent(advanced);
-        if (event === undefined) unchanged = storedRun(advanced);
-        return event;
+        return toEvent(advanced);
       },
       respond(readRun) {
         response = toResponse(readRun);
@@ -74,8 +71,7 @@ export function createRunService({ db, signals, environments, start, engine }: D
       },
     });
     if (result === "duplicate") return "duplicate";
-    if (result === "applied") return response!;
-    return result === "unchanged" ? toResponse(() => unchanged!) : "ended";
+    return result === "not_found" ? "ended" : response!;
   }
 
   /** Throws if a run has ended. */
@@ -232,11 +228,4 @@ function checkDecision(
   if (work.commentRequired && comment.trim() === "") {
     throw invalid("comment", "required", "is required by this approval");
   }
-}
-
-/** A run that a request did not change. */
-function storedRun({ run, state, plan: _ }: AdvancedRun): Run {
-  const { shard, mail, ...common } = run;
-  const status = state.paused ? "paused" : state.startedAtMs === 0 ? "pending" : "running";
-  return { ...common, status, output: null, error: null, endedAt: null, wakeAt: null };
 }
