@@ -84,23 +84,26 @@ export function receiveMail(execution: Execution, mail: Mail): void {
   const { event, scope, eventId } = mail;
   execution.history.push({ kind: "event_received", event, scope, event_id: eventId });
   execution.mail.push(mail);
-  if (!execution.state.paused) offerMail(execution);
+  // No wait in progress matches the earlier events, or it would have consumed one of them.
+  if (!execution.state.paused) offerMail(execution, execution.mail.length - 1);
 }
 
 /** Gives the events of the mailbox to the waits in progress, in the order in which the waits started. */
-export function offerMail(execution: Execution): void {
+export function offerMail(execution: Execution, from = 0): void {
   const { active } = execution.state;
   for (const [key, activity] of Object.entries(active)) {
     // The end of an earlier wait may have cancelled this one.
-    if (activity.s === "event" && active[key] === activity) consumeMail(execution, key, activity.any);
+    if (activity.s === "event" && active[key] === activity) consumeMail(execution, key, activity.any, from);
   }
 }
 
 /** Completes a wait with the oldest event that matches, if there is one. */
-function consumeMail(execution: Execution, key: StepKey, any: readonly WaitedEvent[]): void {
+function consumeMail(execution: Execution, key: StepKey, any: readonly WaitedEvent[], from = 0): void {
   const { mail, consumed } = execution;
-  const at = mail.findIndex(({ event, scope }) => any.some((each) => each.event === event && each.scope === scope));
-  if (at < 0) return;
+  let at = from;
+  const matches = ({ event, scope }: Mail) => any.some((each) => each.event === event && each.scope === scope);
+  while (at < mail.length && !matches(mail[at]!)) at++;
+  if (at === mail.length) return;
   const [{ event, scope, payload, eventId }] = mail.splice(at, 1) as [Mail];
   consumed.push({ eventId, key });
   completeStep(execution, key, { event, scope, payload, event_id: eventId });
