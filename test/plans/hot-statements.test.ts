@@ -69,9 +69,16 @@ const mail = leasedIds.map((id) => ({ tenantId, runId: id, eventId: id }));
 const preferred = readyIds.map((runId, firstSlot) => ({ runId, firstSlot, slotCount: 1 }));
 const appends = leasedIds.map((id) => ({
   key: { tenantId, runId: id, streamId: id },
-  record: { direction: "output" as const, contentClass: "data" as const, schemaRef: "", payloadJson: "1", bytes: 1 },
+  records: [{ direction: "output" as const, contentClass: "data" as const, schemaRef: "", payloadJson: "1", bytes: 1 }],
   ceilings: { unread_items: 100, unread_bytes: 100, total_items: 100, total_bytes: 100 },
   ...{ maxAgeS: 60, appendedAtMs: 0, idempotency: undefined },
+}));
+const keyedAppends = appends.map((append) => ({
+  ...append,
+  idempotency: {
+    ...{ tenantId, principal: "p", operation: "append", key: append.key.streamId, fingerprint: Buffer.from("f") },
+    ...{ createdAt: new Date(0), beforeSequence: "", afterSequence: "" },
+  },
 }));
 const advanceOf = (id: string): RunWrite => ({
   ...{ tenantId, id, environmentId, inProduction: true, revision: 1, status: "running", stateJson: "{}", unread: 0 },
@@ -165,6 +172,7 @@ const genericPlans: Record<string, Golden> = {
     ...["workflow_runs_pkey", "workflow_tasks_pkey", "workflow_tasks_run"],
   ],
   "append records": [(sql) => appendBatch(sql, appends), "workflow_stream_heads_pkey"],
+  "append records with keys": [(sql) => appendBatch(sql, keyedAppends), "workflow_stream_heads_pkey"],
 };
 
 /** The statements of other connections. */

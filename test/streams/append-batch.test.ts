@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { type Append, appendBatch } from "../../src/modules/workflows/streams/append/append-store.ts";
+import type { Append } from "../../src/modules/workflows/streams/append/append-store.ts";
+import { appendAll } from "../../src/modules/workflows/streams/append/record-appender.ts";
 import type { TenantId } from "../../src/platform/access/index.ts";
 import { type Database, openDatabase } from "../../src/platform/db/index.ts";
 import { afterFile } from "../harness/after-file.ts";
@@ -35,7 +36,7 @@ function appendTo(name: string, payload: string, { totalItems = 100, key = "" } 
   const ceilings = { unread_items: 100, unread_bytes: 1000, total_items: totalItems, total_bytes: 1000 };
   return {
     key: keyOf(name),
-    record: { direction: "output", contentClass: "data", schemaRef: "", payloadJson, bytes: payloadJson.length },
+    records: [{ direction: "output", contentClass: "data", schemaRef: "", payloadJson, bytes: payloadJson.length }],
     ...{ ceilings, maxAgeS: 3600, appendedAtMs: 1_000_000 },
     idempotency:
       key === ""
@@ -55,12 +56,12 @@ async function payloadsOf(name: string): Promise<string[]> {
   return rows.map(({ entry }) => entry);
 }
 
-test("a statement with absent, closed and full streams and used keys appends the rest, in order", async () => {
+test("a batch with absent, closed and full streams and used keys appends the rest, in order", async () => {
   for (const name of ["b", "d", "f"]) await createHead(name);
   await createHead("c", { isClosed: true });
-  await appendBatch(db.genericPlans.sql, [appendTo("f", "first", { key: "used" })]);
+  await appendAll(db.genericPlans.sql, [appendTo("f", "first", { key: "used" })]);
 
-  const { rows, duplicates } = await appendBatch(db.genericPlans.sql, [
+  const outcomes = await appendAll(db.genericPlans.sql, [
     appendTo("f", "repeated", { key: "used" }),
     appendTo("a", "no such stream"),
     appendTo("d", "d1", { totalItems: 2 }),
@@ -74,10 +75,10 @@ test("a statement with absent, closed and full streams and used keys appends the
     appendTo("g", "no such stream"),
   ]);
 
-  const sequences = Array.from({ length: 11 }, (_, nth) => rows.get(nth)?.sequence);
-  assert.deepEqual(sequences, [undefined, undefined, 1, 1, null, 2, undefined, null, 2, 2, undefined]);
-  assert.deepEqual([...duplicates], [0]);
-  assert.notEqual(rows.get(4)?.closedAt, null);
+  assert.deepEqual(
+    outcomes.map((outcome) => (outcome.kind === "appended" ? outcome.sequence : outcome.kind)),
+    ["duplicate", "not_found", 1, 1, "closed", 2, "not_found", "total_full", 2, 2, "not_found"],
+  );
   assert.deepEqual(await payloadsOf("b"), ["1 b1 4", "2 b2 8"]);
   assert.deepEqual(await payloadsOf("d"), ["1 d1 4", "2 d2 8"]);
   assert.deepEqual(await payloadsOf("f"), ["1 first 7", "2 second 15"]);
@@ -97,5 +98,62 @@ test("a statement with absent, closed and full streams and used keys appends the
       [2, 8],
       [2, 15],
     ],
+  );
+});
+
+test("the records of a shared statement keep their order and their own columns, whatever characters they contain", async () => {
+  for (const name of ["h", "i"]) await createHead(name);
+  const odd = 'a\nb\u001fc"d\\e\u001e{}ü';
+  const object = { ...{ object_id: "o", object_key: odd, sha256: "s" }, ...{ size_bytes: 7, content_type: "t" } };
+  const text = JSON.stringify(odd);
+  const inline = { direction: "output" as const, contentClass: "data", schemaRef: "", payloadJson: text, bytes: 20 };
+  const records = [
+    inline,
+    { ...inline, direction: "input" as const, contentClass: "log", schemaRef: odd },
+    { ...inline, payloadJson: undefined, object, bytes: 7 },
+    { ...inline, payloadJson: "null", bytes: 4 },
+  ];
+  const own = { ...appendTo("h", ""), records };
+  const earlier = { ...appendTo("h", "earlier"), appendedAtMs: 999_000 };
+
+  const outcomes = await appendAll(db.genericPlans.sql, [appendTo("i", odd), earlier, own]);
+
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome.kind === "appended" && [outcome.sequence, outcome.count]),
+    [
+      [1, 1],
+      [1, 1],
+      [2, 4],
+    ],
+  );
+  assert.deepEqual(await payloadsOf("i"), [`1 ${odd} ${text.length}`]);
+  const { streamId } = keyOf("h");
+  const rows = await db.sql<Record<string, unknown>[]>`
+    select direction, content_class, schema_ref, payload::text as payload, object, bytes, cum_bytes,
+      extract(epoch from appended_at)::int as appended_at_s
+    from workflow_stream_records where tenant_id = ${tenantId} and stream_id = ${streamId} order by sequence`;
+  const columnsOf = (
+    direction: string,
+    contentClass: string,
+    schemaRef: string,
+    payload: string | null,
+    bytes: number,
+    cumBytes: number,
+  ) => ({ direction, contentClass, schemaRef, payload, bytes, cumBytes });
+  assert.deepEqual(
+    rows.map((row) => ({ ...row })),
+    [
+      { ...columnsOf("output", "data", "", '"earlier"', 9, 9), object: null, appendedAtS: 999 },
+      { ...columnsOf("output", "data", "", text, 20, 29), object: null, appendedAtS: 1000 },
+      { ...columnsOf("input", "log", odd, text, 20, 49), object: null, appendedAtS: 1000 },
+      { ...columnsOf("output", "data", "", null, 7, 56), object, appendedAtS: 1000 },
+      { ...columnsOf("output", "data", "", "null", 4, 60), object: null, appendedAtS: 1000 },
+    ],
+  );
+  const deliveries = await db.sql<{ sequence: number }[]>`
+    select sequence from workflow_stream_deliveries where tenant_id = ${tenantId} and stream_id = ${streamId}`;
+  assert.deepEqual(
+    deliveries.map(({ sequence }) => sequence),
+    [3],
   );
 });

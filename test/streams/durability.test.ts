@@ -32,10 +32,12 @@ const keyOf = ({ runId, id }: Pick<TestStream, "runId" | "id">) => ({
 /** An append of a node that stops after its commit. */
 const inputOf = (stream: Pick<TestStream, "runId" | "id">, payload: unknown) => ({
   key: keyOf(stream),
-  record: {
-    ...{ direction: "input" as const, contentClass: "data", schemaRef: "", bytes: 10 },
-    payloadJson: JSON.stringify(payload),
-  },
+  records: [
+    {
+      ...{ direction: "input" as const, contentClass: "data", schemaRef: "", bytes: 10 },
+      payloadJson: JSON.stringify(payload),
+    },
+  ],
   ceilings: { unread_items: 100, unread_bytes: 10_000, total_items: 100, total_bytes: 10_000 },
   ...{ maxAgeS: 3600, appendedAtMs: Date.now(), idempotency: undefined },
 });

@@ -14,7 +14,7 @@ import type { StreamLookup } from "../stream-lookup.ts";
 import type { StreamMetrics } from "../stream-metrics.ts";
 import { streamStore } from "../stream-store.ts";
 import type { Append, SequenceRecord } from "./append-store.ts";
-import type { AppendOutcome, RecordAppender } from "./record-appender.ts";
+import type { AppendOutcome, RecordAppender, Refusal } from "./record-appender.ts";
 
 /** The stream that a caller appends to. */
 export interface AppendTarget {
@@ -58,6 +58,8 @@ const retryAfterS = 1;
 /** A sequence that no record has. It marks the place of the sequence in a stored response. */
 const placeholder = Number.MAX_SAFE_INTEGER;
 
+type AppendedOutcome = Extract<AppendOutcome, { kind: "appended" }>;
+
 const nothingAppended = new Error("Nothing was appended.");
 
 /** Appends records for callers. */
@@ -66,28 +68,25 @@ export type AppendService = ReturnType<typeof createAppendService>;
 export function createAppendService({ db, lookup, appender, findInProgress, signals, metrics }: Dependencies) {
   const stopping = new AbortController();
 
-  /**
-   * Appends, and waits for acknowledgements if the stream is full of unread records and blocks. The first outcome says whether
-   * anything was appended.
-   */
+  /** Appends, and waits for acknowledgements if the stream is full of unread records and blocks. */
   async function appendOrWait(
     context: Context,
     stream: StreamDefinition,
-    append: () => Promise<readonly AppendOutcome[]>,
+    append: () => Promise<AppendOutcome>,
     waitMs: number,
-  ): Promise<readonly AppendOutcome[]> {
+  ): Promise<AppendOutcome> {
     // Most appends fit, and need neither a timer nor a listener.
-    const outcomes = await append();
-    const mayWait = outcomes[0]!.kind === "unread_full" && stream.pins.on_unread_full === "block" && waitMs > 0;
-    return mayWait ? waitAndAppend(context, stream, append, waitMs) : outcomes;
+    const outcome = await append();
+    const mayWait = outcome.kind === "unread_full" && stream.pins.on_unread_full === "block" && waitMs > 0;
+    return mayWait ? waitAndAppend(context, stream, append, waitMs) : outcome;
   }
 
   async function waitAndAppend(
     context: Context,
     stream: StreamDefinition,
-    append: () => Promise<readonly AppendOutcome[]>,
+    append: () => Promise<AppendOutcome>,
     waitMs: number,
-  ): Promise<readonly AppendOutcome[]> {
+  ): Promise<AppendOutcome> {
     const untilMs = performance.now() + waitMs;
     const signal = AbortSignal.any([context.signal, stopping.signal]);
     for (;;) {
@@ -95,8 +94,8 @@ export function createAppendService({ db, lookup, appender, findInProgress, sign
       // Listen before the append, so that an acknowledgement in between wakes it.
       const woken = nextWake(signals, ackTopic(stream), signal, Math.max(0, Math.min(restMs, pollMs)));
       try {
-        const outcomes = await append();
-        if (outcomes[0]!.kind !== "unread_full" || restMs <= 0 || stopping.signal.aborted) return outcomes;
+        const outcome = await append();
+        if (outcome.kind !== "unread_full" || restMs <= 0 || stopping.signal.aborted) return outcome;
         const startedMs = performance.now();
         await woken.reason;
         context.waited(performance.now() - startedMs);
@@ -110,26 +109,28 @@ export function createAppendService({ db, lookup, appender, findInProgress, sign
 
   /** Appends a prefix, and stores the response under an idempotency key in the same transaction. */
   async function appendPrefixKeyed(
-    appends: readonly Append[],
+    append: Append,
     keyed: KeyedCall,
-    toResponse: (outcomes: readonly AppendOutcome[]) => Message,
-  ): Promise<readonly AppendOutcome[]> {
-    let refused: readonly AppendOutcome[] = [];
+    toResponse: (outcome: AppendedOutcome) => Message,
+  ): Promise<AppendOutcome> {
+    let refused: AppendOutcome | undefined;
     try {
       const done = await db.transaction((tx) =>
         withIdempotency(tx, keyed, async () => {
-          const prefix = await appender.appendPrefixIn(tx, appends);
-          refused = prefix.outcomes;
-          // Roll back, so that the key of a call that fails can be used again.
-          if (refused[0]!.kind !== "appended") throw nothingAppended;
-          return { ...prefix, response: toResponse(prefix.outcomes) };
+          const { outcome, announce } = await appender.appendPrefixIn(tx, append);
+          if (outcome.kind !== "appended") {
+            refused = outcome;
+            // Roll back, so that the key of a call that fails can be used again.
+            throw nothingAppended;
+          }
+          return { outcome, announce, response: toResponse(outcome) };
         }),
       );
-      if (done === "duplicate") return [{ kind: done }];
+      if (done === "duplicate") return { kind: done };
       done.announce();
-      return done.outcomes;
+      return done.outcome;
     } catch (error) {
-      if (error === nothingAppended) return refused;
+      if (error === nothingAppended) return refused!;
       throw error;
     }
   }
@@ -167,15 +168,16 @@ export function createAppendService({ db, lookup, appender, findInProgress, sign
       const stream = await lookup.require(context, runId, streamId, "write");
       await requireReceiver(stream, [input], keyed);
       const appendedAtMs = context.nowMs;
+      const record = toNewRecord(stream, input);
       const append = {
-        ...appendTo(stream, toNewRecord(stream, input), appendedAtMs),
+        ...appendTo(stream, [record], appendedAtMs),
         idempotency: keyed && sequenceRecord(keyed, toResponse(placeholder, appendedAtMs)),
       };
-      const [outcome] = await appendOrWait(context, stream, () => appender.appendPrefix([append]), waitMs);
-      metrics.appended(outcome!.kind, append.record.bytes);
-      if (outcome!.kind === "duplicate") return "duplicate";
-      if (outcome!.kind !== "appended") throw appendFailure(outcome!, stream);
-      return toResponse(outcome!.sequence, appendedAtMs);
+      const outcome = await appendOrWait(context, stream, () => appender.appendPrefix(append), waitMs);
+      metrics.appended(outcome.kind, record.bytes);
+      if (outcome.kind === "duplicate") return "duplicate";
+      if (outcome.kind !== "appended") throw appendFailure(outcome, stream);
+      return toResponse(outcome.sequence, appendedAtMs);
     },
 
     /**
@@ -192,25 +194,28 @@ export function createAppendService({ db, lookup, appender, findInProgress, sign
       const stream = await lookup.require(context, runId, streamId, "write");
       await requireReceiver(stream, inputs, keyed);
       const appendedAtMs = context.nowMs;
-      const appends = inputs.map((input, at) =>
-        appendTo(
-          stream,
-          inRecord(at, () => toNewRecord(stream, input)),
-          appendedAtMs,
-        ),
+      const records = toNewRecords(stream, inputs);
+      const append = appendTo(stream, records, appendedAtMs);
+      const respond = ({ sequence, count, refusal }: AppendedOutcome) =>
+        toResponse({
+          ...{ firstSequence: sequence, appended: count, refused: records.length - count, appendedAtMs },
+          refusal: refusal && appendFailure(refusal, stream),
+        });
+      const outcome = await appendOrWait(
+        context,
+        stream,
+        () => (keyed === undefined ? appender.appendPrefix(append) : appendPrefixKeyed(append, keyed, respond)),
+        waitMs,
       );
-      const respond = (outcomes: readonly AppendOutcome[]) => toResponse(toPrefix(outcomes, stream, appendedAtMs));
-      const append = () =>
-        keyed === undefined ? appender.appendPrefix(appends) : appendPrefixKeyed(appends, keyed, respond);
-      const outcomes = await appendOrWait(context, stream, append, waitMs);
-      const [first] = outcomes;
-      if (first!.kind === "duplicate") return "duplicate";
-      for (const [kind, own] of Map.groupBy(outcomes.keys(), (at) => outcomes[at]!.kind)) {
-        const bytes = own.reduce((sum, at) => sum + appends[at]!.record.bytes, 0);
-        metrics.appended(kind, bytes, own.length);
+      if (outcome.kind === "duplicate") return "duplicate";
+      if (outcome.kind !== "appended") {
+        metrics.appended(outcome.kind, 0, records.length);
+        throw appendFailure(outcome, stream);
       }
-      if (first!.kind !== "appended") throw appendFailure(first!, stream);
-      return respond(outcomes);
+      const { count, refusal } = outcome;
+      metrics.appended("appended", sumOfBytes(records.slice(0, count)), count);
+      if (refusal !== undefined) metrics.appended(refusal.kind, 0, records.length - count);
+      return respond(outcome);
     },
 
     /**
@@ -223,11 +228,10 @@ export function createAppendService({ db, lookup, appender, findInProgress, sign
       record: NewRecord,
       nowMs: number,
     ): Promise<{ readonly sequence: number; readonly announce: () => void }> {
-      const { outcomes, announce } = await appender.appendPrefixIn(tx, [appendTo(stream, record, nowMs)]);
-      const [outcome] = outcomes;
-      metrics.appended(outcome!.kind, record.bytes);
-      if (outcome!.kind !== "appended") throw appendFailure(outcome!, stream);
-      return { sequence: outcome!.sequence, announce };
+      const { outcome, announce } = await appender.appendPrefixIn(tx, appendTo(stream, [record], nowMs));
+      metrics.appended(outcome.kind, record.bytes);
+      if (outcome.kind !== "appended") throw appendFailure(outcome, stream);
+      return { sequence: outcome.sequence, announce };
     },
 
     /** Ends all waits when the node stops. */
@@ -235,11 +239,11 @@ export function createAppendService({ db, lookup, appender, findInProgress, sign
   };
 }
 
-function appendTo(stream: StreamDefinition, record: NewRecord, appendedAtMs: number): Append {
+function appendTo(stream: StreamDefinition, records: readonly NewRecord[], appendedAtMs: number): Append {
   const { tenantId, runId, streamId, pins } = stream;
   return {
     key: { tenantId, runId, streamId },
-    record,
+    records,
     ceilings: pins.ceilings,
     maxAgeS: pins.retention.max_age_s,
     appendedAtMs,
@@ -247,29 +251,23 @@ function appendTo(stream: StreamDefinition, record: NewRecord, appendedAtMs: num
   };
 }
 
-function toPrefix(outcomes: readonly AppendOutcome[], stream: StreamDefinition, appendedAtMs: number): AppendedPrefix {
-  const [first] = outcomes as readonly [Extract<AppendOutcome, { kind: "appended" }>];
-  const refusal = outcomes.find((outcome) => outcome.kind !== "appended");
-  const appended = outcomes.filter(({ kind }) => kind === "appended").length;
-  return {
-    firstSequence: first.sequence,
-    appended,
-    refused: outcomes.length - appended,
-    refusal: refusal && appendFailure(refusal, stream),
-    appendedAtMs,
-  };
+function sumOfBytes(records: readonly NewRecord[]): number {
+  return records.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Names the record of a batch in the violations of its check. */
-function inRecord<T>(at: number, check: () => T): T {
+/** Checks and redacts the records of a batch. Violations name the record. */
+function toNewRecords(stream: StreamDefinition, inputs: readonly RecordInput[]): readonly NewRecord[] {
+  const records: NewRecord[] = [];
   try {
-    return check();
+    for (const input of inputs) records.push(toNewRecord(stream, input));
   } catch (error) {
     if (error instanceof Failure && error.violations.length > 0) {
-      throw toViolationFailure(error.violations.map((each) => ({ ...each, field: `records[${at}].${each.field}` })));
+      const inRecord = `records[${records.length}]`;
+      throw toViolationFailure(error.violations.map((each) => ({ ...each, field: `${inRecord}.${each.field}` })));
     }
     throw error;
   }
+  return records;
 }
 
 /** Checks and redacts a record. */
@@ -277,12 +275,13 @@ function toNewRecord({ pins, redactionKey }: StreamDefinition, input: RecordInpu
   const { direction, schemaRef, payload } = input;
   const contentClass = contentClassOf(pins, input.contentClass);
   const sent = JSON.stringify(payload);
-  if (Buffer.byteLength(sent) > inlineBytesMax) {
+  const sentBytes = Buffer.byteLength(sent);
+  if (sentBytes > inlineBytesMax) {
     throw invalid("payload", "max_bytes", "must be at most 64 KiB as JSON; upload larger payloads as objects");
   }
-  const payloadJson =
-    pins.redaction.length === 0 ? sent : JSON.stringify(redact(payload, pins.redaction, redactionKey));
-  const bytes = Buffer.byteLength(payloadJson);
+  const isRedacted = pins.redaction.length > 0;
+  const payloadJson = isRedacted ? JSON.stringify(redact(payload, pins.redaction, redactionKey)) : sent;
+  const bytes = isRedacted ? Buffer.byteLength(payloadJson) : sentBytes;
   requireRoom(pins, bytes, "payload");
   return { direction, contentClass, schemaRef, payloadJson, bytes };
 }
@@ -303,7 +302,7 @@ function sequenceRecord(keyed: KeyedCall, response: Message): SequenceRecord {
 const streamClosed = ({ streamId }: StreamDefinition) => fail("STREAM_CLOSED", { extra: { stream_id: streamId } });
 
 /** The error of an append that was not carried out. */
-function appendFailure(outcome: Exclude<AppendOutcome, { kind: "appended" }>, stream: StreamDefinition): Failure {
+function appendFailure(outcome: Refusal | { readonly kind: "duplicate" }, stream: StreamDefinition): Failure {
   const { pins } = stream;
   switch (outcome.kind) {
     case "closed":

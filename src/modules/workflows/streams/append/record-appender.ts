@@ -2,16 +2,23 @@ import { createBatcher, type Database, isUniqueViolation, type Sql } from "../..
 import { keyName } from "../../../../platform/idempotency/index.ts";
 import { type FullReason, fullReason, type Usage, usageOf } from "../domain/credit.ts";
 import { nameOfKey, type StreamKey } from "../domain/stream.ts";
-import { type Append, type AppendRow, appendBatch } from "./append-store.ts";
+import { type Append, type AppendedBatch, type AppendedStream, appendBatch } from "./append-store.ts";
 
-/**
- * The result of an append. duplicate: the idempotency key was used before. total_full and unread_full: a ceiling is reached.
- * Nothing is appended unless it is appended.
- */
+/** Why a record was not appended. total_full and unread_full: a ceiling is reached. */
+export type Refusal = { readonly kind: "closed" | "not_found" } | { readonly kind: FullReason; readonly usage: Usage };
+
+/** The result of an append. duplicate: the idempotency key was used before. Nothing is appended unless it is appended. */
 export type AppendOutcome =
-  | { readonly kind: "appended"; readonly sequence: number }
-  | { readonly kind: "duplicate" | "closed" | "not_found" }
-  | { readonly kind: FullReason; readonly usage: Usage };
+  | {
+      readonly kind: "appended";
+      /** The sequence of the first record. */
+      readonly sequence: number;
+      readonly count: number;
+      /** Why the records after them were not appended; undefined if all were. */
+      readonly refusal: Refusal | undefined;
+    }
+  | { readonly kind: "duplicate" }
+  | Refusal;
 
 interface Dependencies {
   readonly db: Database;
@@ -27,43 +34,42 @@ export type RecordAppender = ReturnType<typeof createRecordAppender>;
 
 /** Creates the appender of this node. */
 export function createRecordAppender({ db, onAppended }: Dependencies) {
-  const batcher = createBatcher<readonly Append[], readonly AppendOutcome[]>({
+  const batcher = createBatcher<Append, AppendOutcome>({
     lanes: 2,
     batchMax: 1000,
     concurrentMin: 100,
-    weigh: (group) => group.reduce((sum, each) => sum + weightOf(each), 0),
-    async flush(groups) {
-      const outcomes = await appendGroups(db.genericPlans.sql, groups);
-      announce(groups.flat(), outcomes.flat());
+    weigh: weightOf,
+    async flush(appends) {
+      const outcomes = await appendAll(db.genericPlans.sql, appends);
+      announce(appends, outcomes);
       return outcomes;
     },
   });
 
   function announce(appends: readonly Append[], outcomes: readonly AppendOutcome[]): void {
     const appended = new Map<string, { key: StreamKey; hasInput: boolean }>();
-    for (const [nth, { key, record }] of appends.entries()) {
-      if (outcomes[nth]!.kind !== "appended") continue;
+    for (const [nth, { key, records }] of appends.entries()) {
+      const outcome = outcomes[nth]!;
+      if (outcome.kind !== "appended") continue;
       const name = nameOfKey(key);
-      const hasInput = record.direction === "input" || (appended.get(name)?.hasInput ?? false);
+      const inputAt = records.findIndex(({ direction }) => direction === "input");
+      const hasInput = (inputAt >= 0 && inputAt < outcome.count) || (appended.get(name)?.hasInput ?? false);
       appended.set(name, { key, hasInput });
     }
     for (const { key, hasInput } of appended.values()) onAppended(key, hasInput);
   }
 
   return {
-    /** Appends the longest prefix of records of one stream that fits, at consecutive sequences; resolves after the commit. */
-    appendPrefix: (appends: readonly Append[]): Promise<readonly AppendOutcome[]> => batcher.run(appends),
+    /** Appends the longest prefix of records that fits, at consecutive sequences; resolves after the commit. */
+    appendPrefix: (append: Append): Promise<AppendOutcome> => batcher.run(append),
 
     /**
      * The same in the caller's transaction, which locks the stream until it ends. The caller calls `announce` after the
      * commit.
      */
-    async appendPrefixIn(
-      tx: Sql,
-      appends: readonly Append[],
-    ): Promise<{ outcomes: readonly AppendOutcome[]; announce: () => void }> {
-      const [outcomes] = await appendGroups(tx, [appends]);
-      return { outcomes: outcomes!, announce: () => announce(appends, outcomes!) };
+    async appendPrefixIn(tx: Sql, append: Append): Promise<{ outcome: AppendOutcome; announce: () => void }> {
+      const outcomes = await appendAll(tx, [append]);
+      return { outcome: outcomes[0]!, announce: () => announce([append], outcomes) };
     },
 
     idle: batcher.idle,
@@ -77,109 +83,73 @@ export function createRecordAppender({ db, onAppended }: Dependencies) {
 const repeatsMax = 20;
 
 /**
- * Appends groups of records. Of each group, the longest prefix that fits is appended. It has consecutive sequences: a statement
- * ends at the first record that does not fit, so that a group is before it, after it, or divided by it.
+ * Carries out appends. Of each, the longest prefix that fits is appended. It has consecutive sequences: a statement ends, for a
+ * stream, at the first record that does not fit, so that an append is before it, after it, or divided by it.
  */
-async function appendGroups(
-  sql: Sql,
-  groups: readonly (readonly Append[])[],
-): Promise<readonly (readonly AppendOutcome[])[]> {
-  const outcomes: (AppendOutcome | undefined)[] = [];
-  let open = groups.flatMap((appends, group) => appends.map((append) => ({ append, group }))).map(numbered);
+export async function appendAll(sql: Sql, appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
+  const outcomes = new Map<Append, AppendOutcome>();
+  let open = appends;
   for (let repeats = 0; open.length > 0; ) {
-    const { first, later } = withoutRepeatedKeys(open);
+    const batch = withoutRepeatedKeys(open);
     try {
-      const batch = await appendBatch(
-        sql,
-        first.map(({ append }) => append),
-      );
-      const settled = refuseRest(first, settle(first, batch.rows, batch.duplicates));
-      for (const [nth, outcome] of settled) outcomes[nth] = outcome;
-      open = [...first.filter(({ nth }) => !settled.has(nth)), ...later].sort((a, b) => a.nth - b.nth);
+      settle(batch, await appendBatch(sql, batch), outcomes);
+      open = open.filter((append) => !outcomes.has(append));
     } catch (error) {
       if (!isUniqueViolation(error) || ++repeats > repeatsMax) throw error;
     }
   }
-  const all = outcomes.values() as ArrayIterator<AppendOutcome>;
-  return groups.map((appends) => all.take(appends.length).toArray());
+  return appends.map((append) => outcomes.get(append)!);
 }
 
-interface OpenAppend {
-  readonly append: Append;
-  /** The position of its group. */
-  readonly group: number;
-  readonly nth: number;
-}
-
-function numbered(append: Omit<OpenAppend, "nth">, nth: number): OpenAppend {
-  return { ...append, nth };
-}
-
-/** Refuses what follows a refused record in its group. */
-function refuseRest(
-  batch: readonly OpenAppend[],
-  settled: ReadonlyMap<number, AppendOutcome>,
-): ReadonlyMap<number, AppendOutcome> {
-  const all = new Map(settled);
-  const refusals = new Map<number, AppendOutcome>();
-  for (const { group, nth } of batch) {
-    const outcome = all.get(nth);
-    const refusal = refusals.get(group);
-    if (refusal !== undefined) all.set(nth, refusal);
-    else if (outcome !== undefined && outcome.kind !== "appended") refusals.set(group, outcome);
-  }
-  return all;
-}
-
-function weightOf({ record }: Append): number {
-  return 1 + Math.floor((record.payloadJson?.length ?? 0) / bytesPerWeight);
+function weightOf({ records }: Append): number {
+  return records.reduce((sum, { payloadJson }) => sum + 1 + Math.floor((payloadJson?.length ?? 0) / bytesPerWeight), 0);
 }
 
 /** Of several appends with the same idempotency key, only the first is part of a statement. */
-function withoutRepeatedKeys(open: readonly OpenAppend[]): { first: OpenAppend[]; later: OpenAppend[] } {
+function withoutRepeatedKeys(open: readonly Append[]): readonly Append[] {
   const names = new Set<string>();
-  const first: OpenAppend[] = [];
-  const later: OpenAppend[] = [];
-  for (const each of open) {
-    const { idempotency } = each.append;
-    const name = idempotency && keyName(idempotency);
-    if (name !== undefined && names.has(name)) later.push(each);
-    else first.push(each);
-    if (name !== undefined) names.add(name);
-  }
-  return { first, later };
+  return open.filter(({ idempotency }) => {
+    if (idempotency === undefined) return true;
+    const name = keyName(idempotency);
+    if (names.has(name)) return false;
+    names.add(name);
+    return true;
+  });
 }
 
 /**
- * The outcomes of a batch. The statement appends the longest prefix that fits. The records after it are compared with the
- * stream as the statement left it; a smaller one that would fit has no outcome yet.
+ * Adds the outcomes of a batch. The statement appends the longest prefix of the records of a stream. An append after it is
+ * compared with the stream as the statement left it; one whose first record would fit has no outcome yet.
  */
 function settle(
-  batch: readonly OpenAppend[],
-  rows: ReadonlyMap<number, AppendRow>,
-  duplicates: ReadonlySet<number>,
-): ReadonlyMap<number, AppendOutcome> {
-  const outcomes = new Map<number, AppendOutcome>();
-  const added = new Map<string, { items: number; bytes: number }>();
-  for (const [at, { append, nth }] of batch.entries()) {
-    const row = rows.get(at);
-    if (row === undefined) {
-      outcomes.set(nth, { kind: duplicates.has(at) ? "duplicate" : "not_found" });
-    } else if (row.sequence !== null) {
-      const sum = added.get(nameOfKey(append.key)) ?? { items: 0, bytes: 0 };
-      added.set(nameOfKey(append.key), { items: sum.items + 1, bytes: sum.bytes + append.record.bytes });
-      outcomes.set(nth, { kind: "appended", sequence: row.sequence });
+  batch: readonly Append[],
+  { streams, duplicates }: AppendedBatch,
+  outcomes: Map<Append, AppendOutcome>,
+): void {
+  const before = new Map<AppendedStream, number>();
+  for (const append of batch) {
+    const stream = streams.get(append.key.streamId);
+    if (duplicates.has(append) || stream === undefined) {
+      outcomes.set(append, { kind: duplicates.has(append) ? "duplicate" : "not_found" });
+      continue;
     }
+    const { length } = append.records;
+    const offset = before.get(stream) ?? 0;
+    before.set(stream, offset + length);
+    const count = Math.max(0, Math.min(length, stream.appended - offset));
+    const refusal = count < length ? refusalOf(append, count, stream) : undefined;
+    const sequence = stream.lastSequence + offset + 1;
+    if (count > 0) outcomes.set(append, { kind: "appended", sequence, count, refusal });
+    else if (refusal !== undefined) outcomes.set(append, refusal);
   }
-  for (const [at, { append, nth }] of batch.entries()) {
-    const row = rows.get(at);
-    if (row === undefined || row.sequence !== null) continue;
-    const sum = added.get(nameOfKey(append.key)) ?? { items: 0, bytes: 0 };
-    const lastSequence = row.lastSequence + sum.items;
-    const usage = usageOf({ ...row, lastSequence, lastCumBytes: row.lastCumBytes + sum.bytes }, row);
-    const reason = fullReason(usage, append.record.bytes, append.ceilings);
-    if (row.closedAt !== null) outcomes.set(nth, { kind: "closed" });
-    else if (reason !== undefined) outcomes.set(nth, { kind: reason, usage });
-  }
-  return outcomes;
+}
+
+/** Why a record does not fit into its stream as a statement left it; undefined if it does. */
+function refusalOf({ records, ceilings }: Append, at: number, stream: AppendedStream): Refusal | undefined {
+  if (stream.closedAt !== null) return { kind: "closed" };
+  const lastSequence = stream.lastSequence + stream.appended;
+  const lastCumBytes = stream.lastCumBytes + stream.appendedBytes;
+  const usage = usageOf({ ...stream, lastSequence, lastCumBytes }, stream);
+  const reason = fullReason(usage, records[at]!.bytes, ceilings);
+  return reason && { kind: reason, usage };
 }
