@@ -3,7 +3,6 @@ import { after, before, test } from "node:test";
 import { fromJson, toJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { newTenant, type TestTenant } from "../../src/modules/workflows/tasks/testing/task-fixture.ts";
-import { untilBlocked } from "../harness/blocked-statements.ts";
 import { failsWith } from "../harness/context.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { startWorkflowNode, type WorkflowNode } from "./workflow-node.ts";
@@ -185,27 +184,4 @@ test("a run that needs another advance does not hold back a run of another tenan
   const first = range(1000).map(() => send("first", tenant, runId));
   await Promise.all([...first, send("later", tenant, runId), send("beside", other, beside)]);
   assert.deepEqual(order.slice(-2), ["beside", "later"]);
-});
-
-test("a call that waits for an advance sees what another node has stored since", async () => {
-  const runId = await start(tenant);
-  // Pauses the run as soon as the next advance is stored, as another node could.
-  await database.sql.unsafe(`
-    create function pause_run() returns trigger language plpgsql as $$
-    begin
-      update workflow_runs set revision = revision + 1, state = (state::jsonb || '{"paused": true}')::json
-      where id = new.id;
-      return null;
-    end $$;
-    create trigger pause_run after update on workflow_runs for each row
-    when (new.id = '${runId}' and new.revision = 2) execute function pause_run()`);
-  const { first, resumed } = await database.sql.begin(async (tx) => {
-    await tx`select from workflow_runs where id = ${runId} for update`;
-    const first = node.signal(tenant, { runId, event: "x" });
-    await untilBlocked(database.sql, "workflow_runs");
-    return { first, resumed: node.resume(tenant, { runId }) };
-  });
-  await first;
-  const { status, revision } = (await resumed).run!;
-  assert.deepEqual([status, revision], ["waiting", 4]);
 });

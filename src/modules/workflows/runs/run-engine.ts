@@ -72,11 +72,6 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "shares">
 
 /** The requests for one run that have no result yet, in order of arrival. */
 interface RunInbox {
-  readonly tenantId: TenantId;
-  /** The id of the run. */
-  readonly id: string;
-  /** The run as the last advance has stored it; undefined if it has to be read. */
-  stored?: LiveRun | undefined;
   waiting: WaitingRequest[];
   /** Those that the current advance carries out. */
   taken: readonly WaitingRequest[];
@@ -97,7 +92,6 @@ type Results = Map<AdvanceRequest, RequestResult>;
 
 /** The advance of one run, not stored yet. */
 interface RunAdvance {
-  readonly inbox: RunInbox;
   readonly run: LiveRun;
   readonly plan: Plan;
   readonly advance: Advance;
@@ -123,7 +117,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     concurrentMin: 20,
     async flush(batch) {
       for (const inbox of batch) inbox.taken = inbox.waiting.slice(0, inbox.limit);
-      const results = await advanceOnce(batch);
+      const results = await advanceOnce(batch.flatMap(({ taken }) => taken.map(({ request }) => request)));
       return batch.map(() => results);
     },
   });
@@ -133,10 +127,10 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
    * competes with itself for a run. A run that needs another advance joins a later batch, so the rest of this one does not
    * wait for it.
    */
-  async function emptyInbox(inbox: RunInbox): Promise<void> {
+  async function emptyInbox(name: string, tenantId: TenantId, inbox: RunInbox): Promise<void> {
     let conflicts = 0;
     while (inbox.waiting.length > 0) {
-      const slices = shares.forCall(inbox.tenantId);
+      const slices = shares.forCall(tenantId);
       if (slices.isOver()) await slices.next();
       try {
         const results = await batcher.run(inbox);
@@ -153,18 +147,16 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
         else rejectTaken(inbox, error);
       }
     }
-    inboxes.delete(nameOf(inbox));
+    inboxes.delete(name);
   }
 
-  /** Reads, advances and writes the runs of inboxes. */
-  async function advanceOnce(batch: readonly RunInbox[]): Promise<Results> {
+  /** Reads, advances and writes the runs of requests. */
+  async function advanceOnce(requests: readonly AdvanceRequest[]): Promise<Results> {
     const results: Results = new Map();
-    const requests = batch.flatMap(({ taken }) => taken.map(({ request }) => request));
-    const [read, tasks] = await Promise.all([
-      loadRuns(
-        db.genericPlans.sql,
-        batch.filter(({ stored }) => stored === undefined),
-      ),
+    const groups = Map.groupBy(requests, ({ tenantId, runId }) => `${tenantId}:${runId}`);
+    const refs = [...groups.values()].map(([first]) => ({ tenantId: first!.tenantId, id: first!.runId }));
+    const [runs, tasks] = await Promise.all([
+      loadRuns(db.genericPlans.sql, refs),
       loadLeasedTasks(
         db.genericPlans.sql,
         requests.flatMap(({ tenantId, taskId }) => (taskId === undefined ? [] : [{ tenantId, id: taskId }])),
@@ -187,28 +179,20 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     for (const request of requests) {
       if (request.claim !== undefined && usedKeys.has(keyName(request.claim))) results.set(request, "duplicate");
     }
-    const taskByName = new Map(tasks.map((task) => [nameOf(task), task]));
-    const readByName = new Map(read.map((run) => [nameOf(run), run]));
+    const taskById = new Map(tasks.map((task) => [`${task.tenantId}:${task.id}`, task]));
     const advances: RunAdvance[] = [];
-    for (const inbox of batch) {
-      const { stored } = inbox;
-      inbox.stored = undefined;
-      const group = inbox.taken.map(({ request }) => request).filter((request) => !results.has(request));
-      const run = stored ?? readByName.get(nameOf(inbox));
-      if (run === undefined) {
-        for (const request of group) results.set(request, "not_found");
-        continue;
-      }
-      // Without a write, nothing shows that a run is still as this node has stored it: read it for another advance.
-      const unwritten: Results = stored === undefined ? results : new Map();
+    for (const run of runs) {
+      const group = groups.get(`${run.tenantId}:${run.id}`)!.filter((request) => !results.has(request));
+      groups.delete(`${run.tenantId}:${run.id}`);
       try {
         const plan = await plans.get(run.tenantId, run.definitionId, run.version);
-        const advanced = advanceRun(run, plan, group, { taskByName, known, results: unwritten });
-        if (advanced !== undefined) advances.push({ inbox, ...advanced });
+        const advanced = advanceRun(run, plan, group, { taskById, known, results });
+        if (advanced !== undefined) advances.push(advanced);
       } catch (error) {
         for (const request of group) if (!results.has(request)) results.set(request, { error });
       }
     }
+    for (const request of [...groups.values()].flat()) if (!results.has(request)) results.set(request, "not_found");
     await commit(advances, results);
     return results;
   }
@@ -219,11 +203,11 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     plan: Plan,
     requests: readonly AdvanceRequest[],
     facts: {
-      readonly taskByName: ReadonlyMap<string, LeasedTask>;
+      readonly taskById: ReadonlyMap<string, LeasedTask>;
       readonly known: ReadonlySet<string>;
       readonly results: Results;
     },
-  ): Omit<RunAdvance, "inbox"> | undefined {
+  ): RunAdvance | undefined {
     const nowMs = clock.now();
     const begin = () => createAdvance(run, plan, nowMs);
     let advance = begin();
@@ -238,7 +222,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
       if (advance.ended !== undefined) return "not_found";
       const event = request.toEvent({
         ...{ run, plan, state: advance.state, mail: advance.mail },
-        task: taskId === undefined ? undefined : facts.taskByName.get(nameOf({ tenantId: run.tenantId, id: taskId })),
+        task: taskId === undefined ? undefined : facts.taskById.get(`${run.tenantId}:${taskId}`),
         isKnown: eventId !== undefined && (events.has(eventId) || facts.known.has(`${run.id}:${eventId}`)),
       });
       const isApplied = event !== undefined && !isLate(advance.state, event);
@@ -298,18 +282,14 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
       throw error;
     });
     const committed: CommittedAdvance[] = [];
-    for (const [nth, { inbox, run, plan, advance, write, results: own }] of advances.entries()) {
+    for (const [nth, { run, plan, advance, write, results: own }] of advances.entries()) {
       settle(run, write, written.has(nth));
       for (const [request, result] of own) {
         if (written.has(nth)) results.set(request, result);
         // An owner that lost its shard must not try again.
         else if (request.epoch !== undefined) results.set(request, "unchanged");
       }
-      if (!written.has(nth)) continue;
-      committed.push({ run, plan, advance });
-      if (advance.ended === undefined) {
-        inbox.stored = { ...run, stateJson: write.stateJson, revision: run.revision + 1, mail: advance.mail };
-      }
+      if (written.has(nth)) committed.push({ run, plan, advance });
     }
     if (committed.length > 0) onCommitted(committed);
   }
@@ -320,25 +300,23 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
   return {
     /** Advances a run; resolves after the commit. */
     advance(request: AdvanceRequest): Promise<AdvanceResult> {
-      const ref = { tenantId: request.tenantId, id: request.runId };
+      const { tenantId, runId } = request;
+      const name = `${tenantId}:${runId}`;
       return new Promise((resolve, reject) => {
         const waiting = { request, resolve, reject };
-        const inbox = inboxes.get(nameOf(ref));
+        const inbox = inboxes.get(name);
         if (inbox !== undefined) {
           inbox.waiting.push(waiting);
           return;
         }
-        const created: RunInbox = { ...ref, waiting: [waiting], taken: [], limit: requestsMax };
-        inboxes.set(nameOf(ref), created);
-        void emptyInbox(created);
+        const created: RunInbox = { waiting: [waiting], taken: [], limit: requestsMax };
+        inboxes.set(name, created);
+        void emptyInbox(name, tenantId, created);
       });
     },
     idle: batcher.idle,
   };
 }
-
-/** The name of a run or a task among those of all tenants. */
-const nameOf = ({ tenantId, id }: { readonly tenantId: TenantId; readonly id: string }): string => `${tenantId}:${id}`;
 
 /** Settles a request that has a result; returns false for one that has none. */
 function settleRequest({ resolve, reject }: WaitingRequest, result: RequestResult | undefined): boolean {

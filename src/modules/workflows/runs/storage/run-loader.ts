@@ -30,7 +30,6 @@ interface RunRef {
 
 /** Reads runs that have not ended; omits others. */
 export async function loadRuns(sql: Sql, runs: readonly RunRef[]): Promise<LiveRun[]> {
-  if (runs.length === 0) return [];
   return sql<LiveRun[]>`
     select r.tenant_id, r.id, r.environment_id, r.definition_id, r.version, r.run_key, r.state::text as state_json,
       r.revision, r.shard, r.origin, r.parent_run_id, r.created_at,
