@@ -5,7 +5,7 @@ import { until } from "./call.mjs";
 import { fillTopic } from "./members.mjs";
 
 /** The concurrency of the broadcast lane. */
-const atOnce = 32;
+const atOnce = 64;
 
 export async function measureDispatch({ call, sql, members }) {
   let received = 0;

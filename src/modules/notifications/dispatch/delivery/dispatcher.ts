@@ -20,8 +20,11 @@ import type { DeliveryResultWriter, DeliverySettlement } from "./settlement.ts";
 /** Signal topic for nodes that dispatch due deliveries. */
 export const dispatchTopic = "notifications_due";
 
-/** Deliveries of each lane that a node sends concurrently. Single sends get the larger part. */
-const concurrencyOf: Readonly<Record<Lane, number>> = { single: 64, broadcast: 32 };
+/**
+ * Deliveries of each lane that a node sends concurrently. More share their statements better, but wait longer for a session of a
+ * slow mail server.
+ */
+const concurrency = 64;
 /** The interval of leases while deliveries wait for their time. */
 const pollMs = 1000;
 const sweepLimit = 500;
@@ -50,7 +53,7 @@ export function createDispatcher(dependencies: Dependencies) {
 
   function loopOf(lane: Lane): LeasedWorkLoop {
     return createLeasedWorkLoop<LeasedDelivery>({
-      ...{ graceMs, concurrency: concurrencyOf[lane] },
+      ...{ graceMs, concurrency },
       subscribe: ({ run, runWithin }) => [
         signals.onWake(dispatchTopic, run),
         signals.onDue(

@@ -58,6 +58,9 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
   readonly random: () => number;
 }
 
+/** The waiting deliveries that start a concurrent statement: few large statements cost less than many small ones. */
+const concurrentMin = 50;
+
 /** Saves hand-overs and outcomes of deliveries, many per transaction. */
 export type DeliveryResultWriter = ReturnType<typeof createDeliveryResultWriter>;
 
@@ -65,8 +68,7 @@ export function createDeliveryResultWriter(dependencies: Dependencies) {
   const { db, clock, log, reporter, subscribers, retries, wakeInbox, random } = dependencies;
 
   const writer = createBatcher<Bundle, boolean>({
-    lanes: 2,
-    batchMax: 200,
+    ...{ lanes: 2, batchMax: 200, concurrentMin },
     weigh: ({ settlements }) => settlements.length,
     async flush(bundles) {
       const settlements = bundles.flatMap((bundle) => bundle.settlements);
@@ -107,8 +109,7 @@ export function createDeliveryResultWriter(dependencies: Dependencies) {
   }
 
   const handOvers = createBatcher<HandOver, boolean>({
-    lanes: 2,
-    batchMax: 200,
+    ...{ lanes: 2, batchMax: 200, concurrentMin },
     async flush(handovers) {
       const owned = await dispatchStore(db.sql).handOver(handovers);
       return handovers.map(({ delivery }) => owned.has(delivery.id));
