@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { openDatabase } from "../../src/platform/db/index.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
 import { freshName, inEachProtocol, newTenant, type ResponseData, type TenantFixture } from "./tenant-fixture.ts";
 
 let service: TestService;
@@ -187,4 +189,38 @@ test("an empty batch, too many items, and undecodable items reject the whole bat
     assert.match(body.violations[0].field, /^items/);
   }
   assert.equal((await own.status(pool)).depth, 0);
+});
+
+test("a large batch whose caller left before its turn is not routed, and the next one gets its turn", async (t) => {
+  const pool = await own.pool();
+  const db = openDatabase(service.databaseUrl, { maxConnections: 2 });
+  t.after(() => db.close());
+  const items = Array.from({ length: 500 }, () => ({ pool_id: pool, type: "t" }));
+  const departure = new AbortController();
+  let stored: Promise<unknown> | undefined;
+  let left: Promise<unknown> | undefined;
+  await db.transaction(async (tx) => {
+    await tx`lock table queue_daily_counts in share mode`;
+    stored = Promise.all([own.routeAll(items), own.routeAll(items)]);
+    await until(async () => {
+      const blocked = await db.sql`
+        select from pg_stat_activity where wait_event_type = 'Lock' and query like '%string_to_table%'`;
+      return blocked.length === 2;
+    });
+    left = fetch(`${service.baseUrl}/api/route:batch`, {
+      method: "POST",
+      headers: { "x-api-key": own.key, "content-type": "application/json" },
+      body: JSON.stringify({ items }),
+      signal: departure.signal,
+    });
+    left.catch(() => {});
+    // The node is in this process: after some calls it has read the third batch, and after some more it knows who left.
+    for (let nth = 0; nth < 20; nth++) await own.status(pool);
+    departure.abort();
+    for (let nth = 0; nth < 20; nth++) await own.status(pool);
+  });
+  await stored;
+  await assert.rejects(left!);
+  await own.routeAll(items);
+  assert.equal((await own.status(pool)).depth, 1500);
 });

@@ -37,7 +37,7 @@ interface Dependencies extends PreparationParts {
  * Calls with at least this many items are prepared two at a time for each tenant: one is decided while the other is stored. If
  * all were prepared side by side, all would be stored at the same time, and all of them would be in memory until then.
  */
-const largeMin = 500;
+const largeItemsMin = 500;
 const largeCallsMax = 2;
 
 /** A response that can be recorded under an idempotency key. */
@@ -49,7 +49,7 @@ export function createRouteService(dependencies: Dependencies) {
   const { acceptor, checkDependencies, expect, onOffered, onUnassigned, countDecision, isRecorded } = dependencies;
   const { prepare, prepareAll, release } = createPreparation(dependencies);
   const largeCalls = createTenantConcurrencyLimiter(largeCallsMax);
-  let turn = 0;
+  let largeCallCount = 0;
 
   /**
    * Stores routed items; releases those that admission refuses. A failure instead of a response is thrown after the commit, and
@@ -221,7 +221,12 @@ export function createRouteService(dependencies: Dependencies) {
       };
       // A batch without a valid item needs no quota.
       const run = () => (items.every((item) => item instanceof Failure) ? route() : withinQuota(context, keyed, route));
-      return items.length < largeMin ? run() : largeCalls.run(context.tenantId, `${turn++}`, run);
+      if (items.length < largeItemsMin) return run();
+      return largeCalls.run(context.tenantId, `${largeCallCount++}`, () => {
+        // The caller may have left while the call waited for its turn.
+        context.signal.throwIfAborted();
+        return run();
+      });
     },
   };
 }

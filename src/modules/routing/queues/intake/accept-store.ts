@@ -96,13 +96,15 @@ export async function insertAcceptedBatches(
   const shape = shapeOf(rows);
   const accepted = keyed ? sql`accepted` : sql`input`;
   const hasRoom = room === undefined ? sql`true` : sql`(select room from room)`;
-  const isAccepted = keyed ? sql`${hasRoom} and batch not in (select batch_index from refused)` : hasRoom;
+  // Nobody would read `limits` otherwise, and PostgreSQL would then insert the groups after the counts.
+  const hasGroups = limits.length === 0 ? hasRoom : sql`${hasRoom} and (select count(*) from limits) >= 0`;
+  const isAccepted = keyed ? sql`${hasGroups} and batch not in (select batch_index from refused)` : hasGroups;
   const result = await sql<{ batch: number }[]>`
     with ${room === undefined ? sql`` : sql`${room},`} input as (
       ${input(sql, rows, batchIndices, shape)} where ${hasRoom}
     )
     ${keyed ? claimKeys(sql, batches) : sql``}
-    ${limits.length === 0 ? sql`` : sql`, limits as (${insertMissingGroupsSql(sql, limits, ulidMs(rows[0]!.decision.id))})`}
+    ${limits.length === 0 ? sql`` : sql`, limits as (${insertMissingGroupsSql(sql, limits, ulidMs(rows[0]!.decision.id))} returning group_id)`}
     ${rows.every(({ item }) => item !== undefined) ? sql`` : insertDecisions(sql, accepted)}
     ${queued ? insertItems(sql, accepted, shape) : sql``}
     ${queued && shard !== undefined ? addAcceptedCounts(sql, batches, isAccepted, shard) : sql``}

@@ -5,6 +5,7 @@ import { freshTenant, testDatabase } from "../../../../../test/harness/context.t
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { classifyDatabaseError } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
+import { createEmptyGroup, insertMissingGroupsSql, type OwnedGroup } from "../../admission/index.ts";
 import type { PoolId } from "../../pools/index.ts";
 import { closeEmptyQueue } from "../close-queue.ts";
 import type { AcceptRequest } from "./accept-request.ts";
@@ -114,4 +115,51 @@ test("an item that is queued while its pool is deleted is refused", async () => 
   });
   await assert.rejects(accepting!, { constraint: "queue_depths_closed" });
   assert.equal((await itemsOf(tenantId)).length, 0);
+});
+
+test("a statement that waits for a group holds no counts, so that it deadlocks with nobody", async () => {
+  const tenantId = freshTenant();
+  const group = { kind: "concurrency", groupId: "g" } as const;
+  const owned: OwnedGroup = {
+    ...{ tenantId, ...group, environmentId: "e", poolId, stored: false },
+    state: createEmptyGroup(group),
+  };
+  const [first, limited] = [0, 0].map(() => requestOf(tenantId, [ulid(Date.now())]).toBatch([]));
+  await insertAcceptedBatches(db.sql, [first!], 3);
+  const [row] = limited!.rows;
+  const waiting = { ...limited!, rows: [{ ...row!, item: { ...row!.item!, limitGroups: [owned] } }] };
+  let accepting: Promise<unknown> | undefined;
+  await db.transaction(async (sql) => {
+    await insertMissingGroupsSql(sql, [owned], Date.now());
+    accepting = insertAcceptedBatches(db.sql, [waiting], 3);
+    accepting.catch(() => {});
+    await untilBlocked(db.sql);
+    await sql`update queue_depths set depth = depth + 1 where tenant_id = ${tenantId} and pool_id = ${poolId}`;
+  });
+  await accepting;
+  assert.equal((await itemsOf(tenantId)).length, 2);
+});
+
+test("counts follow the pools of the items; an item that is only tracked is not part of the depth", async () => {
+  const [tenantId, another] = [freshTenant(), ulid(Date.now())];
+  const { rows } = requestOf(
+    tenantId,
+    [0, 1, 2, 3].map(() => ulid(Date.now())),
+  ).toBatch([]);
+  const [one, two, moved, tracked] = rows;
+  const batches = [
+    { rows: [one!, { ...moved!, decision: { ...moved!.decision, poolId: another } }], record: undefined },
+    { rows: [two!, { ...tracked!, item: { ...tracked!.item!, state: "leased" as const } }], record: undefined },
+  ];
+  await insertAcceptedBatches(db.sql, batches, 0);
+  const counts = await db.sql`
+    select d.pool_id, d.depth, c.accepted from queue_depths d join queue_daily_counts c using (tenant_id, pool_id, shard)
+    where d.tenant_id = ${tenantId} order by d.depth`;
+  assert.deepEqual(
+    [...counts],
+    [
+      { poolId: another, depth: 1, accepted: 1 },
+      { poolId, depth: 2, accepted: 3 },
+    ],
+  );
 });
