@@ -172,7 +172,16 @@ const genericPlans: Record<string, Golden> = {
     ...["workflow_runs_pkey", "workflow_tasks_pkey", "workflow_tasks_run"],
   ],
   "append records": [(sql) => appendBatch(sql, appends), "workflow_stream_heads_pkey"],
-  "append records with keys": [(sql) => appendBatch(sql, keyedAppends), "workflow_stream_heads_pkey"],
+  "append records with keys": [
+    (sql) => appendBatch(sql, keyedAppends),
+    ...["workflow_stream_heads_pkey", "idempotency_records_pkey"],
+  ],
+  "find when the next work is due": [
+    (sql) => sql`
+      select (${nextJobDue(sql, ["a", "b"])}) as jobs, (${nextExpiry(sql)}) as tasks, (${nextDelivery(sql)}) as deliveries,
+        (${nextWake(sql, [0, 1])}) as runs`,
+    ...["jobs_due", "jobs_leased", "workflow_tasks_leased", "workflow_stream_deliveries_due", "workflow_runs_wake"],
+  ],
 };
 
 /** The statements of other connections. */
@@ -205,12 +214,6 @@ const others: Record<string, Golden> = {
   "find expired leases": [(sql) => sweep.findExpiredLeases(sql, batch), "queue_items_leased"],
   "release due items": [(sql) => sweep.releaseDueItems(sql, batch), "queue_items_due", "queue_items_pkey"],
   "find the next deadline": [(sql) => sweep.nextDeadline(sql), "queue_items_due", "queue_items_leased"],
-  "find when the next work is due": [
-    (sql) => sql`
-      select (${nextJobDue(sql, ["a", "b"])}) as jobs, (${nextExpiry(sql)}) as tasks, (${nextDelivery(sql)}) as deliveries,
-        (${nextWake(sql, [0, 1])}) as runs`,
-    ...["jobs_due", "jobs_leased", "workflow_tasks_leased", "workflow_stream_deliveries_due", "workflow_runs_wake"],
-  ],
   "extend leases of tasks": [
     (sql) =>
       extendLeases(
@@ -299,6 +302,9 @@ async function fill(sql: Sql, from: number, to: number): Promise<void> {
     select ${tenantId}, ${id}, (array['a', 'b', 'c'])[n % 3 + 1], ${past}, 1, now(),
       case when ${isLeased} then 'leased' else 'ready' end, ${leaseUntil} from ${rows}`;
   await sql`
+    insert into idempotency_records (tenant_id, principal, operation, key, fingerprint, state, created_at)
+    select ${tenantId}, 'p', 'o', ${id}, '', 'pending', now() from ${rows}`;
+  await sql`
     insert into events (tenant_id, id, type, source, time) select ${tenantId}, ${id}, 't', '/t', now() from ${rows}`;
 }
 
@@ -340,6 +346,7 @@ async function undo(on: Connections, run: Run): Promise<void> {
 const filledTables = [
   ...[
     "queue_items",
+    "idempotency_records",
     "admission_groups",
     "workflow_runs",
     "workflow_tasks",

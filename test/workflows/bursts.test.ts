@@ -132,6 +132,39 @@ test("calls that are repeated, refused or without effect are answered by the adv
   assert.equal((await node.get(tenant, runId)).revision, 2);
 });
 
+test("a call beside results that make a run too large is not answered with a run that was never stored", async () => {
+  const input = fromJson(ValueSchema, { items: [0] });
+  const runId = (await node.start(tenant, { definition: "busy", input })).run!.id;
+  const worker = { queue: "q", workerId: "w", buildId: "1", slots: tasks, capabilities: [{ type: "t" }] };
+  const leased = (await node.poll(tenant, worker)).tasks;
+  // A paused run keeps the results without applying them.
+  await node.pause(tenant, { runId });
+  const output = fromJson(ValueSchema, "x".repeat(100_000));
+  const [, ...pauses] = await Promise.allSettled([
+    Promise.all(leased.map(({ taskId, token }) => node.complete(tenant, { completions: [{ taskId, token, output }] }))),
+    node.pause(tenant, { runId }),
+    node.pause(tenant, { runId }),
+  ]);
+  assert.equal((await node.get(tenant, runId)).status, "failed");
+  for (const pause of pauses) {
+    assert.equal(pause.status, "rejected", "the run had failed");
+    assert.ok(failsWith("FAILED_PRECONDITION")(pause.reason));
+  }
+});
+
+test("many changes of a run with much state are applied over several advances", async () => {
+  const input = fromJson(ValueSchema, { items: [0], text: "x".repeat(100_000) });
+  const runId = (await node.start(tenant, { definition: "busy", input })).run!.id;
+  const { revision } = await node.get(tenant, runId);
+  const changes = range(50).flatMap(() => [node.pause(tenant, { runId }), node.resume(tenant, { runId })]);
+  const statuses = (await Promise.all(changes)).map(({ run }) => run!.status);
+  assert.deepEqual(
+    statuses,
+    range(50).flatMap(() => ["paused", "running"]),
+  );
+  assert.ok((await node.get(tenant, runId)).revision > revision + 1);
+});
+
 test("a change without effect returns the run as it is", async () => {
   const runId = await start(tenant);
   const { status, revision, wakesAt } = (await node.resume(tenant, { runId })).run!;

@@ -141,10 +141,12 @@ export async function readUsedKeys(
 ): Promise<ReadonlySet<string>> {
   if (claims.length === 0) return new Set();
   const rows = await sql<KeyClaim[]>`
-    select tenant_id, principal, operation, key from idempotency_records
-    where (tenant_id, principal, operation, key) in (
-      select * from unnest(${claims.map(({ tenantId }) => tenantId)}::text[], ${claims.map(({ principal }) => principal)}::text[],
-        ${claims.map(({ operation }) => operation)}::text[], ${claims.map(({ key }) => key)}::text[]))`;
+    select k.* from unnest(
+      ${claims.map(({ tenantId }) => tenantId)}::text[], ${claims.map(({ principal }) => principal)}::text[],
+      ${claims.map(({ operation }) => operation)}::text[], ${claims.map(({ key }) => key)}::text[]
+    ) as k(tenant_id, principal, operation, key) cross join lateral (
+      select from idempotency_records r where r.tenant_id = k.tenant_id and r.principal = k.principal
+        and r.operation = k.operation and r.key = k.key limit 1) r`;
   return new Set(rows.map(keyName));
 }
 

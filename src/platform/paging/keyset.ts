@@ -20,7 +20,7 @@ export const totalMax = 10_000;
 /** How many rows one call scans at most to find those that match a filter. */
 export const scanMax = 100_000;
 
-/** Reads one page in the order of a unique column. The first page has the number of rows, which a short list shows itself. */
+/** Reads one page in the order of a unique column. The first page has the total; if it ends the list, nothing is counted. */
 export async function readKeyset<T extends object>(
   sql: Sql,
   { columns, table, where, filter, key = "id", newestFirst = false }: Selection,

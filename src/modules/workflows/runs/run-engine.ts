@@ -104,6 +104,8 @@ interface RunAdvance {
 const conflictsMax = 50;
 /** The maximum number of requests that one advance of a run carries out. */
 const requestsMax = 1000;
+/** How much state the responses of one advance show together. The rest waits for the next one, so that other calls get a turn. */
+const shownCharsMax = 2_000_000;
 
 /** Advances runs: reads them, applies events, and stores the results of many runs with one statement. */
 export type RunEngine = ReturnType<typeof createRunEngine>;
@@ -216,6 +218,14 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
     const [events, keys] = [new Set<string>(), new Set<string>()];
     const newMail: MailWrite[] = [];
     let records: (IdempotencyRecord | undefined)[] = [];
+    let shownChars = 0;
+    let shown = { appliedCount: 0, stateJson: run.stateJson };
+    const showRun = () => {
+      const appliedCount = applied.length;
+      if (shown.appliedCount !== appliedCount) shown = { appliedCount, stateJson: JSON.stringify(advance.state) };
+      shownChars += shown.stateJson.length;
+      return toRun(run, advance, shown.stateJson, nowMs, appliedCount === 0 ? run.revision : run.revision + 1);
+    };
     const applyRequest = (request: AdvanceRequest): AdvanceResult => {
       const { taskId, eventId, claim } = request;
       if (claim !== undefined && keys.has(keyName(claim))) return "duplicate";
@@ -236,14 +246,14 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
         if (eventId !== undefined) events.add(eventId);
         if (claim !== undefined) keys.add(keyName(claim));
       }
-      const revision = applied.length === 0 ? run.revision : run.revision + 1;
-      const record = request.respond?.(() => toRun(run, advance, JSON.stringify(advance.state), nowMs, revision));
+      const record = request.respond?.(showRun);
       if (isApplied) records.push(record);
       return isApplied ? "applied" : "unchanged";
     };
     // Results may depend on earlier requests of this advance, so they are valid once it is stored.
     const results: Results = new Map();
     for (const request of requests) {
+      if (shownChars > shownCharsMax) break;
       try {
         results.set(request, applyRequest(request));
       } catch (error) {
@@ -264,6 +274,9 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
       advance.apply({ kind: "abort", error: stateTooLarge() });
       write = build();
       records = applied.map(({ respond }) => respond?.(() => toRun(run, advance, write.stateJson, nowMs)));
+      // The others have not seen the run as it is stored now.
+      const stored = new Set(applied);
+      for (const request of requests) if (!stored.has(request)) results.delete(request);
     }
     const epoch = applied.every(({ epoch }) => epoch !== undefined) ? applied[0]!.epoch : undefined;
     if (epoch !== undefined) write = { ...write, epoch: { shard: run.shard, epoch } };

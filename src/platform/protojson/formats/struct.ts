@@ -102,7 +102,7 @@ export function reportTooDeep(problems: Problems): undefined {
  * A Value message from a request. Handlers need its JSON, so its kind is converted only if something reads it. That saves a
  * quarter of the service's time for records of streams.
  */
-class ReadValue implements Value {
+class RequestValue implements Value {
   readonly $typeName = "google.protobuf.Value";
   readonly json: JsonValue;
   #kind: Value["kind"] | undefined;
@@ -121,7 +121,7 @@ class ReadValue implements Value {
 export function readValue(json: unknown, problems: Problems): Value | undefined {
   const before = problems.count;
   checkJson(json, problems);
-  return problems.count === before ? new ReadValue(json as JsonValue) : undefined;
+  return problems.count === before ? new RequestValue(json as JsonValue) : undefined;
 }
 
 /** Reads a JSON object as a Struct message. */
@@ -174,7 +174,7 @@ function toList(json: readonly unknown[]): ListValue {
  * binary requests may hold.
  */
 export function valueToJson(value: Value | undefined): JsonValue {
-  if (value instanceof ReadValue) return value.json;
+  if (value instanceof RequestValue) return value.json;
   const kind = value?.kind;
   switch (kind?.case) {
     case "structValue": {

@@ -6,7 +6,7 @@ import { partsOf, type RunWrite, type TaskWrite } from "./run-write.ts";
 
 /**
  * Stores the idempotency records of calls that changed a run. A key that was used before has been detected when the run was
- * read: of two calls with the same key, only one is part of an advance, and the other finds that the run has changed.
+ * read, and an advance applies only the first of several calls with the same key.
  */
 export function insertRecords(sql: Sql, writes: readonly RunWrite[]): Fragment {
   const records = partsOf(writes, ({ records }) => records);

@@ -109,7 +109,7 @@ export async function appendBatch(sql: Sql, appends: readonly Append[]): Promise
       ) with ordinality as streams(tenant_id, run_id, stream_id, unread_items, unread_bytes, total_items, total_bytes,
         max_age_s, added_bytes, appended_ats_ms, payloads,
         ${isPlain ? sql`` : sql`directions, content_classes, schema_refs, objects,`} nth)
-      -- Tells the planner how many there are.
+      -- With a limit the planner expects few streams, and looks up their heads one by one.
       limit ${streams.length}
     )
     ${
@@ -131,9 +131,10 @@ export async function appendBatch(sql: Sql, appends: readonly Append[]): Promise
             ) with ordinality as keys(stream, nth, tenant_id, principal, operation, key, fingerprint, before_sequence,
               after_sequence, created_at_ms, at)
           ), used as materialized (
-            select k.at, k.stream from keys k where exists (
+            -- One by one: for a join, a plan of an empty table reads all records.
+            select k.at, k.stream from keys k cross join lateral (
               select from idempotency_records r where r.tenant_id = k.tenant_id and r.principal = k.principal
-                and r.operation = k.operation and r.key = k.key)
+                and r.operation = k.operation and r.key = k.key limit 1) r
           )`
         : sql``
     }

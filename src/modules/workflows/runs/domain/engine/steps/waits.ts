@@ -103,7 +103,7 @@ function consumeMail(execution: Execution, key: StepKey, any: readonly WaitedEve
   let at = from;
   const matches = ({ event, scope }: Mail) => any.some((each) => each.event === event && each.scope === scope);
   while (at < mail.length && !matches(mail[at]!)) at++;
-  if (at === mail.length) return;
+  if (at >= mail.length) return;
   const [{ event, scope, payload, eventId }] = mail.splice(at, 1) as [Mail];
   consumed.push({ eventId, key });
   completeStep(execution, key, { event, scope, payload, event_id: eventId });
