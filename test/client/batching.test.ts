@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
+import { createBatcher } from "../../clients/typescript/src/batching/batcher.ts";
 import {
   ApiError,
   BacklogError,
@@ -155,6 +156,20 @@ describe("a client that batches", () => {
     assert.equal((await keysOf(pool_id)).length, 99);
   });
 
+  test("a batch that is too large for a proxy is divided", async () => {
+    const { client, sent } = batching({}, async (send, { body }) =>
+      (body.items?.length ?? 1) > 4 ? new Response("<h1>Request Entity Too Large</h1>", { status: 413 }) : send(),
+    );
+    const pool_id = await newPool();
+    const keys = numbered(16);
+    await Promise.all(keys.map((key) => client.routing.route({ pool_id, type: "job", key })));
+    assert.deepEqual(
+      sent.map(({ body }) => body.items.length),
+      [16, 8, 4, 4, 8, 4, 4],
+    );
+    assert.deepEqual(await keysOf(pool_id), keys.toSorted());
+  });
+
   test("a batch whose response is lost is sent again under its key, and no item is routed twice", async () => {
     let losses = 0;
     const { client, sent } = batching({}, async (send) => {
@@ -246,16 +261,39 @@ describe("a client that batches", () => {
     await ended;
   });
 
-  test("the deadline of a call includes its wait for a batch", async () => {
+  test("the deadline of a call includes its wait for a batch, and a call that it ends there is not sent", async () => {
     const { pass, open } = gate();
-    const { client } = batching({ timeoutMs: 60 }, pass);
-    const calls = numbered(2).map((key) => client.routing.route({ type: "job", key }));
-    await assert.rejects(Promise.all(calls), (error) => {
+    const { client, sent } = batching({ timeoutMs: 60 }, pass);
+    const pool_id = await newPool();
+    const route = (key: string) => client.routing.route({ pool_id, type: "job", key });
+    const inFlight = thrownBy(route("a"));
+    await until(() => sent.length === 1);
+    const waiting = thrownBy(route("b"));
+    for (const call of [inFlight, waiting]) {
+      const error = await call;
       assert.ok(error instanceof DeadlineError);
       assert.equal(error.message, "no response within 60 ms");
-      return true;
-    });
+    }
+    const last = route("c");
     open();
+    await Promise.allSettled([last]);
+    assert.ok(!JSON.stringify(sent).includes('"key":"b"'));
+  });
+
+  test("a request that cannot be written as JSON fails its own call, and leaves nothing behind", async () => {
+    const { client } = batching({ timeoutMs: 5 }, () => new Promise(() => {}));
+    const unhandled: unknown[] = [];
+    const onUnhandled = (reason: unknown) => unhandled.push(reason);
+    process.on("unhandledRejection", onUnhandled);
+    const reason: Record<string, unknown> = {};
+    reason.cause = reason;
+    const item = { pool_id: "p", queue_item_id: "q", lease_token: "t", reason_code: "broken", reason: reason as never };
+    await assert.rejects(client.work.failItem(item), /circular/);
+    // The deadline of a later call is later than one that the first call left behind.
+    await assert.rejects(client.routing.route({ type: "job" }), DeadlineError);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("unhandledRejection", onUnhandled);
+    assert.deepEqual(unhandled, []);
   });
 
   test("calls beyond the bound fail at once and are not sent; the others are not affected", async () => {
@@ -297,18 +335,100 @@ describe("a client that batches", () => {
     );
   });
 
-  test("an item that can be accepted later is repeated after the time that the service asks for", async () => {
-    const { client, sent } = batching();
-    const throttle = { key: "'all'", limit: 1, period_s: 1, on_limit: "reject" as const };
+  test("items that can be accepted later are repeated as one batch, after the time that the service asks for", async () => {
+    const times: { readonly sentMs: number; readonly receivedMs: number }[] = [];
+    const { client, sent } = batching({}, async (send) => {
+      const sentMs = performance.now();
+      const response = await send();
+      times.push({ sentMs, receivedMs: performance.now() });
+      return response;
+    });
+    const throttle = { key: "'all'", limit: 50, burst: 50, period_s: 1, on_limit: "reject" as const };
     const pool_id = await newPool({ admission: { throttle } });
     const route = (key: string) => client.routing.route({ pool_id, type: "job", key, reject_as_error: true });
-    const decisions = await Promise.all([route("a"), route("b")]);
+    const decisions = await Promise.all(numbered(100).map(route));
+    assert.deepEqual(new Set(decisions.map(({ outcome }) => outcome)), new Set(["queued"]));
+    assert.ok(sent.length <= 3, `${sent.length} requests`);
+    assert.equal(sent[1]!.path, "/api/route:batch");
+    const waitMs = times[1]!.sentMs - times[0]!.receivedMs;
+    // Timers of Node end up to a millisecond early.
+    assert.ok(waitMs >= 999, `${waitMs} ms`);
+  });
+
+  /** A response that refuses each item of a batch. */
+  const refusal = (request: Sent, members: object) => {
+    const error = { error_code: "ROUTING_THROTTLED", error_message: "full", ...members };
+    return Response.json({ data: { results: request.body.items.map(() => error) } });
+  };
+
+  test("an item that is refused each time fails with its own error, after as many requests as a single call", async () => {
+    const { client, sent } = batching({ maxRetries: 3 }, async (_, request) => refusal(request, {}));
+    const calls = numbered(20).map((key) => client.routing.route({ type: "job", key }));
+    for (const call of calls) assert.ok(isApiError(await thrownBy(call), "ROUTING_THROTTLED"));
     assert.deepEqual(
-      decisions.map(({ outcome }) => outcome),
-      ["queued", "queued"],
+      sent.map(({ body }) => body.items.length),
+      Array(4).fill(20),
     );
-    assert.equal(sent[0]!.path, "/api/route:batch");
-    assert.deepEqual(new Set(sent.slice(1).map(({ path }) => path)), new Set(["/api/route"]));
+  });
+
+  test("an item whose wait would outlast its call fails at once with its own error", async () => {
+    const { client, sent } = batching({}, async (_, request) => refusal(request, { retry_after_s: 31 }));
+    const calls = numbered(2).map((key) => client.routing.route({ type: "job", key }));
+    for (const call of calls) {
+      const error = await thrownBy(call);
+      assert.ok(isApiError(error, "ROUTING_THROTTLED"));
+      assert.equal(error.retryAfterMs, 31_000);
+    }
+    assert.equal(sent.length, 1);
+  });
+
+  test("the request of a refused call has the time of the newest call in it", async () => {
+    const { promise: held, resolve: release } = Promise.withResolvers<string>();
+    const limitMs = 30_000;
+    const batches: { readonly texts: readonly string[]; readonly endsAtMs: number }[] = [];
+    const call = createBatcher({ ...plain.transport, timeoutMs: limitMs }, {})((_: object) => held, {
+      divide: (item) => [{}, item],
+      async send(_, texts, { timeoutMs }) {
+        batches.push({ texts, endsAtMs: performance.now() + timeoutMs! });
+        const error = { error_code: "ROUTING_THROTTLED", error_message: "full", retry_after_s: 0.2 };
+        return texts.map(() => (batches.length === 1 ? { error } : { value: "done" }));
+      },
+    });
+    const refused = [call({ key: "a" }), call({ key: "b" })];
+    await until(() => batches.length === 1);
+    const inFlight = call({ key: "x" });
+    await new Promise((resolve) => setImmediate(resolve));
+    const startedMs = performance.now();
+    const newest = call({ key: "c" });
+    await until(() => performance.now() - startedMs > 300);
+    release("done");
+    await Promise.all([...refused, inFlight, newest]);
+    assert.deepEqual(
+      batches[1]!.texts.map((text) => JSON.parse(text).key),
+      ["c", "a", "b"],
+    );
+    assert.ok(batches[1]!.endsAtMs >= startedMs + limitMs);
+  });
+
+  test("refused calls count as waiting calls until their wait is over, and their signals end it", async () => {
+    let isOpen = false;
+    const { client, sent } = batching({ batching: { waitingMax: 2 } }, (send, request) =>
+      isOpen ? send() : Promise.resolve(refusal(request, { retry_after_s: 10 })),
+    );
+    const pool_id = await newPool();
+    const stop = new AbortController();
+    const route = (key: string, signal?: AbortSignal) =>
+      client.routing.route({ pool_id, type: "job", key }, { signal });
+    const refused = ["a", "b"].map((key) => thrownBy(route(key, stop.signal)));
+    await until(() => sent.length === 1);
+    isOpen = true;
+    await until(async () => (await route("c").catch((error) => error)) instanceof BacklogError);
+    stop.abort(new Error("not needed"));
+    for (const call of refused) assert.match((await call).message, /not needed/);
+    const before = await keysOf(pool_id);
+    await Promise.all([route("d"), route("e")]);
+    assert.deepEqual(await keysOf(pool_id), [...before, "d", "e"].sort());
+    assert.ok(!sent.slice(1).some(({ body }) => ["a", "b"].includes(body.key)));
   });
 
   test("completions and failures are batched, and a lost lease fails only its own call", async () => {
@@ -440,6 +560,27 @@ describe("a client that batches", () => {
       sent.map(({ path }) => path.split("/").at(-1)),
       ["scores:batch", "scores"],
     );
+  });
+
+  test("items that need calls of their own are sent one after the other", async () => {
+    let open = 0;
+    let openMax = 0;
+    const { client, sent } = batching({}, async (send) => {
+      openMax = Math.max(openMax, ++open);
+      return send().finally(() => open--);
+    });
+    const { id: experiment_id } = await plain.experiments.create({
+      key: `e-${crypto.randomUUID()}`,
+      variants: [{ key: "control" }, { key: "treatment" }],
+      metrics: [{ key: "orders", type: "count" }],
+    });
+    await plain.experiments.start({ experiment_id });
+    const scores = numbered(20).map((unit) =>
+      thrownBy(client.experiments.recordScore({ experiment_id, unit, score_id: unit, metric: "unknown" })),
+    );
+    for (const error of await Promise.all(scores)) assert.equal(error.violations[0].field, "metric");
+    assert.equal(sent.length, 21);
+    assert.equal(openMax, 1);
   });
 });
 

@@ -22,5 +22,5 @@ export function createClient({ batching = false, ...options }: ClientOptions = {
   const transport = createTransport(options);
   const services = createServices(transport);
   if (batching === false) return { transport, ...services };
-  return { transport, ...batchServices(services, transport.timeoutMs, batching === true ? {} : batching) };
+  return { transport, ...batchServices(services, transport, batching === true ? {} : batching) };
 }

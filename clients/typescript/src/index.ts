@@ -2,8 +2,9 @@
  * The client of Switchyard, for Node 20 and newer and for browsers.
  *
  * Transport: sends calls, with credentials, a deadline and retries. Service: the operations of one service of the API, over
- * a transport. Client: all services. Batch: calls of one operation that travel as one request. List: a list that is read page by page. Event stream: messages that the service sends.
- * Names of requests and responses are those of the API. Workers are in `@switchyard/client/node`.
+ * a transport. Client: all services. Batch: calls that share a request. List: a list that is read page by page. Event
+ * stream: messages that the service sends. Names of requests and responses are those of the API. Workers are in
+ * `@switchyard/client/node`.
  */
 export type { BatchingOptions } from "./batching/batcher.ts";
 export { type Client, type ClientOptions, createClient } from "./client.ts";

@@ -1,11 +1,12 @@
 import type { Services } from "../gen/services.ts";
 import { JsonList } from "../transport/http-request.ts";
+import type { Transport } from "../transport/transport.ts";
 import { type BatchingOptions, createBatcher, type ItemError, type ItemResult } from "./batcher.ts";
 
 /** Returns the services with methods that send their calls in batches, where the API has an operation for them. */
-export function batchServices(services: Services, timeoutMs: number, batching: BatchingOptions): Services {
+export function batchServices(services: Services, transport: Transport, batching: BatchingOptions): Services {
   const { routing, work, workflowStreams: streams, experiments } = services;
-  const batchCalls = createBatcher(timeoutMs, batching);
+  const batchCalls = createBatcher(transport, batching);
 
   const route = batchCalls(routing.route, {
     divide: ({ dry_run, ...item }) => [{ dry_run }, item],

@@ -7,6 +7,8 @@ export class BatchedCall<Result> {
   readonly endsAtMs: number;
   readonly promise: Promise<Result>;
   isOver = false;
+  /** How often the service has refused it for now. */
+  refusals = 0;
   /** Is called when the signal or the deadline ends the call. */
   onLeave = () => {};
   readonly #signal: AbortSignal | undefined;

@@ -1,6 +1,8 @@
 import { errorCatalogue } from "../gen/errors.ts";
-import { ApiError, BacklogError, DeadlineError, isApiError } from "../transport/errors.ts";
+import { retryDelayMs } from "../transport/backoff.ts";
+import { ApiError, BacklogError, ConnectionError, DeadlineError, isApiError } from "../transport/errors.ts";
 import type { CallOptions } from "../transport/operation.ts";
+import type { Transport } from "../transport/transport.ts";
 import { BatchedCall } from "./batched-call.ts";
 
 /** A method that sends one call. */
@@ -49,8 +51,12 @@ const itemCauses = [
   "STREAM_QUOTA_EXHAUSTED",
 ] as const;
 
+/** When a call is sent again: with the next batch, alone, or after a wait in milliseconds. */
+type NextSend = "again" | "alone" | number;
+
 /** Calls of one operation that can share a request, and what a request has once. */
 interface Queue<Scope, Result> {
+  readonly key: string;
   readonly scope: Scope;
   readonly timeoutMs: number;
   readonly waiting: Set<BatchedCall<Result>>;
@@ -60,7 +66,10 @@ interface Queue<Scope, Result> {
  * Creates a function that makes a method send its calls in batches. A queue has one request in flight, and what arrives
  * meanwhile is the next one. A call without company is the plain call.
  */
-export function createBatcher(timeoutMsDefault: number, { waitingMax = 10_000 }: BatchingOptions) {
+export function createBatcher(
+  { backoff, maxRetries, timeoutMs: timeoutMsDefault }: Transport,
+  { waitingMax = 10_000 }: BatchingOptions,
+) {
   let waitingCount = 0;
 
   return function batchCalls<Request extends object, Scope extends object, Result>(
@@ -70,18 +79,26 @@ export function createBatcher(timeoutMsDefault: number, { waitingMax = 10_000 }:
     type Call = BatchedCall<Result>;
     const queues = new Map<string, Queue<Scope, Result>>();
 
-    function openQueue(key: string, scope: Scope, timeoutMs: number): Queue<Scope, Result> {
-      const queue = { scope, timeoutMs, waiting: new Set<Call>() };
-      queues.set(key, queue);
-      void sendAll(key, queue);
+    function enqueue({ key, scope, timeoutMs }: Omit<Queue<Scope, Result>, "waiting">, call: Call): void {
+      const { waiting } = queues.get(key) ?? openQueue({ key, scope, timeoutMs, waiting: new Set() });
+      waiting.add(call);
+      waitingCount++;
+      call.onLeave = () => {
+        if (waiting.delete(call)) waitingCount--;
+      };
+    }
+
+    function openQueue(queue: Queue<Scope, Result>): Queue<Scope, Result> {
+      queues.set(queue.key, queue);
+      void sendAll(queue);
       return queue;
     }
 
     /** Sends calls until there are none, then closes the queue. */
-    async function sendAll(key: string, queue: Queue<Scope, Result>): Promise<void> {
+    async function sendAll(queue: Queue<Scope, Result>): Promise<void> {
       // Callers that have just got their results can join the next batch within a turn of the event loop.
       for (await nextTurn(); queue.waiting.size > 0; await nextTurn()) await send(queue, take(queue));
-      queues.delete(key);
+      queues.delete(queue.key);
     }
 
     function take({ waiting }: Queue<Scope, Result>): readonly Call[] {
@@ -97,32 +114,39 @@ export function createBatcher(timeoutMsDefault: number, { waitingMax = 10_000 }:
       return taken;
     }
 
-    async function send(queue: Queue<Scope, Result>, taken: readonly Call[]): Promise<void> {
+    async function send(queue: Queue<Scope, Result>, taken: readonly Call[], isAlone = false): Promise<void> {
       const calls = taken.filter(({ isOver }) => !isOver);
       if (calls.length === 0) return;
       let requestId = "";
       const options: CallOptions = {
         signal: signalOf(calls),
-        timeoutMs: calls.at(-1)!.endsAtMs - performance.now(),
+        timeoutMs: Math.max(...calls.map(({ endsAtMs }) => endsAtMs)) - performance.now(),
         onResponse: (response) => {
           requestId = response.requestId;
         },
       };
       try {
-        if (calls.length === 1) {
-          const [call] = calls;
+        const [call] = calls;
+        // A refused call stays in batches: the others would wait for the retries of a plain call.
+        if (isAlone || (calls.length === 1 && call!.refusals === 0)) {
           const request = { ...queue.scope, ...JSON.parse(call!.text) } as unknown as Request;
           call!.resolve(await method(request, options));
           return;
         }
         const texts = calls.map(({ text }) => text);
         const results = await form.send(queue.scope, texts, options);
-        await send(
-          queue,
-          calls.filter((call, at) => !settle(queue, call, results[at]!, requestId)),
-        );
+        // One random number, so that calls that are refused together return together.
+        const random = Math.random();
+        const groups = new Map<NextSend | undefined, Set<Call>>();
+        for (const [at, each] of calls.entries()) {
+          const next = settle(each, results[at]!, requestId, random);
+          groups.set(next, (groups.get(next) ?? new Set()).add(each));
+        }
+        for (const [next, group] of groups) if (typeof next === "number") delay(queue, group, next);
+        await send(queue, [...(groups.get("again") ?? [])]);
+        for (const each of groups.get("alone") ?? []) await send(queue, [each], true);
       } catch (error) {
-        if (calls.length > 1 && isApiError(error, ...itemCauses)) {
+        if (calls.length > 1 && isCausedByItems(error)) {
           // Finds the cause in few requests, and keeps the order of the calls.
           const half = calls.length >> 1;
           await send(queue, calls.slice(0, half));
@@ -134,18 +158,38 @@ export function createBatcher(timeoutMsDefault: number, { waitingMax = 10_000 }:
       }
     }
 
-    /** Ends a call with the result of its item. Returns false if it has to be sent again. */
-    function settle(queue: Queue<Scope, Result>, call: Call, result: ItemResult<Result>, requestId: string): boolean {
-      if (result === "again") return false;
-      if (result !== "alone" && "value" in result) {
+    /** Ends a call with the result of its item, or returns when it has to be sent again. */
+    function settle(call: Call, result: ItemResult<Result>, requestId: string, random: number): NextSend | undefined {
+      if (call.isOver) return undefined;
+      if (typeof result === "string") return result;
+      if ("value" in result) {
         call.resolve(result.value);
-        return true;
+        return undefined;
       }
-      const error = result === "alone" ? undefined : toApiError(result.error, requestId);
-      // The transport repeats a single call that can succeed later, and the others do not have to wait for it.
-      if (error === undefined || error.retryable) void send(queue, [call]);
-      else call.reject(error);
-      return true;
+      const error = toApiError(result.error, requestId);
+      if (error === undefined) return "alone";
+      if (error.retryable && ++call.refusals <= maxRetries) {
+        const waitMs = retryDelayMs(backoff, call.refusals, error.retryAfterMs, random);
+        if (waitMs < call.endsAtMs - performance.now()) return waitMs;
+      }
+      call.reject(error);
+      return undefined;
+    }
+
+    /** Puts refused calls back into their queue after a wait, together. They count as waiting calls. */
+    function delay(queue: Queue<Scope, Result>, calls: Set<Call>, waitMs: number): void {
+      waitingCount += calls.size;
+      const timer = setTimeout(() => {
+        waitingCount -= calls.size;
+        for (const call of calls) enqueue(queue, call);
+      }, waitMs);
+      for (const call of calls) {
+        call.onLeave = () => {
+          waitingCount--;
+          calls.delete(call);
+          if (calls.size === 0) clearTimeout(timer);
+        };
+      }
     }
 
     return async (request, options = {}) => {
@@ -157,17 +201,18 @@ export function createBatcher(timeoutMsDefault: number, { waitingMax = 10_000 }:
       if (waitingCount >= waitingMax) throw new BacklogError(waitingMax);
       const [scope, item] = parts;
       // The request is read now, as by a plain call: its caller may change it afterwards.
-      const call: Call = new BatchedCall(JSON.stringify(item), timeoutMs, signal);
+      const text = JSON.stringify(item);
       const key = `${timeoutMs} ${JSON.stringify(scope)}`;
-      const { waiting } = queues.get(key) ?? openQueue(key, scope, timeoutMs);
-      waiting.add(call);
-      waitingCount++;
-      call.onLeave = () => {
-        if (waiting.delete(call)) waitingCount--;
-      };
+      const call: Call = new BatchedCall(text, timeoutMs, signal);
+      enqueue({ key, scope, timeoutMs }, call);
       return call.promise;
     };
   };
+}
+
+/** Whether one of the items of a batch, or their number, can be the cause. A proxy refuses large requests with a page. */
+function isCausedByItems(error: unknown): boolean {
+  return isApiError(error, ...itemCauses) || (error instanceof ConnectionError && error.status === 413);
 }
 
 /** A signal that is aborted when nobody waits for any of these calls any more. */

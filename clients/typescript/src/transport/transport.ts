@@ -31,6 +31,8 @@ export interface Transport {
   /** Sends a call and returns the response as soon as its headers arrive. Only the signal ends its body. */
   open(operation: Operation, request: object, options?: CallOptions): Promise<Response>;
   readonly backoff: Backoff;
+  /** How often a call that does not set it is repeated. */
+  readonly maxRetries: number;
   /** The time for a call that sets none, in milliseconds. */
   readonly timeoutMs: number;
 }
@@ -112,6 +114,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
 
   return {
     backoff,
+    maxRetries,
     timeoutMs,
     call: <Result>(operation: Operation, request: object, call: CallOptions = {}) =>
       attempt(operation, request, call, readJson<Result>),
