@@ -280,7 +280,7 @@ function toNewRecord({ pins, redactionKey }: StreamDefinition, input: RecordInpu
     throw invalid("payload", "max_bytes", "must be at most 64 KiB as JSON; upload larger payloads as objects");
   }
   const isRedacted = pins.redaction.length > 0;
-  const payloadJson = isRedacted ? JSON.stringify(redact(payload, pins.redaction, redactionKey)) : sent;
+  const payloadJson = isRedacted ? JSON.stringify(redact(JSON.parse(sent), pins.redaction, redactionKey)) : sent;
   const bytes = isRedacted ? Buffer.byteLength(payloadJson) : sentBytes;
   requireRoom(pins, bytes, "payload");
   return { direction, contentClass, schemaRef, payloadJson, bytes };
