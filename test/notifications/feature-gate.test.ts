@@ -61,7 +61,7 @@ test("a slow provider delays neither single sends nor another tenant's broadcast
   // One tenant may use at most half of the capacity.
   await until(
     () => receiver.received.length,
-    (count) => count >= 16,
+    (count) => count >= 32,
   );
   const one = await sender.workflow({ channels: { sms: { body: "one" } } });
   const { outcomes } = await sender.trigger({ workflow_key: one, subscriber_id: members[0].id });
@@ -73,7 +73,7 @@ test("a slow provider delays neither single sends nor another tenant's broadcast
   const waiting = (await sender.deliveries(`transaction_id=${transaction_id}`)).filter(
     (each) => each.status === "queued",
   );
-  assert.equal(waiting.length, 60 - 16);
+  assert.equal(waiting.length, 60 - 32);
   const another = await newSender(node);
   const reader = await another.subscriber({ phone: "+4930901820" });
   const news = await another.workflow({ channels: { sms: { body: "news" } } });
