@@ -107,7 +107,7 @@ test("a group with a long blocked queue does not hide the items of other groups 
     const pool = await own.pool({ config: { admission } });
     for (let n = 0; n < 3; n++) await own.routeAll(many(1000, pool, { key: "full", priority: 1 }));
     const later = await own.routeAll(["x", "y"].map((key) => ({ pool_id: pool, type: "t", key })));
-    // The first lease may not look further than the blocked group.
+    // The first lease need not look past the blocked group.
     const leased = [await own.lease(pool, { max_items: 5 }), await own.lease(pool, { max_items: 5 })].flat();
     assert.deepEqual(leased.map(({ key }) => key).toSorted(), ["full", "x", "y"]);
     const { data } = await own.ok("GET", `/api/queues/${pool}/items/${later[1].decision.queue_item_id}`);

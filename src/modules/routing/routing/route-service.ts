@@ -222,6 +222,7 @@ export function createRouteService(dependencies: Dependencies) {
       // A batch without a valid item needs no quota.
       const run = () => (items.every((item) => item instanceof Failure) ? route() : withinQuota(context, keyed, route));
       if (items.length < largeItemsMin) return run();
+      // Each call has a name of its own, because calls of the same name run one after the other.
       return largeCalls.run(context.tenantId, `${largeCallCount++}`, () => {
         // The caller may have left while the call waited for its turn.
         context.signal.throwIfAborted();

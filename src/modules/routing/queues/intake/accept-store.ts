@@ -96,7 +96,7 @@ export async function insertAcceptedBatches(
   const shape = shapeOf(rows);
   const accepted = keyed ? sql`accepted` : sql`input`;
   const hasRoom = room === undefined ? sql`true` : sql`(select room from room)`;
-  // Nobody would read `limits` otherwise, and PostgreSQL would then insert the groups after the counts.
+  // Read so that PostgreSQL inserts the groups first: parts of a statement that nothing reads run last.
   const hasGroups = limits.length === 0 ? hasRoom : sql`${hasRoom} and (select count(*) from limits) >= 0`;
   const isAccepted = keyed ? sql`${hasGroups} and batch not in (select batch_index from refused)` : hasGroups;
   const result = await sql<{ batch: number }[]>`
