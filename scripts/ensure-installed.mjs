@@ -5,19 +5,20 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { pinnedNode } from "./pinned-node.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, "node_modules");
 const lockFile = join(root, "package-lock.json");
 const marker = join(modules, ".switchyard-installed");
-const pinnedNode = join(modules, ".bin", "node");
+const pinnedLink = join(modules, ".bin", "node");
 const machine = `${process.platform}-${process.arch}`;
 const dev = process.argv.includes("--dev");
 
 // The marker is written last, so that an interrupted installation has none. It contains the digest of the lock file.
 const wanted = `${createHash("sha256").update(readFileSync(lockFile)).digest("hex")} ${machine}`;
 const found = existsSync(marker) ? readFileSync(marker, "utf8").trim() : "";
-const done = (found === `${wanted} dev` || (found === wanted && !dev)) && existsSync(pinnedNode);
+const done = (found === `${wanted} dev` || (found === wanted && !dev)) && existsSync(pinnedLink);
 
 if (!done) {
   rmSync(marker, { force: true });
@@ -62,24 +63,18 @@ function reason({ stderr }) {
   return lines.find((line) => line.startsWith("Missing:") || line.startsWith("Invalid:")) ?? lines.at(-1);
 }
 
-/** The npm package `node` downloads its binary in an install script, which npm may be configured to skip. */
+/** Makes the pinned Node the first one on the PATH of npm's scripts. */
 function ensureNode() {
-  const folder = join(modules, "node");
-  const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const runs = (file) => existsSync(file) && output(file, ["--version"]) === `v${version}`;
-  const program = join(folder, "bin", "node");
-  if (!runs(program)) {
-    console.log(`Downloading Node ${version} …`);
-    const script = join(folder, "installArchSpecificPackage.js");
-    spawnSync(process.execPath, [script], { cwd: folder, stdio: "inherit" });
-    if (!runs(program)) {
-      stop(`Node ${version} could not be downloaded or does not run on ${machine}. Check the network and try again.`);
-    }
+  let program;
+  try {
+    program = pinnedNode(join(modules, "node"));
+  } catch (error) {
+    stop(error.message);
   }
-  if (runs(pinnedNode)) return;
-  rmSync(pinnedNode, { force: true });
-  mkdirSync(dirname(pinnedNode), { recursive: true });
-  symlinkSync(join("..", "node", "bin", "node"), pinnedNode);
+  if (output(pinnedLink, ["--version"]) === output(program, ["--version"])) return;
+  rmSync(pinnedLink, { force: true });
+  mkdirSync(dirname(pinnedLink), { recursive: true });
+  symlinkSync(join("..", "node", "bin", "node"), pinnedLink);
 }
 
 /** A missing embedded PostgreSQL is only a warning, because an external database does not need it. */

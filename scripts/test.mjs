@@ -17,8 +17,8 @@ import {
   startInstalledServer,
   startTestServer,
 } from "../test/harness/postgres-server.ts";
-import { bundleNode } from "./node-bundle.mjs";
 import { report, secondsText } from "./progress-reporter.mjs";
+import { bundleNode } from "./service-bundle.mjs";
 import { runTestFiles } from "./test-pool.mjs";
 
 const workers = 2;

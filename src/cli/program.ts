@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { Command } from "commander";
+import { describeBuild, version } from "../app/version.ts";
 import { commonOptions } from "./connection/common-options.ts";
 import { exitCodesHelp } from "./exit-codes.ts";
 import { addHelpCommand } from "./help-command.ts";
@@ -15,7 +15,7 @@ export async function createProgram(
 ): Promise<Command> {
   const program = new Command("service")
     .description("Switchyard, a multi-tenant routing service: run the server, or call a running one.")
-    .version(packageVersion(), "--version", "Print the version.")
+    .version(version, "--version", "Print the version.")
     .helpOption("-h, --help", "Show help.")
     .enablePositionalOptions()
     .exitOverride()
@@ -34,8 +34,8 @@ export async function createProgram(
   addLocalCommands(program, io, end);
   program
     .command("version")
-    .description("Print the version.")
-    .action(() => io.out(`${packageVersion()}\n`));
+    .description("Print the version, its commit and when it was built.")
+    .action(() => io.out(`${describeBuild()}\n`));
   program.commandsGroup("API commands, which call a running service (plural nouns work too: service events tail):");
   await addOperationCommands(program, io, end, argv);
   addUsageAfterErrors(program, "");
@@ -54,8 +54,4 @@ function addUsageAfterErrors(command: Command, before: string): void {
 function subcommandTerm(command: Command): string {
   const args = command.registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`));
   return [command.name(), ...args].join(" ");
-}
-
-function packageVersion(): string {
-  return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
 }

@@ -3,7 +3,13 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
-const documents = ["README.md", ...globSync("docs/{,architecture/,guides/,decisions/}*.md").sort()];
+const documents = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "CHANGELOG.md",
+  ...globSync("docs/{,architecture/,guides/,decisions/}*.md").sort(),
+];
 
 /** The heading anchors of a document, as GitHub derives them. */
 function anchorsOf(markdown: string): Set<string> {
