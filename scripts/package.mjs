@@ -26,7 +26,6 @@ mkdirSync(join(folder, "bin"), { recursive: true });
 const bundled = await bundlePackage(folder);
 for (const file of files) cpSync(join(root, file), join(folder, file), { recursive: true });
 for (const file of globSync("scripts/package/*.mjs", { cwd: root })) copyProgram(file);
-copyProgram("scripts/pinned-node.mjs");
 writeFileSync(join(folder, "THIRD-PARTY-LICENSES.txt"), bundled.map(licenseOf).join("\n"));
 writeJson("package.json", manifest());
 writeJson("npm-shrinkwrap.json", shrinkwrap());
