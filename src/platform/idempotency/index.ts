@@ -100,13 +100,17 @@ async function insertRecord(
   return rows.length === 1;
 }
 
-/** Reads the stored response of a key; throws when the first request is still running or was a different request. */
+/**
+ * Reads the stored response of a key; throws when the first request is still running or was a different request. The lock of the row
+ * makes the commit of this statement wait for synchronous replication, and so for that of the record: without it, a repeat would
+ * acknowledge a commit whose own wait was cancelled.
+ */
 export async function readStoredResponse(sql: Sql, claimed: KeyClaim): Promise<string> {
   const { tenantId, principal, operation, key, fingerprint } = claimed;
   const [row] = await sql<{ fingerprint: Buffer; response: string }[]>`
     select fingerprint, response from idempotency_records
     where tenant_id = ${tenantId} and principal = ${principal} and operation = ${operation} and key = ${key}
-      and state = 'completed'`;
+      and state = 'completed' for key share`;
   if (row === undefined) throw inProgressFailure();
   if (!row.fingerprint.equals(fingerprint)) {
     throw fail("IDEMPOTENCY_KEY_REUSED", {

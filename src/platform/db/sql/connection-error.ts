@@ -21,6 +21,14 @@ export function connectionLost(cause?: unknown): ConnectionError {
   return new ConnectionError("CONNECTION_CLOSED", `The connection to PostgreSQL was lost${reason}`, { cause });
 }
 
+/** The error of a commit that may be lost at a failover, because the wait for its synchronous replication was cancelled. */
+export function commitUnreplicated(): ConnectionError {
+  return new ConnectionError(
+    "CONNECTION_CLOSED",
+    "The wait for the synchronous replication of a commit was cancelled: the commit may not survive a failover.",
+  );
+}
+
 /** The error for a server that does not meet the TLS mode of the database URL. */
 export function connectionInsecure(advice: string, cause: Error): ConnectionError {
   const message = `The connection to PostgreSQL is not as secure as sslmode asks (${cause.message}). ${advice}`;

@@ -18,7 +18,7 @@ test("session settings come from the pool and from the URL; spaces are escaped",
   });
   assert.equal(
     options,
-    "-c datestyle=ISO -c intervalstyle=postgres -c bytea_output=hex -c jit=off -c search_path=a -c application_name=a\\ b\\\\c -c statement_timeout=0",
+    "-c datestyle=ISO -c intervalstyle=postgres -c bytea_output=hex -c jit=off -c client_min_messages=warning -c search_path=a -c application_name=a\\ b\\\\c -c statement_timeout=0",
   );
 });
 

@@ -24,6 +24,8 @@ const defaults = {
   ...{ datestyle: "ISO", intervalstyle: "postgres", bytea_output: "hex" },
   // Compiling a statement takes longer than running it: there are no long ones.
   jit: "off",
+  // The warning about a commit that was not replicated must arrive.
+  client_min_messages: "warning",
 };
 
 /** Creates the `pg` configuration for a URL. Query parameters that do not concern the connection are session settings. */

@@ -1,5 +1,5 @@
 import { Client, type ClientConfig, DatabaseError } from "pg";
-import { ConnectionError, connectionEnded, connectionLost } from "./connection-error.ts";
+import { ConnectionError, commitUnreplicated, connectionEnded, connectionLost } from "./connection-error.ts";
 import {
   type ConnectionSettings,
   clientConfig,
@@ -30,6 +30,12 @@ const closeMs = 1000;
 
 /** The server has become a standby; only a new connection reaches the new primary. */
 const readOnly = "25006";
+
+/**
+ * The server's function that waits until standbys have a commit. A warning from it says that the wait was cancelled. Unlike the text
+ * of the warning, the name is never translated.
+ */
+const replicationWait = "SyncRepWaitForLSN";
 
 type Outcome = Promise<ResultRows<unknown>>;
 
@@ -76,6 +82,10 @@ export class Connection implements Runner, ExecutionOwner {
     this.columnName = settings.columnName ?? same;
     client.on("error", (error) => this.lose(connectionLost(error)));
     client.on("end", () => this.lose(connectionEnded()));
+    client.on("notice", ({ routine }) => {
+      // PostgreSQL reports the commit as successful nevertheless.
+      if (routine === replicationWait) this.lose(commitUnreplicated());
+    });
     const wire = client.connection as unknown as Wire;
     wire.on("parameterDescription", ({ dataTypeIDs }) => {
       this.describedTypes = dataTypeIDs;

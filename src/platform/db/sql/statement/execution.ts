@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import { DatabaseError, Query } from "pg";
-import { connectionLost } from "../connection-error.ts";
+import { type ConnectionError, connectionLost } from "../connection-error.ts";
 import { ResultRows, type Shape } from "./statement.ts";
 import type { ValueParser, ValueTypes } from "./value-types.ts";
 
@@ -37,6 +37,8 @@ export interface PreparedStatement {
 export interface ExecutionOwner {
   readonly types: ValueTypes;
   readonly columnName: (name: string) => string;
+  /** Why the connection is unusable. */
+  readonly lost: ConnectionError | undefined;
   /** Buffers writes until the end of this event loop iteration, so that they are sent together. */
   cork(wire: Wire): void;
   /** Called once; returns a promise when the statement is retried instead of failing. */
@@ -125,11 +127,12 @@ export abstract class Execution extends BaseQuery {
   handleEmptyQuery(): void {}
 
   handleReadyForQuery(): void {
-    this.settle(this.failure);
+    // A lost connection may still have buffered answers. Such an answer may report a commit that was not replicated.
+    this.settle(this.failure ?? this.owner.lost);
   }
 
   override handleError(error: Error, _wire: Wire): void {
-    this.settle(error instanceof DatabaseError ? error : connectionLost(error));
+    this.settle(error instanceof DatabaseError ? error : (this.owner.lost ?? connectionLost(error)));
   }
 
   private settle(error: Error | undefined): void {
