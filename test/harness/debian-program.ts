@@ -16,6 +16,10 @@ export interface ProgramSource {
   readonly cache: string;
   readonly names: readonly string[];
   readonly packages: readonly string[];
+  /** Folders of the package that may hold the program, besides `usr/bin`. */
+  readonly folders?: readonly string[];
+  /** The argument that makes the program show its version; `--version` by default. */
+  readonly versionFlag?: string;
 }
 
 const run = promisify(execFile);
@@ -77,7 +81,10 @@ async function packagesNeeded({ packages }: ProgramSource): Promise<string[]> {
   throw problem;
 }
 
-async function unpackedIn(cache: string, { names }: ProgramSource): Promise<Program | undefined> {
+async function unpackedIn(
+  cache: string,
+  { names, folders = [], versionFlag = "--version" }: ProgramSource,
+): Promise<Program | undefined> {
   const info = await stat(cache).catch(() => undefined);
   // A folder that another user created under this name is not trusted.
   if (info === undefined || info.uid !== userInfo().uid) return undefined;
@@ -88,10 +95,16 @@ async function unpackedIn(cache: string, { names }: ProgramSource): Promise<Prog
     for (const name of await readdir(folder).catch(() => []))
       if (name.includes("-linux-")) libraries.push(join(folder, name), join(folder, name, "pulseaudio"));
   }
-  const env = { ...process.env, LD_LIBRARY_PATH: libraries.join(delimiter) };
+  const env = {
+    ...process.env,
+    LD_LIBRARY_PATH: libraries.join(delimiter),
+    PYTHONPATH: join(cache, "root/usr/lib/python3/dist-packages"),
+  };
   for (const name of names) {
-    const path = join(cache, "root/usr/bin", name);
-    if ((await exists(path)) && (await run(path, ["--version"], { env }).catch(() => undefined))) return { path, env };
+    for (const folder of ["usr/bin", ...folders]) {
+      const path = join(cache, "root", folder, name);
+      if ((await exists(path)) && (await run(path, [versionFlag], { env }).catch(() => undefined))) return { path, env };
+    }
   }
   return undefined;
 }
