@@ -3,7 +3,7 @@ import type { OperationCaller } from "../chain/operation-caller.ts";
 import { readOperations } from "../definitions/index.ts";
 import type { Tenant } from "../modules/tenancy/index.ts";
 import { createCursors } from "../platform/cursor/index.ts";
-import { createSignals, createTenantChanges } from "../platform/db/index.ts";
+import { createSignals, createTenantChanges, openRedisTransport } from "../platform/db/index.ts";
 import { createEgress } from "../platform/egress/index.ts";
 import { createEventLoopScheduler } from "../platform/event-loop/index.ts";
 import { deleteExpiredRecords } from "../platform/idempotency/index.ts";
@@ -22,7 +22,7 @@ export type Node = Awaited<ReturnType<typeof compose>>;
 /** Composes a node from its platform services and its areas. A test build has other areas. */
 export async function compose(foundation: Foundation, createParts: typeof createAreas = createAreas) {
   const { config, db, clock, log, metrics } = foundation;
-  const signals = createSignals(db);
+  const signals = createSignals(db, await signalTransportOf(foundation));
   const changes = createTenantChanges(db, signals);
   const jobs = createJobRunner({ db, signals, clock, log });
   const keyring = openKeyring(config);
@@ -90,4 +90,15 @@ export async function compose(foundation: Foundation, createParts: typeof create
       return platform;
     },
   };
+}
+
+/** The transport of signals over Redis; undefined if they travel over NOTIFY. */
+async function signalTransportOf({ config, db, log }: Foundation) {
+  if (config["signals.backend"] === "postgres") return undefined;
+  const installation = (await readInstanceSecret(db.sql, "signal_channel")).toString("hex", 0, 8);
+  return openRedisTransport({
+    url: config["cache.redis_url"],
+    channel: `switchyard_wake:${installation}`,
+    onInterrupted: (reason) => log.warn({ err: reason }, "signals over Redis are interrupted; polls find the work"),
+  });
 }

@@ -12,8 +12,9 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
   const refuse: Refuse = (key, why) => void problems.push(`${key}: ${why}`);
   const hardened = applyProfile(loaded, refuse);
   const { config } = hardened;
-  if (config["cache.backend"] === "redis" && config["cache.redis_url"] === "") {
-    refuse("cache.redis_url", "must be set when cache.backend is redis (for example: redis://127.0.0.1:6379)");
+  for (const key of ["cache.backend", "signals.backend"] as const) {
+    if (config[key] !== "redis" || config["cache.redis_url"] !== "") continue;
+    refuse("cache.redis_url", `must be set when ${key} is redis (for example: redis://127.0.0.1:6379)`);
   }
   if (config["api.oidc_issuer"] !== "" && config["api.oidc_audience"] === "") {
     refuse("api.oidc_audience", "must be set when api.oidc_issuer is set (for example: switchyard)");

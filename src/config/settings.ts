@@ -114,8 +114,14 @@ export const settings = {
   ),
   "cache.redis_url": text(
     "",
-    "URL of the Redis or Valkey server, for example `redis://127.0.0.1:6379`. Required when `cache.backend` is `redis`.",
+    "URL of the Redis or Valkey server, for example `redis://127.0.0.1:6379`. Required when `cache.backend` or `signals.backend` is `redis`.",
     { secret: true },
+  ),
+
+  "signals.backend": choice(
+    ["postgres", "redis"],
+    "postgres",
+    "How nodes wake each other. `postgres`: over NOTIFY. `redis`: over the publish/subscribe of the Redis in `cache.redis_url`. A lost signal only delays work until the next poll.",
   ),
 
   "auth.enabled": flag(

@@ -103,7 +103,8 @@ async function unpackedIn(
   for (const name of names) {
     for (const folder of ["usr/bin", ...folders]) {
       const path = join(cache, "root", folder, name);
-      if ((await exists(path)) && (await run(path, [versionFlag], { env }).catch(() => undefined))) return { path, env };
+      if ((await exists(path)) && (await run(path, [versionFlag], { env }).catch(() => undefined)))
+        return { path, env };
     }
   }
   return undefined;

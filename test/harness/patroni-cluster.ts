@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { openSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { serverUser } from "../../src/platform/db/embedded/embedded-user.ts";
@@ -83,7 +83,9 @@ async function findPostgres(): Promise<string> {
   if (installed !== undefined) return join(installed, "bin");
   const folders = ["usr/lib/postgresql/15/bin"];
   const names = ["pg_basebackup"];
-  return dirname((await findProgram({ cache: "postgresql-packages", names, packages: ["postgresql-15"], folders })).path);
+  return dirname(
+    (await findProgram({ cache: "postgresql-packages", names, packages: ["postgresql-15"], folders })).path,
+  );
 }
 
 /** What the agents agree on. */
@@ -109,13 +111,18 @@ async function start(programs: Programs, replication: Replication): Promise<Patr
   const folder = await newServerFolder();
   const children = new Set<ChildProcess>();
   const user = serverUser(folder, { userNamespaces: true });
+  const logs = openSync(join(folder, "log"), "a");
   const run = ({ path, env }: Program, args: readonly string[], more: Record<string, string> = {}) => {
-    const child = spawn(user.prefix[0] ?? path, [...user.prefix.slice(1), ...(user.prefix.length > 0 ? [path] : []), ...args], {
-      ...user.id,
-      cwd: folder,
-      env: { ...env, ...more, LC_ALL: "C", PGSSLMODE: "disable" },
-      stdio: "ignore",
-    });
+    const child = spawn(
+      user.prefix[0] ?? path,
+      [...user.prefix.slice(1), ...(user.prefix.length > 0 ? [path] : []), ...args],
+      {
+        ...user.id,
+        cwd: folder,
+        env: { ...env, ...more, LC_ALL: "C", PGSSLMODE: "disable" },
+        stdio: ["ignore", logs, logs],
+      },
+    );
     children.add(child);
     child.once("exit", () => children.delete(child));
     return child;
@@ -130,7 +137,10 @@ async function start(programs: Programs, replication: Replication): Promise<Patr
       const home = join(folder, name);
       await mkdir(home, { mode: 0o700 });
       const config = join(home, "patroni.json");
-      await writeFile(config, JSON.stringify(agentConfig({ name, home, own, etcdPort, replication, bin: programs.postgres })));
+      await writeFile(
+        config,
+        JSON.stringify(agentConfig({ name, home, own, etcdPort, replication, bin: programs.postgres })),
+      );
       let agent: ChildProcess | undefined;
       const postmaster = () => postmasterOf(home);
       const all = () => [agent?.pid, ...withDescendants(postmaster())].filter((pid) => pid !== undefined);
@@ -160,7 +170,8 @@ async function start(programs: Programs, replication: Replication): Promise<Patr
   // A crashed test must not leave a server running.
   const killAll = () => {
     for (const child of children) child.kill("SIGKILL");
-    for (const name of names) for (const pid of withDescendants(postmasterOf(join(folder, name)))) trySignal(pid, "SIGKILL");
+    for (const name of names)
+      for (const pid of withDescendants(postmasterOf(join(folder, name)))) trySignal(pid, "SIGKILL");
   };
   process.once("exit", killAll);
   for (const member of members) member.start();
@@ -266,7 +277,12 @@ interface MemberState {
   readonly name: string;
   readonly role: string;
   readonly state: string;
+  /** The bytes that a standby has not received; "unknown" while it is unknown. */
+  readonly lag?: number | "unknown";
 }
+
+/** A standby that lacks more was not connected lately. */
+const lagMax = 2 ** 24;
 
 async function readMembers(agentPort: number): Promise<readonly MemberState[]> {
   try {
@@ -284,7 +300,7 @@ function rolesOf(
 ): Roles | undefined {
   const running = states.filter(({ state }) => state === "running" || state === "streaming");
   const leader = running.find(({ role }) => role === "leader");
-  const standbys = running.filter((each) => each !== leader);
+  const standbys = running.filter((each) => each !== leader && Number(each.lag) < lagMax);
   if (leader === undefined || standbys.length < names.length - 1) return undefined;
   if (isSynchronous && !standbys.some(({ role }) => role === "sync_standby")) return undefined;
   const memberOf = ({ name }: MemberState) => members.find((member) => member.name === name)!;

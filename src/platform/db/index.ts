@@ -22,6 +22,7 @@ export { recordRows } from "./rows/record-rows.ts";
 export { insertRowImages, type RowImage, readRowImages } from "./rows/row-image.ts";
 export { addTenantKey, removeTenantKey, tenantOfKey } from "./rows/tenant-directory.ts";
 export { type NextDue, readMsToNext } from "./signals/due-work.ts";
+export { openRedisTransport } from "./signals/redis-transport.ts";
 export { createSignalCache, type SignalCache } from "./signals/signal-cache.ts";
 export { createSignals, nextWake, type Signals } from "./signals/signals.ts";
 export { createTenantCache, type TenantCache } from "./signals/tenant-cache.ts";

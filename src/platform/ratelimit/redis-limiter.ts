@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { fail } from "../../errors/index.ts";
-import { backoffMs } from "../backoff/backoff.ts";
 import { type Clock, systemClock } from "../clock/clock.ts";
+import { redisOptions } from "../redis/redis-options.ts";
 import { type Rate, type RateLimitDecision, type RateLimiter, toDecision, toDurations } from "./limiter.ts";
 import { takeScript } from "./take-script.ts";
 
@@ -40,17 +40,9 @@ export function createRedisLimiter(settings: RedisLimiterSettings): RedisLimiter
   const clock = settings.clock ?? systemClock;
   const prefix = settings.prefix ?? "rl:";
   const commandTimeoutMs = settings.commandTimeoutMs ?? commandTimeoutMsDefault;
-  const connectMs = 10 * commandTimeoutMs;
+  const options = redisOptions(commandTimeoutMs);
   const redis = new Redis(settings.url, {
-    connectTimeout: connectMs,
-    commandTimeout: commandTimeoutMs,
-    // An unresponsive connection is closed, so that one to a vanished host does not stay open for minutes.
-    socketTimeout: 2 * connectMs,
-    disconnectTimeout: commandTimeoutMs,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    retryStrategy: (tries) => backoffMs({ firstMs: 100, maxMs: 1000 }, tries),
+    ...options,
     scripts: { takeTokens: { lua: takeScript, numberOfKeys: 1 } },
   });
   const takeTokens = (redis as unknown as { takeTokens: TakeCommand }).takeTokens.bind(redis);
@@ -90,7 +82,8 @@ export function createRedisLimiter(settings: RedisLimiterSettings): RedisLimiter
       return toDecision(allowed === 1, fullInMs, fullInMs + span.cost, rate);
     },
     async ping() {
-      if (redis.status === "connecting" || redis.status === "connect") await waitUntilReady(redis, connectMs);
+      if (redis.status === "connecting" || redis.status === "connect")
+        await waitUntilReady(redis, options.connectTimeout);
       await redis.ping();
     },
     async close() {

@@ -24,6 +24,14 @@ export interface Signals {
   stop(): Promise<void>;
 }
 
+/** Carries signals between nodes. It may lose them. */
+export interface SignalTransport {
+  /** Sends a payload to all nodes, this one included. */
+  send(payload: string): Promise<unknown>;
+  /** Calls `onPayload` for every payload, and `onListen` whenever listening starts or resumes. */
+  listen(onPayload: (payload: string) => void, onListen: () => void): Promise<{ unlisten(): Promise<void> }>;
+}
+
 const channel = "switchyard_wake";
 const coalesceMs = 20;
 /** PostgreSQL's limit of a notification payload is 8000 bytes. */
@@ -35,8 +43,16 @@ interface PrefixListener {
   readonly onLost: () => void;
 }
 
-/** Creates signals over NOTIFY, outside of transactions and coalesced, because a pending NOTIFY serialises commits. */
-export function createSignals(db: Database): Signals {
+/** Signals over NOTIFY, outside of transactions, because a pending NOTIFY serialises commits. */
+function notifyTransport(db: Database): SignalTransport {
+  return {
+    send: (payload) => db.sql`select pg_notify(${channel}, ${payload})`.then(),
+    listen: (onPayload, onListen) => db.listen(channel, onPayload, onListen),
+  };
+}
+
+/** Creates coalesced signals, over NOTIFY unless another transport is given. */
+export function createSignals(db: Database, transport = notifyTransport(db)): Signals {
   const listeners = new Map<string, Set<() => void>>();
   const prefixes = new Set<PrefixListener>();
   const pending = new Set<string>();
@@ -60,7 +76,7 @@ export function createSignals(db: Database): Signals {
       topics.push(topic);
       pending.delete(topic);
     }
-    db.sql`select pg_notify(${channel}, ${topics.join(",")})`.catch(() => {
+    transport.send(topics.join(",")).catch(() => {
       // Other nodes also poll.
     });
     if (pending.size > 0) timer = setTimeout(send, coalesceMs);
@@ -102,7 +118,7 @@ export function createSignals(db: Database): Signals {
         for (const set of listeners.values()) for (const listener of set) listener();
         for (const { onLost } of prefixes) onLost();
       };
-      listening = await db.listen(channel, (payload) => payload.split(",").forEach(notify), notifyAll);
+      listening = await transport.listen((payload) => payload.split(",").forEach(notify), notifyAll);
     },
     async stop() {
       isStopped = true;

@@ -1,0 +1,191 @@
+// Own process: it runs for many minutes, with nine other processes.
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { type NodeProcess, startNodeProcess } from "../../harness/node-process.ts";
+import {
+  type Member,
+  type PatroniCluster,
+  type Replication,
+  type Roles,
+  startPatroniCluster,
+  ttlS,
+  whyNoPatroni,
+} from "../../harness/patroni-cluster.ts";
+import { administer, connect, databaseUrl } from "../../harness/postgres-server.ts";
+import { until } from "../../harness/until.ts";
+import { type FailoverLoad, startFailoverLoad } from "./failover-load.ts";
+
+const nodeCount = 3;
+const callTimeoutS = 5;
+const waitMs = 180_000;
+/** How often each of the ways to fail is repeated. */
+const rounds = Number(process.env.FAILOVER_ROUNDS ?? 4);
+
+interface Fixture {
+  readonly cluster: PatroniCluster;
+  readonly load: FailoverLoad;
+  /** Waits until the cluster is complete and calls are acknowledged. */
+  healthy(): Promise<Roles>;
+}
+
+/** Nodes on a cluster under load; undefined, after the test was skipped, where there is no Patroni. */
+async function loadedCluster(t: TestContext, replication: Replication): Promise<Fixture | undefined> {
+  const cluster = await startPatroniCluster(replication);
+  if (cluster === undefined) return void t.skip(whyNoPatroni());
+  const nodes: NodeProcess[] = [];
+  t.after(async () => {
+    await Promise.all(nodes.map((node) => node.kill()));
+    await cluster.stop();
+  });
+  const roles = () => until(() => cluster.roles(), Boolean, waitMs) as Promise<Roles>;
+  await roles();
+  await until(() =>
+    administer(cluster.url, "create database switchyard").then(
+      () => true,
+      () => false,
+    ),
+  );
+  const settings = {
+    "database.url": databaseUrl(cluster.url, "switchyard"),
+    "auth.bootstrap_api_key": "sk_test_failover_0123456789abcdef",
+    "api.request_timeout_s": String(callTimeoutS),
+    "log.level": "error",
+  };
+  nodes.push(await startNodeProcess(settings));
+  nodes.push(...(await Promise.all(Array.from({ length: nodeCount - 1 }, () => startNodeProcess(settings)))));
+  const load = await startFailoverLoad(nodes);
+  const healthy = async () => {
+    const found = await roles();
+    const before = load.acknowledged;
+    await until(() => load.acknowledged > before + 200, Boolean, waitMs);
+    return found;
+  };
+  return { cluster, load, healthy };
+}
+
+interface Failure {
+  readonly name: string;
+  /** The longest gap between acknowledged writes; undefined where it lasts as long as the failure. */
+  readonly gapS?: number;
+  /** Makes the cluster fail. Returns when it may recover. */
+  cause(fixture: Fixture, roles: Roles): Promise<void>;
+}
+
+const failures: readonly Failure[] = [
+  {
+    name: "primary and its agent killed",
+    gapS: ttlS + 6,
+    async cause(fixture, { primary }) {
+      await primary.kill();
+      await untilLedByAnother(fixture, primary);
+      primary.start();
+    },
+  },
+  {
+    name: "only the postmaster killed",
+    gapS: 8,
+    async cause(_, { primary }) {
+      primary.killPostmaster();
+    },
+  },
+  {
+    name: "primary and its agent frozen",
+    gapS: ttlS + 6,
+    async cause(fixture, { primary }) {
+      primary.freeze();
+      await untilLedByAnother(fixture, primary);
+      primary.thaw();
+    },
+  },
+  {
+    name: "etcd lost until the primary steps down",
+    async cause({ cluster, load }) {
+      cluster.freezeStore();
+      await untilRefused(load);
+      cluster.thawStore();
+    },
+  },
+  {
+    name: "both standbys lost: writes wait",
+    async cause({ load }, { primary, standbys }) {
+      for (const standby of standbys) standby.freeze();
+      const frozenAtMs = performance.now();
+      await untilRefused(load);
+      await cancelWaits(primary);
+      await untilRefused(load);
+      assert.equal(load.sentSince(frozenAtMs), 0, "nothing is acknowledged without a synchronous standby");
+      for (const standby of standbys) standby.thaw();
+    },
+  },
+];
+
+/** Waits until calls are acknowledged again, which means that another member has become the primary. */
+async function untilLedByAnother({ load }: Fixture, lost: Member): Promise<void> {
+  const atMs = performance.now();
+  await until(() => load.sentSince(atMs) > 20, Boolean, waitMs).catch((cause) => {
+    throw new Error(`Nobody has replaced ${lost.name}.`, { cause });
+  });
+}
+
+/** Waits until more calls were refused than can be in flight. */
+async function untilRefused({ errors }: FailoverLoad): Promise<void> {
+  const before = errors.retryable;
+  await until(() => errors.retryable > before + 30, Boolean, waitMs);
+}
+
+/** Cancels every commit that waits for a standby, as an impatient administrator does. */
+async function cancelWaits({ url }: Member): Promise<void> {
+  const sql = connect(url, 1);
+  try {
+    const cancel = () => sql`select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`;
+    await until(async () => (await cancel()).length > 0);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+test("a cluster with synchronous replication that fails over, by any cause, loses and doubles nothing that was acknowledged", async (t) => {
+  const fixture = await loadedCluster(t, { isSynchronous: true });
+  if (fixture === undefined) return;
+  const { load, healthy } = fixture;
+  const late: string[] = [];
+  console.log(row("failure", "primary", "acknowledged", "retryable errors", "longest write gap"));
+  for (let nth = 0; nth < rounds * failures.length; nth++) {
+    const { name, gapS = Number.POSITIVE_INFINITY, cause } = failures[nth % failures.length]!;
+    const roles = await healthy();
+    const [acknowledged, refused, startedAtMs] = [load.acknowledged, load.errors.retryable, performance.now()];
+    await cause(fixture, roles);
+    await healthy();
+    const foundS = load.longestGapMs(startedAtMs) / 1000;
+    const cells = [load.acknowledged - acknowledged, load.errors.retryable - refused, `${foundS.toFixed(1)} s`];
+    console.log(row(name, roles.primary.name, ...cells));
+    if (foundS > gapS) late.push(`${name}: ${foundS} s`);
+  }
+  const { acknowledged, lost, doubled } = await load.end();
+  console.log(`${acknowledged} items were accepted or completed; ${lost.length} are lost, ${doubled.length} doubled.`);
+  assert.deepEqual(
+    { lost, doubled, others: load.errors.others, late },
+    { lost: [], doubled: [], others: [], late: [] },
+  );
+});
+
+test("the same load loses acknowledged items when replication is asynchronous and the standbys lag", async (t) => {
+  const fixture = await loadedCluster(t, { isSynchronous: false });
+  if (fixture === undefined) return;
+  const { load, healthy } = fixture;
+  const { primary, standbys } = await healthy();
+  await Promise.all(standbys.map((standby) => standby.kill()));
+  const before = load.acknowledged;
+  await until(() => load.acknowledged > before + 500);
+  await primary.kill();
+  for (const standby of standbys) standby.start();
+  await untilLedByAnother(fixture, primary);
+  const { acknowledged, lost } = await load.end();
+  console.log(`${acknowledged} items were accepted or completed; ${lost.length} are lost.`);
+  assert.ok(lost.length > 0, "this load can tell that items are lost");
+});
+
+function row(...cells: readonly (string | number)[]): string {
+  const widths = [40, 8, 13, 17, 18];
+  return cells.map((cell, nth) => String(cell).padEnd(widths[nth]!)).join(" ");
+}
