@@ -22,7 +22,7 @@ import { createMetrics, createTracing, type Metrics } from "../platform/telemetr
 import { type AdminAccess, ensureAdminAccess, ensureApprover } from "./bootstrap.ts";
 import { compose, type Node } from "./compose.ts";
 import { openPlanes, type Planes } from "./planes.ts";
-import { openStorage } from "./storage.ts";
+import { openReadReplica, openStorage } from "./storage.ts";
 import { version } from "./version.ts";
 
 /** The work of a node: serve calls (`api`), run background work (`worker`), or both (`all`). */
@@ -107,9 +107,11 @@ async function start(
     const cache = await cacheOf(config);
     closers.push(() => cache.redis?.close());
     const metrics = createMetrics({ tenantsMax: config["analytics.enabled"] ? config["analytics.tenants_max"] : 0 });
+    const replica = openReadReplica({ config, log, metrics, db });
+    closers.push(() => replica?.close());
     const isCacheReachable = cache.redis && (() => isReachable(cache.redis!));
     const foundation = {
-      ...{ config, db, cacheLoadDb: storage.cacheLoadDb, clock, log, metrics, tracing, audit },
+      ...{ config, db, cacheLoadDb: storage.cacheLoadDb, replica, clock, log, metrics, tracing, audit },
       limiter: cache.limiter,
       isCacheReachable,
       areTracesLost: () => performance.now() - tracesLostAtMs < 60_000,

@@ -2,10 +2,18 @@ import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { type Config, ConfigError } from "../config/index.ts";
 import { startEmbedded } from "../platform/db/embedded/embedded.ts";
-import { type Database, isDatabaseAway, openDatabase, type Sql } from "../platform/db/index.ts";
+import {
+  createReadReplica,
+  type Database,
+  isDatabaseAway,
+  openDatabase,
+  type ReadReplica,
+  type Sql,
+} from "../platform/db/index.ts";
 import { migrate } from "../platform/db/migrate.ts";
 import { checkServer } from "../platform/db/server-check.ts";
 import type { Log } from "../platform/log/log.ts";
+import type { Metrics } from "../platform/telemetry/index.ts";
 
 /** This node's database, open and migrated. */
 export interface Storage {
@@ -79,6 +87,36 @@ async function prepare(url: string, config: Config, log: Log): Promise<{ applied
     log.warn({ remedy }, `the PostgreSQL server harms this node: ${message}`);
   }
   return migrate(url, migrations);
+}
+
+/** Opens the replica that lists are read from; undefined if there is none. */
+export function openReadReplica({ config, log, metrics, db }: ReplicaParts): ReadReplica | undefined {
+  const url = config["database.read_url"];
+  if (url === "") return undefined;
+  const reads = metrics.counter({
+    name: "replicable_reads_total",
+    help: "Reads that the replica of the database may answer, by the server that answered.",
+    labels: ["server"],
+  });
+  return createReadReplica({
+    primary: db,
+    replica: openDatabase(url, {
+      maxConnections: config["database.max_connections"],
+      // A read that the replica cuts short still has time on the primary.
+      statementMs: Math.ceil((config["api.request_timeout_s"] * 1000) / 3),
+      silenceGraceMs: 0,
+    }),
+    onRead: (server) => reads.inc({ server }),
+    onLeftOut: (reason) =>
+      log.warn({ err: reason }, "lists are read from the primary: the replica (database.read_url) fails or lags"),
+  });
+}
+
+interface ReplicaParts {
+  readonly config: Config;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly db: Database;
 }
 
 /** Reads a secret that all nodes of an installation share. The first node to read it creates it. */

@@ -5,7 +5,7 @@ import { fail, invalid } from "../errors/index.ts";
 import type { TenantId } from "../platform/access/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import type { Cursors } from "../platform/cursor/index.ts";
-import { type Database, runAfterCommit, type Sql } from "../platform/db/index.ts";
+import { type Database, type ReadReplica, runAfterCommit, type Sql } from "../platform/db/index.ts";
 import { isRecorded, type KeyedCall, readStoredResponse, withIdempotency } from "../platform/idempotency/index.ts";
 import { type KeyOf, type ListPage, type PageRequest, type ReadRows, readPage } from "../platform/paging/index.ts";
 import { createJsonEncoder } from "../platform/protojson/index.ts";
@@ -30,6 +30,8 @@ import { guardStream } from "./stream.ts";
 
 interface Dependencies {
   readonly db: Database;
+  /** Where lists are read; undefined if they are read from `db`. */
+  readonly replica?: ReadReplica | undefined;
   readonly clock: Clock;
   readonly cursors: Cursors;
   /** The longest time that a call may take. A later commit is rolled back. */
@@ -77,7 +79,14 @@ function executorOf(
   }
   const toMessage = createMessageConverter(operation.method.output);
   if (typeof handler === "function" && !operation.governance.mutating) {
-    return async (call) => toMessage(await handler(new CallContext(call, dependencies), call.message));
+    const read = async (call: Call, sql?: Sql) => {
+      const context = new CallContext(call, dependencies);
+      if (sql !== undefined) context.sql = sql;
+      return toMessage(await handler(context, call.message));
+    };
+    const { replica } = dependencies;
+    if (replica === undefined || !isPlainList(operation)) return (call) => read(call);
+    return (call) => replica.read((sql) => read(call, sql));
   }
   const codec = createStoredResponseCodec(operation);
   if (typeof handler === "function") {
@@ -92,6 +101,11 @@ function executorOf(
   // A handler with its own commit has no transaction in which the record could be compared.
   if (check !== undefined) throw new Error(`${operation.id} is an update and must run in a transaction`);
   return (call) => executeGrouped(call, handler, codec, dependencies);
+}
+
+/** Whether an operation reads a list once. One that waits for a change would hold its connection meanwhile. */
+function isPlainList({ paging, method }: Operation): boolean {
+  return paging !== undefined && method.input.field.waitS === undefined;
 }
 
 /** The work of a call, after a comparison with the record if the caller sends back parts of it. */

@@ -12,6 +12,9 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
   const refuse: Refuse = (key, why) => void problems.push(`${key}: ${why}`);
   const hardened = applyProfile(loaded, refuse);
   const { config } = hardened;
+  if (config["database.read_url"] !== "" && config["database.url"] === "") {
+    refuse("database.read_url", "must be empty unless database.url is set: the embedded PostgreSQL has no replica");
+  }
   for (const key of ["cache.backend", "signals.backend"] as const) {
     if (config[key] !== "redis" || config["cache.redis_url"] !== "") continue;
     refuse("cache.redis_url", `must be set when ${key} is redis (for example: redis://127.0.0.1:6379)`);

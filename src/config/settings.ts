@@ -78,6 +78,11 @@ export const settings = {
     "URL of an external PostgreSQL 15 or newer, for example `postgres://user:password@db.example:5432/switchyard`. Empty: the embedded PostgreSQL.",
     { secret: true },
   ),
+  "database.read_url": text(
+    "",
+    "URL of a streaming replica of the external PostgreSQL. Lists are read there once it has every change that was acknowledged before, and otherwise from `database.url`. A node opens up to `database.max_connections` connections to it as well. Empty: none.",
+    { secret: true },
+  ),
   "database.max_connections": integer(16, "Maximum number of database connections per node.", {
     minimum: 3,
     maximum: 500,

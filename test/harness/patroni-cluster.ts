@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { openSync, readdirSync, readFileSync } from "node:fs";
+import { openSync, readFileSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { serverUser } from "../../src/platform/db/embedded/embedded-user.ts";
 import { findProgram, firstLine, type Program } from "./debian-program.ts";
 import { freePort } from "./free-port.ts";
 import { installedPostgres, newServerFolder } from "./postgres-server.ts";
+import { isAlive, signalAll, withDescendants } from "./process-tree.ts";
 import { until } from "./until.ts";
 
 /** How long a primary keeps its role without renewing it, in seconds. */
@@ -144,9 +145,6 @@ async function start(programs: Programs, replication: Replication): Promise<Patr
       let agent: ChildProcess | undefined;
       const postmaster = () => postmasterOf(home);
       const all = () => [agent?.pid, ...withDescendants(postmaster())].filter((pid) => pid !== undefined);
-      const signal = (pids: readonly number[], name: NodeJS.Signals) => {
-        for (const pid of pids) trySignal(pid, name);
-      };
       return {
         name,
         url: `postgres://switchyard@127.0.0.1:${own.postgres}/postgres`,
@@ -155,12 +153,12 @@ async function start(programs: Programs, replication: Replication): Promise<Patr
         },
         async kill() {
           const pids = all();
-          signal(pids, "SIGKILL");
+          signalAll(pids, "SIGKILL");
           await until(() => pids.every((pid) => !isAlive(pid)));
         },
-        killPostmaster: () => signal([postmaster()!], "SIGKILL"),
-        freeze: () => signal(all(), "SIGSTOP"),
-        thaw: () => signal(all(), "SIGCONT"),
+        killPostmaster: () => signalAll([postmaster()!], "SIGKILL"),
+        freeze: () => signalAll(all(), "SIGSTOP"),
+        thaw: () => signalAll(all(), "SIGCONT"),
       };
     }),
   );
@@ -170,8 +168,7 @@ async function start(programs: Programs, replication: Replication): Promise<Patr
   // A crashed test must not leave a server running.
   const killAll = () => {
     for (const child of children) child.kill("SIGKILL");
-    for (const name of names)
-      for (const pid of withDescendants(postmasterOf(join(folder, name)))) trySignal(pid, "SIGKILL");
+    for (const name of names) signalAll(withDescendants(postmasterOf(join(folder, name))), "SIGKILL");
   };
   process.once("exit", killAll);
   for (const member of members) member.start();
@@ -249,6 +246,8 @@ const serverSettings = {
   fsync: "off",
   shared_buffers: "64MB",
   wal_keep_size: "256MB",
+  // A standby follows the new primary at once.
+  wal_retrieve_retry_interval: "200ms",
 };
 
 function proxyConfigOf(port: number, ports: ReadonlyMap<string, Ports>): string {
@@ -268,7 +267,7 @@ listen primary
   bind 127.0.0.1:${port}
   option httpchk GET /primary
   http-check expect status 200
-  default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions
+  default-server inter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
 ${servers.join("\n")}
 `;
 }
@@ -315,39 +314,5 @@ function postmasterOf(home: string): number | undefined {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("postgres") ? pid : undefined;
   } catch {
     return undefined;
-  }
-}
-
-/** A process and all processes that it has started. */
-function withDescendants(pid: number | undefined): number[] {
-  if (pid === undefined) return [];
-  const parents = new Map<number, number>();
-  for (const name of readdirSync("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    try {
-      const [, parent] = /\) \S (\d+)/.exec(readFileSync(`/proc/${name}/stat`, "latin1"))!;
-      parents.set(Number(name), Number(parent));
-    } catch {
-      // It has just ended.
-    }
-  }
-  return [pid, ...[...parents].filter(([, parent]) => parent === pid).flatMap(([child]) => withDescendants(child))];
-}
-
-function trySignal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It has ended.
-  }
-}
-
-function isAlive(pid: number | undefined): boolean {
-  if (pid === undefined) return false;
-  try {
-    // A process that has ended but was not waited for is not alive.
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
-  } catch {
-    return false;
   }
 }

@@ -53,6 +53,7 @@ async function reencryptAll({ config }: LoadedConfig, url: string) {
       audit: undefined,
       limiter: undefined,
       isCacheReachable: undefined,
+      replica: undefined,
       areTracesLost: () => false,
     });
     return await node.tenancy.secrets.reencryptAll(new AbortController().signal);

@@ -13,6 +13,7 @@ export { type Connections, type Database, type Fragment, openDatabase, type Sql 
 export { lockEachFor, lockFor, shareLockFor, tryLockFor } from "./locks.ts";
 export { notFound, requireFound, unchangedRecord, updateRefusal } from "./optimistic.ts";
 export { writePersistently } from "./persistent-write.ts";
+export { createReadReplica, type ReadReplica } from "./read-replica.ts";
 export { deleteBatch } from "./rows/delete-batch.ts";
 export { fromNow } from "./rows/from-now.ts";
 export { hasKey, joinSelected } from "./rows/has-key.ts";

@@ -1,0 +1,120 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { Failure } from "../../errors/index.ts";
+import { type Backoff, backoffMs } from "../backoff/backoff.ts";
+import { createBatcher } from "./batcher.ts";
+import { isDatabaseAway } from "./classify.ts";
+import type { Database, Sql } from "./database.ts";
+
+/** Runs reads on a replica of the database, as long as it has everything that was committed before. */
+export interface ReadReplica {
+  /**
+   * Runs a read in one transaction on the replica, once every commit that was acknowledged before, by any node, has arrived there.
+   * Runs it without the replica if they do not arrive soon, or if the replica fails.
+   */
+  read<T>(read: (replica: Sql | undefined) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+interface Options {
+  readonly primary: Pick<Database, "sql">;
+  readonly replica: Pick<Database, "transaction" | "close">;
+  /** Called for each read with the server that answered it. */
+  readonly onRead: (server: "primary" | "replica") => void;
+  /** Called when the replica is left out for a time, unless it was left out just before. */
+  readonly onLeftOut: (reason: unknown) => void;
+}
+
+/** A position in the log of one server, on one of its timelines. */
+interface Position {
+  readonly lsn: string;
+  /** The server and the timeline: after a failover, the log of another server may hold other commits at the same position. */
+  readonly origin: string;
+}
+
+/** How long a read waits for the replica to have a connection and all commits. */
+const arrivalMs = 50;
+const pollMs = 2;
+/** How long the replica is left out after failures in a row. */
+const leftOut: Backoff = { firstMs: 250, maxMs: 10_000, spread: [1, 1.2] };
+
+export function createReadReplica({ primary, replica, onRead, onLeftOut }: Options): ReadReplica {
+  let failures = 0;
+  let leftOutUntilMs = 0;
+
+  // A statement that is sent after a read began knows every commit that was acknowledged before the read.
+  const positions = createBatcher<undefined, Position>({
+    lanes: 2,
+    flush: async (readers) => {
+      const position = await readPosition(primary.sql);
+      return readers.map(() => position);
+    },
+  });
+
+  async function readOnReplica<T>(read: (sql: Sql) => Promise<T>): Promise<T> {
+    const position = await positions.run(undefined);
+    const signal = AbortSignal.timeout(arrivalMs);
+    const late = Promise.withResolvers<never>();
+    const onLate = () => late.reject(signal.reason);
+    signal.addEventListener("abort", onLate);
+    const reading = replica.transaction(
+      async (tx) => {
+        await untilArrived(tx, position, signal);
+        signal.removeEventListener("abort", onLate);
+        return read(tx);
+      },
+      { signal },
+    );
+    // A replica that hangs is not waited for; the pool closes its connections.
+    return Promise.race([reading, late.promise]);
+  }
+
+  return {
+    async read(read) {
+      if (performance.now() >= leftOutUntilMs) {
+        try {
+          const result = await readOnReplica(read);
+          failures = 0;
+          onRead("replica");
+          return result;
+        } catch (error) {
+          if (error instanceof Failure && !isDatabaseAway(error)) throw error;
+          leftOutUntilMs = performance.now() + backoffMs(leftOut, ++failures, Math.random());
+          if (failures === 1) onLeftOut(error);
+        }
+      }
+      onRead("primary");
+      return read(undefined);
+    },
+    close: () => replica.close(),
+  };
+}
+
+/** Reads the end of the primary's log. The first reader of a timeline marks it in the data, so that the mark arrives with it. */
+async function readPosition(sql: Sql): Promise<Position> {
+  for (;;) {
+    const [row] = await sql<[Position & { isMarked: boolean }]>`
+      select lsn::text, origin, exists (select from instance where name = 'log_origin' and value #>> '{}' = origin) as is_marked
+      from (
+        -- Commits are flushed before they are acknowledged, unless the server is set not to. What is not flushed is not sent either.
+        select case current_setting('synchronous_commit')
+          when 'off' then pg_current_wal_insert_lsn() else pg_current_wal_flush_lsn() end as lsn
+      ) log,
+        concat((select system_identifier from pg_control_system()), '/', left(pg_walfile_name(lsn), 8)) as origin`;
+    if (row.isMarked) return row;
+    await sql`
+      insert into instance (name, value) values ('log_origin', ${sql.json(row.origin)})
+      on conflict (name) do update set value = excluded.value`;
+  }
+}
+
+/** Waits until a replica has replayed the log up to a position. */
+async function untilArrived(tx: Sql, { lsn, origin }: Position, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const [row] = await tx<[{ hasArrived: boolean | null }]>`
+      select pg_is_in_recovery() and pg_last_wal_replay_lsn() >= ${lsn}::pg_lsn
+        and exists (select from instance where name = 'log_origin' and value #>> '{}' = ${origin}) as has_arrived`;
+    signal.throwIfAborted();
+    if (row.hasArrived === true) return;
+    await delay(pollMs);
+  }
+}
