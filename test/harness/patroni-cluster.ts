@@ -198,7 +198,7 @@ async function start(programs: Programs, replication: Replication): Promise<Patr
 function etcdArgs(folder: string, port: number, peerPort: number): string[] {
   const [client, peer] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${peerPort}`];
   return [
-    ...["--name", "store", "--data-dir", join(folder, "etcd"), "--log-level", "error"],
+    ...["--enable-v2", "--name", "store", "--data-dir", join(folder, "etcd"), "--log-level", "error"],
     ...["--listen-client-urls", client, "--advertise-client-urls", client],
     ...["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", `store=${peer}`],
   ];
@@ -221,7 +221,8 @@ function agentConfig({ name, home, own, etcdPort, replication: { isSynchronous }
     scope: "switchyard",
     name,
     restapi: { listen: local(own.agent), connect_address: local(own.agent) },
-    etcd3: { host: local(etcdPort) },
+    // With etcd3, an agent of this version that was frozen takes the lock back from its successor, whose commits are then lost.
+    etcd: { host: local(etcdPort) },
     bootstrap: {
       dcs: {
         ...{ ttl: ttlS, loop_wait: 2, retry_timeout: 5, maximum_lag_on_failover: 2 ** 40 },

@@ -54,10 +54,10 @@ export interface MatrixFixture {
   readonly foreign: TenantFixture;
 }
 
-/** Starts a node and creates its tenants. */
-export async function createMatrixFixture(settings: TestSettings = {}): Promise<MatrixFixture> {
+/** Starts a node, on a new database unless one is given, and creates its tenants. */
+export async function createMatrixFixture(settings: TestSettings = {}, databaseUrl?: string): Promise<MatrixFixture> {
   const analytics = { "analytics.enabled": "true", "analytics.prometheus_url": await startEmptyMetricsStore() };
-  const service = await startService({ ...analytics, ...settings });
+  const service = await startService({ ...analytics, ...settings }, databaseUrl);
   const sql = connect(service.databaseUrl, 2);
   afterFile(() => sql.end({ timeout: 1 }));
   const rest = restClient(service.baseUrl, service.adminKey);

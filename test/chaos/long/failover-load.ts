@@ -33,6 +33,8 @@ export interface FailoverLoad {
   sentSince(atMs: number): number;
   /** The longest time since this moment in which no write was acknowledged. */
   longestGapMs(sinceMs: number): number;
+  /** Ends the callers. */
+  stop(): void;
   /** Ends the callers and compares what was acknowledged with what a node has. */
   end(): Promise<Account>;
 }
@@ -56,8 +58,9 @@ export async function startFailoverLoad(nodes: readonly LoadedNode[]): Promise<F
   const pool = await own.pool();
   const acknowledgements: Acknowledgement[] = [];
   const errors = { retryable: 0, others: [] as string[] };
-  /** The ids of acknowledged items, by their keys. */
-  const routed = new Map<string, string>();
+  /** The ids of acknowledged items, and when they were acknowledged, by their keys. */
+  const routed = new Map<string, { readonly id: string; readonly at: string }>();
+  /** When items were leased. */
   const leased = new Map<string, string>();
   const completed = new Map<string, number>();
   const doubled: string[] = [];
@@ -86,7 +89,7 @@ export async function startFailoverLoad(nodes: readonly LoadedNode[]): Promise<F
     for (let nth = 0; !isOver; nth++) {
       const key = `single-${calls}-${nth}`;
       const decision = await untilAcknowledged(post, "/api/route", { pool_id: pool, type: "job", key });
-      if (decision !== undefined) routed.set(key, decision.decision_id);
+      if (decision !== undefined) routed.set(key, { id: decision.decision_id, at: timeNow() });
     }
   }
 
@@ -97,7 +100,7 @@ export async function startFailoverLoad(nodes: readonly LoadedNode[]): Promise<F
       const items = keys.map((key) => ({ pool_id: pool, type: "job", key }));
       const data = await untilAcknowledged(post, "/api/route:batch", { items });
       for (const [at, { decision, error_code }] of (data?.results ?? []).entries()) {
-        if (error_code === "") routed.set(keys[at]!, decision.decision_id);
+        if (error_code === "") routed.set(keys[at]!, { id: decision.decision_id, at: timeNow() });
         else errors.others.push(`/api/route:batch: ${error_code}`);
       }
     }
@@ -109,9 +112,10 @@ export async function startFailoverLoad(nodes: readonly LoadedNode[]): Promise<F
       const lease = { max_items: batchSize, lease_s: leaseS, wait_s: 1 };
       const data = await untilAcknowledged(post, `/api/queues/${pool}/lease`, lease);
       const items: ResponseData[] = data?.items ?? [];
-      for (const { queue_item_id: id, lease_token } of items) {
-        if (leased.has(id)) doubled.push(`${id} was leased twice`);
-        leased.set(id, lease_token);
+      for (const { queue_item_id: id } of items) {
+        const before = leased.get(id);
+        if (before !== undefined) doubled.push(`${id} was leased at ${before} and at ${timeNow()}`);
+        leased.set(id, timeNow());
       }
       if (items.length === 0) continue;
       const refs = items.map(({ queue_item_id, lease_token }) => ({ queue_item_id, lease_token }));
@@ -137,7 +141,9 @@ export async function startFailoverLoad(nodes: readonly LoadedNode[]): Promise<F
     });
     const states = new Map<string, string>();
     await readAll(`/api/queues/${pool}/items?`, ({ queue_item_id, state }) => states.set(queue_item_id, state));
-    const lost = [...routed].filter(([key, id]) => !idsOfKeys.get(key)?.includes(id)).map(([key]) => key);
+    const lost = [...routed]
+      .filter(([key, { id }]) => !idsOfKeys.get(key)?.includes(id))
+      .map(([key, { id, at }]) => `${key} (${id}), acknowledged at ${at}`);
     for (const id of completed.keys()) {
       const state = states.get(id) ?? "completed";
       if (state !== "completed") lost.push(`${id} was completed and is ${state}`);
@@ -156,8 +162,12 @@ export async function startFailoverLoad(nodes: readonly LoadedNode[]): Promise<F
     }
   }
 
+  const stop = () => {
+    isOver = true;
+  };
   return {
     errors,
+    stop,
     get acknowledged() {
       return acknowledgements.length;
     },
@@ -167,9 +177,14 @@ export async function startFailoverLoad(nodes: readonly LoadedNode[]): Promise<F
       return Math.max(...times.map((atMs, nth) => atMs - (times[nth - 1] ?? sinceMs)));
     },
     async end() {
-      isOver = true;
+      stop();
       await Promise.all(callers);
       return account();
     },
   };
+}
+
+/** The time of day, as the logs of servers have it. */
+export function timeNow(): string {
+  return new Date().toISOString().slice(11, 23);
 }

@@ -13,7 +13,7 @@ import {
 } from "../../harness/patroni-cluster.ts";
 import { administer, connect, databaseUrl } from "../../harness/postgres-server.ts";
 import { until } from "../../harness/until.ts";
-import { type FailoverLoad, startFailoverLoad } from "./failover-load.ts";
+import { type FailoverLoad, startFailoverLoad, timeNow } from "./failover-load.ts";
 
 const nodeCount = 3;
 const callTimeoutS = 5;
@@ -33,7 +33,9 @@ async function loadedCluster(t: TestContext, replication: Replication): Promise<
   const cluster = await startPatroniCluster(replication);
   if (cluster === undefined) return void t.skip(whyNoPatroni());
   const nodes: NodeProcess[] = [];
+  let load: FailoverLoad | undefined;
   t.after(async () => {
+    load?.stop();
     await Promise.all(nodes.map((node) => node.kill()));
     await cluster.stop();
   });
@@ -53,14 +55,15 @@ async function loadedCluster(t: TestContext, replication: Replication): Promise<
   };
   nodes.push(await startNodeProcess(settings));
   nodes.push(...(await Promise.all(Array.from({ length: nodeCount - 1 }, () => startNodeProcess(settings)))));
-  const load = await startFailoverLoad(nodes);
+  const started = await startFailoverLoad(nodes);
+  load = started;
   const healthy = async () => {
     const found = await roles();
-    const before = load.acknowledged;
-    await until(() => load.acknowledged > before + 200, Boolean, waitMs);
+    const before = started.acknowledged;
+    await until(() => started.acknowledged > before + 200, Boolean, waitMs);
     return found;
   };
-  return { cluster, load, healthy };
+  return { cluster, load: started, healthy };
 }
 
 interface Failure {
@@ -149,16 +152,17 @@ test("a cluster with synchronous replication that fails over, by any cause, lose
   if (fixture === undefined) return;
   const { load, healthy } = fixture;
   const late: string[] = [];
-  console.log(row("failure", "primary", "acknowledged", "retryable errors", "longest write gap"));
+  console.log(row("began at", "failure", "primary", "acknowledged", "retryable errors", "longest write gap"));
   for (let nth = 0; nth < rounds * failures.length; nth++) {
     const { name, gapS = Number.POSITIVE_INFINITY, cause } = failures[nth % failures.length]!;
     const roles = await healthy();
+    const beganAt = timeNow();
     const [acknowledged, refused, startedAtMs] = [load.acknowledged, load.errors.retryable, performance.now()];
     await cause(fixture, roles);
     await healthy();
     const foundS = load.longestGapMs(startedAtMs) / 1000;
     const cells = [load.acknowledged - acknowledged, load.errors.retryable - refused, `${foundS.toFixed(1)} s`];
-    console.log(row(name, roles.primary.name, ...cells));
+    console.log(row(beganAt, name, roles.primary.name, ...cells));
     if (foundS > gapS) late.push(`${name}: ${foundS} s`);
   }
   const { acknowledged, lost, doubled } = await load.end();
@@ -186,6 +190,6 @@ test("the same load loses acknowledged items when replication is asynchronous an
 });
 
 function row(...cells: readonly (string | number)[]): string {
-  const widths = [40, 8, 13, 17, 18];
+  const widths = [13, 40, 8, 13, 17, 18];
   return cells.map((cell, nth) => String(cell).padEnd(widths[nth]!)).join(" ");
 }
