@@ -20,7 +20,7 @@ interface Options {
   readonly replica: Pick<Database, "transaction" | "close">;
   /** Called for each read with the server that answered it. */
   readonly onRead: (server: "primary" | "replica") => void;
-  /** Called when the replica is left out for a time, unless it was left out just before. */
+  /** Called once when the replica fails repeatedly, until it has answered again. */
   readonly onLeftOut: (reason: unknown) => void;
 }
 
@@ -79,7 +79,8 @@ export function createReadReplica({ primary, replica, onRead, onLeftOut }: Optio
         } catch (error) {
           if (error instanceof Failure && !isDatabaseAway(error)) throw error;
           leftOutUntilMs = performance.now() + backoffMs(leftOut, ++failures, Math.random());
-          if (failures === 1) onLeftOut(error);
+          // One failure alone means little: after a quiet minute, a read waits too long for a new connection.
+          if (failures === 2) onLeftOut(error);
         }
       }
       onRead("primary");
