@@ -5,12 +5,11 @@ import { type NodeProcess, startNodeProcess } from "../../harness/node-process.t
 import {
   type Member,
   type PatroniCluster,
-  type Replication,
   type Roles,
   startPatroniCluster,
-  ttlS,
   whyNoPatroni,
 } from "../../harness/patroni-cluster.ts";
+import { type Replication, ttlS } from "../../harness/patroni-config.ts";
 import { administer, connect, databaseUrl } from "../../harness/postgres-server.ts";
 import { until } from "../../harness/until.ts";
 import { type FailoverLoad, startFailoverLoad, timeNow } from "./failover-load.ts";
