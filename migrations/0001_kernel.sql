@@ -12,12 +12,51 @@ create table instance (
   value jsonb not null
 );
 
--- The event log. Readers follow the order (xid, id) and stop before the oldest transaction that is still running, so that no event
+-- A stamp orders transactions, also across a failover and a move to another server, after which PostgreSQL's transaction ids go
+-- back. It is a transaction id below an era: era * 2^44 + id. The era is the timeline of the server, which rises with every promotion,
+-- plus an offset, which rises when the rows were restored on another server (src/platform/db/stamps.ts). So a stamp is above those
+-- of all earlier eras, and rows of earlier eras are older than all running transactions.
+--
+-- The functions of a snapshot that return bigint are used, because a stamp is computed.
+
+-- The era as the lowest stamp in it. PostgreSQL computes the file name of the log slowly, so nodes store the result in stamp_base().
+create function read_stamp_base() returns bigint language plpgsql stable as $$
+declare
+  stored jsonb := (select value from instance where name = 'stamps');
+begin
+  if stored ->> 'server' <> (select system_identifier::text from pg_control_system()) then
+    raise exception 'The rows were restored on another server, whose transaction ids are not theirs.'
+      using errcode = 'cannot_connect_now', hint = 'Start a node on it, or run: service database repair';
+  end if;
+  return coalesce((stored ->> 'eraOffset')::bigint, 0)
+    + ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint << 44;
+end $$;
+
+-- The same, as a constant while the server runs. A node replaces the function after a start of the server.
+create function stamp_base() returns bigint language sql stable
+  return case when pg_postmaster_start_time() = '-infinity' then 0 else read_stamp_base() end;
+
+-- The stamp of the transaction.
+create function current_stamp() returns bigint language sql stable return stamp_base() + txid_current();
+
+-- The lowest stamp that may still be running. Everything below is committed or rolled back.
+create function stamp_horizon() returns bigint language sql stable
+  return stamp_base() + txid_snapshot_xmin(txid_current_snapshot());
+
+-- The current snapshot as stamps, for txid_visible_in_snapshot(). With a stamp, later ones are not in it.
+create function stamp_snapshot(last bigint default null) returns text language sql stable
+  return (
+    select concat(least(base + txid_snapshot_xmin(now), last + 1), ':', least(base + txid_snapshot_xmax(now), last + 1), ':', (
+      select string_agg((base + xip)::text, ',' order by xip) from txid_snapshot_xip(now) xip
+      where base + xip <= coalesce(last, base + xip)))
+    from (select stamp_base() as base, txid_current_snapshot() as now) snapshot);
+
+-- The event log. Readers follow the order (stamp, id) and stop before the oldest transaction that is still running, so that no event
 -- ever appears behind a reader.
 create table events (
   tenant_id      text collate "C" not null,
   id             text collate "C" not null,
-  xid            xid8 not null default pg_current_xact_id(),
+  stamp          bigint not null default current_stamp(),
   type           text not null,
   source         text not null,
   subject        text not null default '',
@@ -29,7 +68,7 @@ create table events (
   data           jsonb not null default '{}',
   primary key (tenant_id, id)
 );
-create index events_in_order on events (tenant_id, xid, id);
+create index events_in_order on events (tenant_id, stamp, id);
 create index events_by_subject on events (tenant_id, subject, id) where subject <> '';
 
 -- Requests with an idempotency key. The state becomes completed in the transaction of the request's effect.

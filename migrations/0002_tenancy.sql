@@ -23,14 +23,14 @@ create table tenant_directory (
 );
 create index tenant_directory_by_tenant on tenant_directory (tenant_id);
 
--- One row per tenant, raised in the transaction of every change that snapshots depend on. Nodes follow it by transaction id,
+-- One row per tenant, raised in the transaction of every change that snapshots depend on. Nodes follow it by stamp,
 -- so that they never miss a change that commits late.
 create table tenant_versions (
-  tenant_id   text collate "C" primary key,
-  version     bigint not null default 1,
-  changed_xid xid8 not null default pg_current_xact_id()
+  tenant_id     text collate "C" primary key,
+  version       bigint not null default 1,
+  changed_stamp bigint not null default current_stamp()
 );
-create index tenant_versions_by_xid on tenant_versions (changed_xid);
+create index tenant_versions_by_stamp on tenant_versions (changed_stamp);
 
 create table quota_usage (
   tenant_id text collate "C" not null,

@@ -91,16 +91,16 @@ create table notification_subscriptions (
   id            text collate "C" not null,
   subscriber_id text collate "C" not null,
   context_keys  text[] not null default '{}',
-  joined_xid    xid8 not null default pg_current_xact_id(),
-  left_xid      xid8,
+  joined_stamp  bigint not null default current_stamp(),
+  left_stamp    bigint,
   created_at    timestamptz not null,
   left_at       timestamptz,
   primary key (tenant_id, topic_key, id)
 );
 create unique index notification_subscriptions_member on notification_subscriptions (tenant_id, topic_key, subscriber_id)
-  where left_xid is null;
+  where left_stamp is null;
 create index notification_subscriptions_by_subscriber on notification_subscriptions (tenant_id, subscriber_id, topic_key)
-  where left_xid is null;
+  where left_stamp is null;
 create index notification_subscriptions_left on notification_subscriptions (left_at) where left_at is not null;
 
 -- Imports of topic members.
@@ -486,14 +486,14 @@ create table notification_inbox (
   title         text not null default '',
   body          text not null,
   data          jsonb not null default '{}',
-  xid           xid8 not null default pg_current_xact_id(),
+  stamp         bigint not null default current_stamp(),
   -- States of inbox messages: seen, read and archived. A message that is read is also seen. The last change of a state is
   -- kept with its transaction, so that streams send changes in the order of their commits.
   seen_at       timestamptz,
   read_at       timestamptz,
   archived_at   timestamptz,
   changed_at    timestamptz,
-  changed_xid   xid8,
+  changed_stamp bigint,
   created_at    timestamptz not null,
   primary key (tenant_id, subscriber_id, id)
 );
@@ -501,8 +501,8 @@ create table notification_inbox (
 create index notification_inbox_unread on notification_inbox (tenant_id, subscriber_id)
   where read_at is null and archived_at is null;
 -- Partial, so that a new message costs nothing more.
-create index notification_inbox_changed on notification_inbox (tenant_id, subscriber_id, changed_xid, id)
-  where changed_xid is not null;
+create index notification_inbox_changed on notification_inbox (tenant_id, subscriber_id, changed_stamp, id)
+  where changed_stamp is not null;
 
 -- Messages that the development provider would have sent. A message has the id of its delivery.
 create table notification_outbox (

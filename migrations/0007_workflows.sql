@@ -297,8 +297,8 @@ create table workflow_triggers (
   -- Runs of a schedule that have not ended, as far as known.
   open_run_ids         text[] not null default '{}',
   -- Events that were committed before are not for this trigger, nor are those of the transaction itself.
-  since_snapshot       text not null default pg_current_snapshot()::text,
-  since_xid            xid8 not null default pg_current_xact_id(),
+  since_snapshot       text not null default stamp_snapshot(),
+  since_stamp          bigint not null default current_stamp(),
   last_fired_at        timestamptz,
   last_run_id          text not null default '',
   last_skipped_at      timestamptz,
@@ -316,7 +316,7 @@ create index workflow_triggers_due on workflow_triggers (due_at) where enabled a
 create table workflow_trigger_cursors (
   tenant_id text collate "C" primary key,
   shard     smallint not null,
-  xid       xid8 not null,
+  stamp     bigint not null,
   id        text not null
 ) with (fillfactor = 50);
 

@@ -17,8 +17,8 @@ create table webhook_endpoints (
   status           text not null check (status in ('active', 'disabled')),
   disabled_reason  text not null default '' check (disabled_reason in ('', 'manual', 'gone', 'failing')),
   -- Events that were committed before the endpoint came into use are not sent to it, nor are those of that transaction.
-  since_snapshot   text not null default pg_current_snapshot()::text,
-  since_xid        xid8 not null default pg_current_xact_id(),
+  since_snapshot   text not null default stamp_snapshot(),
+  since_stamp      bigint not null default current_stamp(),
   created_at       timestamptz not null,
   updated_at       timestamptz not null,
   record_version   integer not null default 1,
@@ -62,7 +62,7 @@ create table webhook_failures (
 -- How far deliveries were created from a tenant's log.
 create table webhook_cursors (
   tenant_id text collate "C" primary key,
-  xid       xid8 not null,
+  stamp     bigint not null,
   id        text collate "C" not null
 );
 

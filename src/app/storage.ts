@@ -11,7 +11,9 @@ import {
   type Sql,
 } from "../platform/db/index.ts";
 import { migrate } from "../platform/db/migrate.ts";
+import { movedTo } from "../platform/db/move/moved-mark.ts";
 import { checkServer } from "../platform/db/server-check.ts";
+import { prepareStamps } from "../platform/db/stamps.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { Metrics } from "../platform/telemetry/index.ts";
 
@@ -56,6 +58,12 @@ export async function openStorage(config: Config, log: Log): Promise<Storage> {
       genericPlanConnections: Math.floor(maxConnections / 4),
       statementMs: config["api.request_timeout_s"] * 1000,
     });
+    try {
+      await prepareRows(db, log);
+    } catch (error) {
+      await db.close();
+      throw error;
+    }
     const cacheLoadDb = openDatabase(url, { maxConnections: cacheLoadConnections });
     return {
       db,
@@ -117,6 +125,14 @@ interface ReplicaParts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly db: Database;
+}
+
+/** Prepares what depends on the server that the rows are on, before anything is written. */
+async function prepareRows(db: Database, log: Log): Promise<void> {
+  const moved = await movedTo(db.sql);
+  if (moved !== undefined) throw new ConfigError(moved);
+  if ((await prepareStamps(db)).isMoved)
+    log.info("the rows were restored from another server: the order of events continues");
 }
 
 /** Reads a secret that all nodes of an installation share. The first node to read it creates it. */

@@ -2,7 +2,7 @@ import type { TenantChanges } from "../../src/platform/db/index.ts";
 
 /** A change feed that the test controls, including whether changes count as known. */
 export function announcedChanges() {
-  const listeners = new Set<(tenantId: string) => void>();
+  const listeners = new Set<(tenantId: string | undefined) => void>();
   const standing = { fresh: true };
   const changes: TenantChanges = {
     // A test may replace `record` in a copy of this object.

@@ -80,7 +80,7 @@ test("a change whose wake-up signal is lost is still applied within a second", a
   await database.sql.begin(async (tx) => {
     await tx`update api_keys set revoked_at = now() where tenant_id = ${tenant.id}`;
     await tx`insert into tenant_versions (tenant_id) values (${tenant.id})
-      on conflict (tenant_id) do update set version = tenant_versions.version + 1, changed_xid = pg_current_xact_id()`;
+      on conflict (tenant_id) do update set version = tenant_versions.version + 1, changed_stamp = current_stamp()`;
   });
   await promptly(401, () => tenant.b.call("GET", environments));
 });
@@ -164,7 +164,7 @@ test("both nodes together grant exactly a tenant's quota", async () => {
 /** A tenant's log in the order that readers are guaranteed. */
 async function logOf(tenantId: string): Promise<string[]> {
   const rows = await database.sql`
-    select id from events where tenant_id = ${tenantId} and type like 'order.%' order by xid, id`;
+    select id from events where tenant_id = ${tenantId} and type like 'order.%' order by stamp, id`;
   return rows.map((row) => row.id);
 }
 
@@ -216,7 +216,7 @@ test("an event of a transaction that commits late is neither skipped nor out of 
   // Other test files share the server, and their transactions also count.
   await until(async () => {
     const [row] = await database.sql`
-      select xid < pg_snapshot_xmin(pg_current_snapshot()) as free from events where id = ${later.body.data.id}`;
+      select stamp < stamp_horizon() as free from events where id = ${later.body.data.id}`;
     return row!.free;
   });
   const freeAtMs = performance.now();

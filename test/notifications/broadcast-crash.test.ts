@@ -109,8 +109,8 @@ test(`a broadcast to ${memberCount} members, with random node crashes and member
     with wanted as (
       select subscriber_id from notification_subscriptions
       where tenant_id = ${tenantId} and topic_key = ${topic}
-        and pg_visible_in_snapshot(joined_xid, ${cutoff}::pg_snapshot)
-        and (left_xid is null or not pg_visible_in_snapshot(left_xid, ${cutoff}::pg_snapshot))
+        and txid_visible_in_snapshot(joined_stamp, ${cutoff}::txid_snapshot)
+        and (left_stamp is null or not txid_visible_in_snapshot(left_stamp, ${cutoff}::txid_snapshot))
     ), got as (
       select subscriber_id, count(*) as rows from notification_deliveries
       where tenant_id = ${tenantId} and transaction_id = ${transactionId} and status = 'sent' and channel = 'in_app'

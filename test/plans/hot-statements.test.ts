@@ -233,7 +233,7 @@ const others: Record<string, Golden> = {
     (sql) => deleteBatch(sql, { table: "events", where: sql`tenant_id = ${tenantId} and id > ${readyIds[0]!}` }, batch),
     "events_pkey",
   ],
-  "follow events": [(sql) => eventStore(sql).after(tenantId, { xid: "3", id: "" }, batch), "events_in_order"],
+  "follow events": [(sql) => eventStore(sql).after(tenantId, { stamp: "3", id: "" }, batch), "events_in_order"],
 };
 
 /** Statements of other connections whose best index the planner only recognizes by statistics, which autovacuum collects. */

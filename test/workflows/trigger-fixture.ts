@@ -268,7 +268,7 @@ export async function startTriggerFixture(choice: { readonly takeQuota?: TakeQuo
         await node.eventWorker.follow(tenantId);
         const rows = await db.sql`
           select from workflow_trigger_cursors c where tenant_id = ${tenantId} and not exists (
-            select from events e where e.tenant_id = c.tenant_id and (e.xid, e.id) > (c.xid, c.id))`;
+            select from events e where e.tenant_id = c.tenant_id and (e.stamp, e.id) > (c.stamp, c.id))`;
         return rows.length > 0;
       });
     },

@@ -50,6 +50,8 @@ type LockPurpose =
   | "shards"
   /** First sign-ins of a person, so that they create one member. */
   | "sign_in"
+  /** Preparations of the stamps of a server. */
+  | "stamps"
   /** Removals of a stream's large objects, and legal holds on it. */
   | "stream_removals"
   /** Creation, publication and archiving of a tenant's workflow definitions. */

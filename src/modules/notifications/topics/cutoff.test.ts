@@ -125,7 +125,7 @@ test("the pages of a cutoff are exactly its members, while thousands join, leave
       const cutoff = await topics.cutoff(sql);
       const members = await sql<TopicMember[]>`
         select id, subscriber_id, context_keys from notification_subscriptions
-        where tenant_id = ${tenantId} and topic_key = 'news' and left_xid is null order by id`;
+        where tenant_id = ${tenantId} and topic_key = 'news' and left_stamp is null order by id`;
       return { cutoff, members: [...members] };
     });
   /** Waits for a commit, so that no two pages are read in the same state. */

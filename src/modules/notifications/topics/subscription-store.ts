@@ -44,10 +44,10 @@ export function subscriptionStore(sql: Sql) {
           insert into notification_subscriptions as subscription (tenant_id, topic_key, id, subscriber_id, context_keys, created_at)
           select ${tenantId}, ${key}, new_id, subscriber_id, ${contextKeys as string[]}::text[], ${now}::timestamptz
           from member order by subscriber_id collate "C"
-          on conflict (tenant_id, topic_key, subscriber_id) where left_xid is null
-          do update set left_xid = pg_current_xact_id(), left_at = ${now}
+          on conflict (tenant_id, topic_key, subscriber_id) where left_stamp is null
+          do update set left_stamp = current_stamp(), left_at = ${now}
             where subscription.context_keys <> excluded.context_keys
-          returning ${columns}, left_xid is not null as ended
+          returning ${columns}, left_stamp is not null as ended
         ), changed as (
           insert into notification_subscriptions (tenant_id, topic_key, id, subscriber_id, context_keys, created_at)
           select tenant_id, topic_key, new_id, subscriber_id, ${contextKeys as string[]}::text[], ${now}::timestamptz
@@ -69,10 +69,10 @@ export function subscriptionStore(sql: Sql) {
         cross join lateral (
           select tenant_id, topic_key, id from notification_subscriptions
           where tenant_id = ${tenantId} and topic_key = ${key} and subscriber_id = member.subscriber_id
-            and left_xid is null
+            and left_stamp is null
           limit 1 for update) subscription`;
       return sql<Subscription[]>`
-        update notification_subscriptions set left_xid = pg_current_xact_id(), left_at = ${now}
+        update notification_subscriptions set left_stamp = current_stamp(), left_at = ${now}
         from ${joinSelected(sql, "notification_subscriptions", current, primaryKey)}
         returning ${columns}`;
     },
@@ -81,11 +81,11 @@ export function subscriptionStore(sql: Sql) {
     async leaveDeleted({ tenantId, key }: TopicName, now: Date, limit: number): Promise<number> {
       const current = sql`
         from notification_subscriptions
-        where tenant_id = ${tenantId} and topic_key = ${key} and left_xid is null
+        where tenant_id = ${tenantId} and topic_key = ${key} and left_stamp is null
           and not exists (select from notification_topics where tenant_id = ${tenantId} and key = ${key})
         limit ${limit} for update`;
       const ended = await sql`
-        update notification_subscriptions set left_xid = pg_current_xact_id(), left_at = ${now}
+        update notification_subscriptions set left_stamp = current_stamp(), left_at = ${now}
         from ${joinSelected(sql, "notification_subscriptions", current, primaryKey)}`;
       return ended.count;
     },
@@ -94,7 +94,7 @@ export function subscriptionStore(sql: Sql) {
     async count({ tenantId, key }: TopicName): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
         select count(*)::int as count from notification_subscriptions
-        where tenant_id = ${tenantId} and topic_key = ${key} and left_xid is null`;
+        where tenant_id = ${tenantId} and topic_key = ${key} and left_stamp is null`;
       return row!.count;
     },
 
@@ -102,24 +102,24 @@ export function subscriptionStore(sql: Sql) {
     async hasAny({ tenantId, key }: TopicName): Promise<boolean> {
       const found = await sql`
         select from notification_subscriptions
-        where tenant_id = ${tenantId} and topic_key = ${key} and left_xid is null limit 1`;
+        where tenant_id = ${tenantId} and topic_key = ${key} and left_stamp is null limit 1`;
       return found.length > 0;
     },
 
     find: (tenantId: TenantId, key: string, subscriberId: string) =>
       sql<Subscription[]>`
         select ${columns} from notification_subscriptions
-        where tenant_id = ${tenantId} and topic_key = ${key} and subscriber_id = ${subscriberId} and left_xid is null`.first(),
+        where tenant_id = ${tenantId} and topic_key = ${key} and subscriber_id = ${subscriberId} and left_stamp is null`.first(),
 
     /** The current subscriptions of a topic, ordered by id. */
     async ofTopic(tenantId: TenantId, key: string, page: Page): Promise<PageRows<Subscription>> {
-      const where = sql`tenant_id = ${tenantId} and topic_key = ${key} and left_xid is null`;
+      const where = sql`tenant_id = ${tenantId} and topic_key = ${key} and left_stamp is null`;
       return readKeyset<Subscription>(sql, { columns, table, where }, page);
     },
 
     /** The current subscriptions of a subscriber, ordered by topic key. Those of a large topic outlive it for a while. */
     async ofSubscriber(tenantId: TenantId, subscriberId: string, page: Page): Promise<PageRows<Subscription>> {
-      const where = sql`tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and left_xid is null and exists (
+      const where = sql`tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and left_stamp is null and exists (
         select from notification_topics topic
         where topic.tenant_id = ${tenantId} and topic.key = notification_subscriptions.topic_key)`;
       return readKeyset<Subscription>(sql, { columns, table, where, key: "topic_key" }, page);
@@ -127,7 +127,7 @@ export function subscriptionStore(sql: Sql) {
 
     /** The database's current snapshot. */
     async snapshot(): Promise<string> {
-      const [row] = await sql<{ snapshot: string }[]>`select pg_current_snapshot()::text as snapshot`;
+      const [row] = await sql<{ snapshot: string }[]>`select stamp_snapshot() as snapshot`;
       return row!.snapshot;
     },
 
@@ -149,7 +149,7 @@ export function subscriptionStore(sql: Sql) {
 
   /** Started in the snapshot and not ended in it; changes of transactions open at that time do not count. */
   function wasMember(snapshot: string): Fragment {
-    return sql`pg_visible_in_snapshot(joined_xid, ${snapshot}::pg_snapshot)
-      and (left_xid is null or not pg_visible_in_snapshot(left_xid, ${snapshot}::pg_snapshot))`;
+    return sql`txid_visible_in_snapshot(joined_stamp, ${snapshot}::txid_snapshot)
+      and (left_stamp is null or not txid_visible_in_snapshot(left_stamp, ${snapshot}::txid_snapshot))`;
   }
 }

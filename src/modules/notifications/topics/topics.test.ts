@@ -222,7 +222,7 @@ test("a topic with many members is deleted at once, and its key can be used when
   await deleteTopic(choice, "large");
   assert.deepEqual(eventsOf(choice.tenantId).at(-1), ["topic.deleted", "large", { count: 6000 }]);
   const left = await db.sql<{ subscriberId: string }[]>`
-    select subscriber_id from notification_subscriptions where tenant_id = ${choice.tenantId} and left_xid is null`;
+    select subscriber_id from notification_subscriptions where tenant_id = ${choice.tenantId} and left_stamp is null`;
   assert.equal(left.length, 1000);
   const page = await subscriptions(choice, left[0]!.subscriberId);
   assert.deepEqual([page.subscriptions, page.totalSize], [[], 0], "nobody is subscribed to a deleted topic");

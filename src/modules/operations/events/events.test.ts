@@ -273,7 +273,7 @@ test("a reader that starts during an older transaction gets no event that was al
   const { promise: end, resolve: finish } = Promise.withResolvers<void>();
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const older = db.transaction(async (tx) => {
-    await tx`select pg_current_xact_id()`;
+    await tx`select current_stamp()`;
     begin();
     await end;
   });
@@ -309,7 +309,7 @@ test("a reader that is far behind catches up without gaps or duplicates", async 
   await Promise.all(Array.from({ length: 1001 }, () => publish(tenantId, {})));
   const { seen } = follow(t, tenantId, { cursor: start });
   await until(() => seen.length >= 1001);
-  const rows = await db.sql`select id from events where tenant_id = ${tenantId} and id <> ${start} order by xid, id`;
+  const rows = await db.sql`select id from events where tenant_id = ${tenantId} and id <> ${start} order by stamp, id`;
   assert.deepEqual(
     seen,
     rows.map((row) => row.id),

@@ -58,7 +58,7 @@ export function eventHandlers(log: EventLog): Handlers<typeof Rpc> {
       const { environmentMode } = principal;
       const store = eventStore(sql);
       const from =
-        cursor === "" ? await store.endPosition() : await store.positionOf(tenantId, cursor, environmentMode);
+        cursor === "" ? await store.endPosition(tenantId) : await store.positionOf(tenantId, cursor, environmentMode);
       if (from === undefined)
         throw invalid("cursor", "cursor", "must be the id of an event in the log, or empty to start at the end");
       return fromEvents(log.follow(tenantId, from, { types, subject, environmentMode }, signal));

@@ -55,7 +55,7 @@ export function createEventLog(sql: Sql, signals: Signals) {
           const batch = await store.after(tenantId, position, readBatchSize);
           for (const event of batch) if (matchesFilter(filter, event)) yield event;
           const last = batch.at(-1);
-          if (last !== undefined) position = { xid: last.xid, id: last.id, snapshot: from.snapshot };
+          if (last !== undefined) position = { stamp: last.stamp, id: last.id, snapshot: from.snapshot };
           if (batch.length === readBatchSize) continue;
           // The signalled event may still be hidden behind a running transaction, so read again soon.
           waitMs = (await woken.reason) === "signal" ? retryMs : Math.min(waitMs * 2, pollMs);

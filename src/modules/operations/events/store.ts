@@ -110,42 +110,46 @@ export function eventStore(sql: Sql) {
     /** An event's position in the log; undefined if the tenant does not have it or the caller may not see it. */
     positionOf: (tenantId: TenantId, id: string, mode: EnvironmentMode) =>
       sql<Position[]>`
-        select xid::text, id from events where tenant_id = ${tenantId} and id = ${id} ${visibleTo(mode)}`.first(),
+        select stamp::text, id from events where tenant_id = ${tenantId} and id = ${id} ${visibleTo(mode)}`.first(),
 
-    /** The end of the log: everything committed from now on comes after it. */
-    async endPosition(): Promise<Position> {
-      const [row] = await sql<{ xid: string; snapshot: string }[]>`
-        select pg_snapshot_xmin(snapshot)::text as xid, snapshot::text from pg_current_snapshot() as snapshot`;
-      return { xid: row!.xid, id: "", snapshot: row!.snapshot };
+    /**
+     * The end of the log: everything committed from now on comes after it. It is at most the newest event, because PostgreSQL
+     * reuses later transaction ids when it crashes before their transactions write anything.
+     */
+    async endPosition(tenantId: TenantId): Promise<Position> {
+      const [row] = await sql<{ stamp: string; snapshot: string }[]>`
+        select least(stamp_horizon(), newest + 1)::text as stamp, stamp_snapshot(newest) as snapshot
+        from (select coalesce(max(stamp), 0) as newest from events where tenant_id = ${tenantId}) log`;
+      return { stamp: row!.stamp, id: "", snapshot: row!.snapshot };
     },
 
     /** The events after a position, in order, up to the oldest running transaction. */
     async after(
       tenantId: TenantId,
-      { xid, id, snapshot }: Position,
+      { stamp, id, snapshot }: Position,
       limit: number,
-    ): Promise<(Event & { xid: string })[]> {
-      return sql<(Event & { xid: string })[]>`
-        select ${columns}, xid::text from events
-        where tenant_id = ${tenantId} and (xid, id) > (${xid}::text::xid8, ${id})
-          and xid < pg_snapshot_xmin(pg_current_snapshot())
-          ${snapshot === undefined ? sql`` : sql`and not pg_visible_in_snapshot(xid, ${snapshot}::pg_snapshot)`}
-        order by events.xid, id limit ${limit}`;
+    ): Promise<(Event & { stamp: string })[]> {
+      return sql<(Event & { stamp: string })[]>`
+        select ${columns}, stamp::text from events
+        where tenant_id = ${tenantId} and (stamp, id) > (${stamp}::text::bigint, ${id})
+          and stamp < stamp_horizon()
+          ${snapshot === undefined ? sql`` : sql`and not txid_visible_in_snapshot(stamp, ${snapshot}::txid_snapshot)`}
+        order by events.stamp, id limit ${limit}`;
     },
 
     /** The heads of the events after a position, in the order of `after`. */
-    async headsAfter(tenantId: TenantId, { xid, id }: Position, limit: number): Promise<EventHead[]> {
+    async headsAfter(tenantId: TenantId, { stamp, id }: Position, limit: number): Promise<EventHead[]> {
       return sql<EventHead[]>`
-        select id, type, subject, in_production, xid::text from events
-        where tenant_id = ${tenantId} and (xid, id) > (${xid}::text::xid8, ${id})
-          and xid < pg_snapshot_xmin(pg_current_snapshot())
-        order by events.xid, id limit ${limit}`;
+        select id, type, subject, in_production, stamp::text from events
+        where tenant_id = ${tenantId} and (stamp, id) > (${stamp}::text::bigint, ${id})
+          and stamp < stamp_horizon()
+        order by events.stamp, id limit ${limit}`;
     },
 
     /** The heads of the events recorded in a time range, ordered by id. An id starts with the time of recording. */
     async headsBetween(tenantId: TenantId, range: RecordedRange, limit: number): Promise<EventHead[]> {
       return sql<EventHead[]>`
-        select id, type, subject, in_production, xid::text from events
+        select id, type, subject, in_production, stamp::text from events
         where tenant_id = ${tenantId} and id > ${range.after} and id >= ${lowestUlid(range.since.getTime())}
           and id < ${lowestUlid(range.until.getTime())}
         order by id limit ${limit}`;
@@ -156,11 +160,11 @@ export function eventStore(sql: Sql) {
       if (positions.length === 0) return [];
       const rows = await sql<{ tenantId: TenantId }[]>`
         select last_read.tenant_id
-        from unnest(${positions.map((each) => each.tenantId)}::text[], ${positions.map((each) => each.xid)}::text[],
-          ${positions.map((each) => each.id)}::text[]) as last_read(tenant_id, xid, id)
+        from unnest(${positions.map((each) => each.tenantId)}::text[], ${positions.map((each) => each.stamp)}::text[],
+          ${positions.map((each) => each.id)}::text[]) as last_read(tenant_id, stamp, id)
         where exists (
-          select from events where tenant_id = last_read.tenant_id and (xid, events.id) > (last_read.xid::xid8, last_read.id)
-            and xid < pg_snapshot_xmin(pg_current_snapshot()))`;
+          select from events where tenant_id = last_read.tenant_id and (stamp, events.id) > (last_read.stamp::bigint, last_read.id)
+            and stamp < stamp_horizon())`;
       return rows.map((row) => row.tenantId);
     },
 

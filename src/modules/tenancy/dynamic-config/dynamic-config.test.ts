@@ -71,7 +71,7 @@ test("pages of values are ordered by key", async () => {
 test("a change reaches the chain's snapshots, and its event contains the key but not the value", async () => {
   const tenantId = freshTenant();
   const notified: string[] = [];
-  const stop = changes.onChange((changed) => notified.push(changed));
+  const stop = changes.onChange((changed) => notified.push(changed ?? "all"));
   await set({ tenantId }, "ratelimit.tenant_rps", 25);
   stop();
   assert.deepEqual(notified, [tenantId]);

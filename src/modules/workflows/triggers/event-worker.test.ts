@@ -75,7 +75,7 @@ test("events start exactly one run each, with many events, several nodes and nod
   await follow(tenantId);
   assert.deepEqual((await fixture.runsOf(tenantId)).map(({ runKey }) => runKey).sort(), ids.sort());
   // Followed from the start again, as after a restore of an old position.
-  await fixture.db.sql`update workflow_trigger_cursors set xid = '0', id = '' where tenant_id = ${tenantId}`;
+  await fixture.db.sql`update workflow_trigger_cursors set stamp = '0', id = '' where tenant_id = ${tenantId}`;
   await follow(tenantId);
   assert.equal((await fixture.runsOf(tenantId)).length, ids.length);
 });
@@ -86,7 +86,7 @@ test("a firing whose record has expired is recognised by its run", async () => {
   await fixture.emit(tenantId, "order.paid");
   await follow(tenantId);
   await fixture.db.sql`delete from idempotency_records where tenant_id = ${tenantId}`;
-  await fixture.db.sql`update workflow_trigger_cursors set xid = '0', id = '' where tenant_id = ${tenantId}`;
+  await fixture.db.sql`update workflow_trigger_cursors set stamp = '0', id = '' where tenant_id = ${tenantId}`;
   fixture.advance(3_600_000);
   await follow(tenantId);
   assert.equal((await fixture.runsOf(tenantId)).length, 1);

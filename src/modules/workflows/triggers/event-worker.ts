@@ -42,7 +42,7 @@ export function createEventWorker(dependencies: Dependencies) {
     const last = heads.at(-1);
     if (last === undefined) return false;
     // Triggers are read after events, so that a trigger created before an event is never missed.
-    const triggers = await store.subscribers(tenantId, [...new Set(heads.map(({ xid }) => xid))]);
+    const triggers = await store.subscribers(tenantId, [...new Set(heads.map(({ stamp }) => stamp))]);
     const outcomes = await fireAll(tenantId, heads, triggers);
     const now = new Date(clock.now());
     const changes = triggers.flatMap((trigger) => {
@@ -67,11 +67,11 @@ export function createEventWorker(dependencies: Dependencies) {
     triggers: readonly Subscriber[],
   ): Promise<ReadonlyMap<string, readonly FiringOutcome[]>> {
     const candidates = triggers.flatMap((trigger) => {
-      const { cause, earlierXids } = trigger;
+      const { cause, earlierStamps } = trigger;
       if (cause.kind !== "event") return [];
-      const isEarlier = new Set(earlierXids);
+      const isEarlier = new Set(earlierStamps);
       return heads
-        .filter((head) => !isEarlier.has(head.xid) && matchesType(cause.event.types, trigger.id, head))
+        .filter((head) => !isEarlier.has(head.stamp) && matchesType(cause.event.types, trigger.id, head))
         .map(({ id }) => ({ trigger, condition: cause.event.condition, eventId: id }));
     });
     const ids = [...new Set(candidates.map(({ eventId }) => eventId))].map((id) => ({ tenantId, id }));

@@ -15,7 +15,7 @@ export interface DueTrigger extends Trigger {
 
 /** An enabled event trigger, and which of the given transactions came before it was enabled. */
 export interface Subscriber extends Trigger {
-  readonly earlierXids: readonly string[];
+  readonly earlierStamps: readonly string[];
 }
 
 /** The effect of firings on a trigger. */
@@ -94,7 +94,7 @@ export function positionStore(sql: Sql) {
       limit: number,
     ): Promise<(Position & { tenantId: TenantId })[]> {
       return sql<(Position & { tenantId: TenantId })[]>`
-        select tenant_id, xid::text, id from workflow_trigger_cursors stored
+        select tenant_id, stamp::text, id from workflow_trigger_cursors stored
         where tenant_id > ${after} and shard = any(${shards as number[]}::int[])
           and exists (select from tenants where tenants.id = stored.tenant_id and tenants.status = 'active')
           and exists (
@@ -104,19 +104,19 @@ export function positionStore(sql: Sql) {
 
     findPosition: (tenantId: TenantId) =>
       sql<Position[]>`
-        select xid::text, id from workflow_trigger_cursors where tenant_id = ${tenantId}`.first(),
+        select stamp::text, id from workflow_trigger_cursors where tenant_id = ${tenantId}`.first(),
 
     /** The enabled event triggers of a tenant. */
-    async subscribers(tenantId: TenantId, xids: readonly string[]): Promise<Subscriber[]> {
-      const rows = await sql<(TriggerRow & Pick<Subscriber, "earlierXids">)[]>`
-        with input as (select x::xid8 as xid from unnest(${xids as string[]}::text[]) x)
+    async subscribers(tenantId: TenantId, stamps: readonly string[]): Promise<Subscriber[]> {
+      const rows = await sql<(TriggerRow & Pick<Subscriber, "earlierStamps">)[]>`
+        with input as (select x::bigint as stamp from unnest(${stamps as string[]}::text[]) x)
         select ${triggerColumns(sql)},
           -- Most triggers are older than all events that are read, so the events are not compared one by one.
-          case when greatest(pg_snapshot_xmax(since_snapshot::pg_snapshot), since_xid) < (select min(xid) from input)
+          case when greatest(txid_snapshot_xmax(since_snapshot::txid_snapshot), since_stamp) < (select min(stamp) from input)
             then '{}'::text[]
-            else array(select xid::text from input
-              where xid = since_xid or pg_visible_in_snapshot(xid, since_snapshot::pg_snapshot))
-          end as earlier_xids
+            else array(select stamp::text from input
+              where stamp = since_stamp or txid_visible_in_snapshot(stamp, since_snapshot::txid_snapshot))
+          end as earlier_stamps
         from workflow_triggers where tenant_id = ${tenantId} and kind = 'event' and enabled
         order by id`;
       return rows.map(toTrigger);
@@ -126,8 +126,8 @@ export function positionStore(sql: Sql) {
     async movePosition(tenantId: TenantId, from: Position, to: Position, current: Fragment): Promise<boolean> {
       const rows = await sql`
         with current as (${current})
-        update workflow_trigger_cursors set xid = ${to.xid}::text::xid8, id = ${to.id}
-        where tenant_id = ${tenantId} and xid = ${from.xid}::text::xid8 and id = ${from.id}
+        update workflow_trigger_cursors set stamp = ${to.stamp}::text::bigint, id = ${to.id}
+        where tenant_id = ${tenantId} and stamp = ${from.stamp}::text::bigint and id = ${from.id}
           and shard in (select shard from current)
         returning 1`;
       return rows.length > 0;

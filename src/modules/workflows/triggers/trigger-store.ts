@@ -116,7 +116,7 @@ export function triggerStore(sql: Sql) {
         ${
           enabled === undefined
             ? sql``
-            : sql`, disabled_reason = ${enabled ? "" : "manual"}, consecutive_failures = 0, since_xid = default,
+            : sql`, disabled_reason = ${enabled ? "" : "manual"}, consecutive_failures = 0, since_stamp = default,
                 since_snapshot = default`
         }
         ${
@@ -134,7 +134,7 @@ export function triggerStore(sql: Sql) {
       const [before, after] = [
         sql`tenant_id, id, environment_id, environment_key, name, definition, version, kind, spec, event_types`,
         sql`run_key, enabled, disabled_reason, shard, generation, next_at, due_at, queued_at, open_run_ids, since_snapshot,
-          since_xid, last_fired_at, last_run_id, last_skipped_at, last_error, consecutive_failures, created_at, updated_at,
+          since_stamp, last_fired_at, last_run_id, last_skipped_at, last_error, consecutive_failures, created_at, updated_at,
           record_version`,
       ];
       // In an image, an input that is the JSON value null looks like an absent one.
@@ -157,10 +157,10 @@ export function triggerStore(sql: Sql) {
       const inUse = sql`exists (
         select from workflow_triggers where tenant_id = ${tenantId} and kind = 'event' and enabled)`;
       await sql`
-        insert into workflow_trigger_cursors as stored (tenant_id, shard, xid, id)
-        values (${tenantId}, ${shard}, pg_snapshot_xmin(pg_current_snapshot()), '')
+        insert into workflow_trigger_cursors as stored (tenant_id, shard, stamp, id)
+        values (${tenantId}, ${shard}, stamp_horizon(), '')
         on conflict (tenant_id) do update set
-          xid = case when ${inUse} then stored.xid else excluded.xid end,
+          stamp = case when ${inUse} then stored.stamp else excluded.stamp end,
           id = case when ${inUse} then stored.id else excluded.id end`;
     },
   };

@@ -32,15 +32,18 @@ export function createTenantCache<K, V>({
   changes.onChange((tenantId) => {
     generation++;
     reading.clear();
+    if (tenantId === undefined) return clear();
     for (const key of keysByTenant.get(tenantId) ?? []) entries.delete(key);
     keysByTenant.delete(tenantId);
   });
 
+  function clear(): void {
+    entries.clear();
+    keysByTenant.clear();
+  }
+
   function store(key: K, value: V, tenantId: string): void {
-    if (entries.size >= entriesMax) {
-      entries.clear();
-      keysByTenant.clear();
-    }
+    if (entries.size >= entriesMax) clear();
     entries.set(key, value);
     const keys = keysByTenant.get(tenantId);
     if (keys === undefined) keysByTenant.set(tenantId, new Set([key]));

@@ -13,7 +13,7 @@ async function node(t: TestContext, signals: Signals, database: Database = db) {
   const changes = createTenantChanges(database, signals);
   const heard: string[] = [];
   await changes.start();
-  changes.onChange((tenantId) => heard.push(tenantId));
+  changes.onChange((tenantId) => heard.push(tenantId ?? "all"));
   t.after(() => changes.stop());
   return { changes, heard };
 }

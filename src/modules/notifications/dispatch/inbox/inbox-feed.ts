@@ -57,7 +57,7 @@ export function createInboxFeed(sql: Sql, signals: Signals) {
 
   async function* followSnapshot(watch: Watch, nowMs: number, signal: AbortSignal): AsyncGenerator<FeedMessage> {
     // Taken first: a message that is committed meanwhile may be sent twice, but is never missed.
-    const end = await store.endPosition(nowMs);
+    const end = await store.endPosition(watch.tenantId, watch.subscriberId, nowMs);
     const newest = await store.newest(watch.tenantId, watch.subscriberId, watch.changes, snapshotSize);
     for (const message of newest) yield toFeedMessage(message, true);
     yield* follow(watch, { ...end, snapshot: undefined }, signal);
@@ -67,7 +67,7 @@ export function createInboxFeed(sql: Sql, signals: Signals) {
   async function findPosition({ tenantId, subscriberId }: Watch, cursor: string): Promise<InboxPosition | undefined> {
     if (isUlid(cursor)) return store.positionOf(tenantId, subscriberId, cursor);
     const position = decodePosition(cursor);
-    return position !== undefined && (await store.hasBegun(position.xid)) ? position : undefined;
+    return position !== undefined && (await store.hasBegun(position.stamp)) ? position : undefined;
   }
 
   return {
@@ -79,7 +79,8 @@ export function createInboxFeed(sql: Sql, signals: Signals) {
      * unknown one with a snapshot of the newest messages.
      */
     async open(watch: Watch, cursor: string, nowMs: number, signal: AbortSignal): Promise<AsyncGenerator<FeedMessage>> {
-      if (cursor === "") return follow(watch, await store.endPosition(nowMs), signal);
+      if (cursor === "")
+        return follow(watch, await store.endPosition(watch.tenantId, watch.subscriberId, nowMs), signal);
       const from = await findPosition(watch, cursor);
       return from === undefined ? followSnapshot(watch, nowMs, signal) : follow(watch, from, signal);
     },
@@ -90,8 +91,8 @@ function toFeedMessage(message: StreamedMessage, snapshot: boolean): FeedMessage
   return { ...message, cursor: encodePosition(positionAt(message)), snapshot };
 }
 
-function positionAt({ xid, id, at }: StreamedMessage): InboxPosition {
-  return { xid, id, snapshot: undefined, sinceMs: at.getTime() };
+function positionAt({ stamp, id, at }: StreamedMessage): InboxPosition {
+  return { stamp, id, snapshot: undefined, sinceMs: at.getTime() };
 }
 
 /** Inboxes share 32 topics per tenant, so a broadcast wakes a few topics instead of a hundred thousand. */

@@ -22,7 +22,7 @@ export interface InboxMessage {
 
 /** A message of a stream, with the transaction and the time of its insertion, or of its last change. */
 export interface StreamedMessage extends InboxMessage {
-  readonly xid: string;
+  readonly stamp: string;
   readonly at: Date;
 }
 
@@ -86,7 +86,7 @@ export function inboxStore(sql: Sql) {
       if (states.length === 0) return [];
       const rows = await sql<{ id: string }[]>`
         update notification_inbox set ${joined(sql, states, "assignment")},
-          changed_at = ${now}, changed_xid = pg_current_xact_id()
+          changed_at = ${now}, changed_stamp = current_stamp()
         where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and id = any(array(
           select id from notification_inbox
           where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and (${joined(sql, states, "differs")})
@@ -98,60 +98,64 @@ export function inboxStore(sql: Sql) {
 
     /** The position of a message among the new ones; undefined when it does not exist. */
     async positionOf(tenantId: TenantId, subscriberId: string, id: string): Promise<InboxPosition | undefined> {
-      const [row] = await sql<{ xid: string; createdAt: Date }[]>`
-        select xid::text, created_at from notification_inbox
+      const [row] = await sql<{ stamp: string; createdAt: Date }[]>`
+        select stamp::text, created_at from notification_inbox
         where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and id = ${id}`;
-      return row && { xid: row.xid, id, snapshot: undefined, sinceMs: row.createdAt.getTime() };
+      return row && { stamp: row.stamp, id, snapshot: undefined, sinceMs: row.createdAt.getTime() };
     },
 
     /** Whether a transaction has begun in this database. A cursor may come from before a restore. */
-    async hasBegun(xid: string): Promise<boolean> {
+    async hasBegun(stamp: string): Promise<boolean> {
       const [row] = await sql<{ begun: boolean }[]>`
-        select ${xid}::text::xid8 < pg_snapshot_xmax(pg_current_snapshot()) as begun`;
+        select ${stamp}::text::bigint < stamp_base() + txid_snapshot_xmax(txid_current_snapshot()) as begun`;
       return row!.begun;
     },
 
-    /** The current end of every inbox; later commits come after it. */
-    async endPosition(nowMs: number): Promise<InboxPosition> {
-      const [row] = await sql<{ xid: string; snapshot: string }[]>`
-        select pg_snapshot_xmin(snapshot)::text as xid, snapshot::text from pg_current_snapshot() as snapshot`;
-      return { xid: row!.xid, id: "", snapshot: row!.snapshot, sinceMs: nowMs };
+    /** The current end of an inbox; later commits come after it. It is at most the newest message, like that of an event log. */
+    async endPosition(tenantId: TenantId, subscriberId: string, nowMs: number): Promise<InboxPosition> {
+      const [row] = await sql<{ stamp: string; snapshot: string }[]>`
+        select least(stamp_horizon(), newest + 1)::text as stamp, stamp_snapshot(newest) as snapshot
+        from (
+          select coalesce(max(greatest(stamp, changed_stamp)), 0) as newest from notification_inbox
+          where tenant_id = ${tenantId} and subscriber_id = ${subscriberId}
+        ) inbox`;
+      return { stamp: row!.stamp, id: "", snapshot: row!.snapshot, sinceMs: nowMs };
     },
 
     /** The newest messages that are not archived, in the order of streams, up to the oldest open transaction. */
     async newest(tenantId: TenantId, subscriberId: string, changes: boolean, limit: number) {
-      const xid = changes ? sql`coalesce(changed_xid, xid)` : sql`xid`;
+      const stamp = changes ? sql`coalesce(changed_stamp, stamp)` : sql`stamp`;
       const at = changes ? sql`coalesce(changed_at, created_at)` : sql`created_at`;
       return sql<StreamedMessage[]>`
-        select newest.*, newest.position::text as xid from (
-          select ${columns}, ${xid} as position, ${at} as at from notification_inbox
+        select newest.*, newest.position::text as stamp from (
+          select ${columns}, ${stamp} as position, ${at} as at from notification_inbox
           where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and archived_at is null
-            and ${xid} < pg_snapshot_xmin(pg_current_snapshot())
+            and ${stamp} < stamp_horizon()
           order by id desc limit ${limit}) newest
         order by newest.position, id`;
     },
 
     /** The messages, and on request the changed messages, after a position, in order, up to the oldest open transaction. */
     async after(tenantId: TenantId, subscriberId: string, position: InboxPosition, changes: boolean, limit: number) {
-      const part = (xid: Fragment, at: Fragment, where: Fragment) => sql`(
-        select ${columns}, ${xid}::text as xid, ${at} as at, ${xid} as position from notification_inbox
+      const part = (stamp: Fragment, at: Fragment, where: Fragment) => sql`(
+        select ${columns}, ${stamp}::text as stamp, ${at} as at, ${stamp} as position from notification_inbox
         where tenant_id = ${tenantId} and subscriber_id = ${subscriberId} and ${where}
-          and (${xid}, id) > (${position.xid}::text::xid8, ${position.id})
-          and ${xid} < pg_snapshot_xmin(pg_current_snapshot())
+          and (${stamp}, id) > (${position.stamp}::text::bigint, ${position.id})
+          and ${stamp} < stamp_horizon()
           ${
             position.snapshot === undefined
               ? sql``
-              : sql`and not pg_visible_in_snapshot(${xid}, ${position.snapshot}::pg_snapshot)`
+              : sql`and not txid_visible_in_snapshot(${stamp}, ${position.snapshot}::txid_snapshot)`
           }
-        order by ${xid}, id limit ${limit})`;
+        order by ${stamp}, id limit ${limit})`;
       const since = sql`created_at >= ${new Date(position.sinceMs - slackMs)}`;
-      const inserted = part(sql`notification_inbox.xid`, sql`created_at`, since);
+      const inserted = part(sql`notification_inbox.stamp`, sql`created_at`, since);
       if (!changes) return sql<StreamedMessage[]>`${inserted}`;
       // A message that was inserted and changed after the position is sent once, as changed.
       return sql<StreamedMessage[]>`
-        ${part(sql`notification_inbox.xid`, sql`created_at`, sql`changed_xid is null and ${since}`)}
+        ${part(sql`notification_inbox.stamp`, sql`created_at`, sql`changed_stamp is null and ${since}`)}
         union all
-        ${part(sql`changed_xid`, sql`changed_at`, sql`changed_xid is not null`)}
+        ${part(sql`changed_stamp`, sql`changed_at`, sql`changed_stamp is not null`)}
         order by position, id limit ${limit}`;
     },
   };

@@ -21,12 +21,12 @@ export interface Event extends NewEvent {
 
 /** An event's identity and position, without its data. */
 export interface EventHead extends Pick<Event, "id" | "type" | "subject" | "inProduction"> {
-  readonly xid: string;
+  readonly stamp: string;
 }
 
 /** A position in the log: after the event with this id of this transaction. */
 export interface Position {
-  readonly xid: string;
+  readonly stamp: string;
   readonly id: string;
   /** The snapshot when the reader started. Events visible in it are not new, even if they follow this position. */
   readonly snapshot?: string | undefined;

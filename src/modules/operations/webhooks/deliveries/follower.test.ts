@@ -42,7 +42,7 @@ async function followToEnd(tenantId: TenantId): Promise<void> {
     await follower.follow(tenantId);
     const [row] = await fixture.sql`
       select from webhook_cursors c where tenant_id = ${tenantId} and not exists (
-        select from events e where e.tenant_id = c.tenant_id and (e.xid, e.id) > (c.xid, c.id))`;
+        select from events e where e.tenant_id = c.tenant_id and (e.stamp, e.id) > (c.stamp, c.id))`;
     return row !== undefined;
   });
 }
@@ -70,7 +70,7 @@ test("each event is delivered once, regardless of how often and by how many node
   await Promise.all(Array.from({ length: 6 }, () => followToEnd(tenantId)));
   assert.deepEqual(await deliveredTo(id), ids.sort());
   // Follow from the start again, as after a restore of an old cursor.
-  await fixture.sql`update webhook_cursors set xid = '0', id = '' where tenant_id = ${tenantId}`;
+  await fixture.sql`update webhook_cursors set stamp = '0', id = '' where tenant_id = ${tenantId}`;
   await followToEnd(tenantId);
   assert.deepEqual(await deliveredTo(id), ids);
 });

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fanOut, isSubscribed, type Subscriber, testType } from "./fan-out.ts";
 
-const event = (id: string, xid: string, type = "order.paid", subject = "", inProduction: boolean | null = null) => ({
+const event = (id: string, stamp: string, type = "order.paid", subject = "", inProduction: boolean | null = null) => ({
   id,
-  xid,
+  stamp,
   type,
   subject,
   inProduction,
@@ -49,10 +49,10 @@ test("an endpoint gets events committed after its activation, regardless of when
     eventTypes: [],
     environmentMode,
     sinceSnapshot: "10:20:12,15",
-    sinceXid: "19",
+    sinceStamp: "19",
   };
-  const events = ["9", "10", "11", "12", "15", "18", "19", "20", "21", "18446744073709551615"].map((xid) =>
-    event(xid, xid),
+  const events = ["9", "10", "11", "12", "15", "18", "19", "20", "21", "18446744073709551615"].map((stamp) =>
+    event(stamp, stamp),
   );
   assert.deepEqual(
     fanOut(events, [subscriber]).map(({ eventId }) => eventId),
@@ -61,13 +61,13 @@ test("an endpoint gets events committed after its activation, regardless of when
 });
 
 test("every endpoint gets its own deliveries", () => {
-  const since = { sinceSnapshot: "1:1:", sinceXid: "1" };
+  const since = { sinceSnapshot: "1:1:", sinceStamp: "1" };
   const made = fanOut(
     [event("a", "5", "order.paid"), event("b", "6", "user.added")],
     [
       { id: "orders", eventTypes: ["order.*"], environmentMode, ...since },
       { id: "all", eventTypes: [], environmentMode, ...since },
-      { id: "late", eventTypes: [], environmentMode, sinceSnapshot: "6:6:", sinceXid: "3" },
+      { id: "late", eventTypes: [], environmentMode, sinceSnapshot: "6:6:", sinceStamp: "3" },
     ],
   );
   assert.deepEqual(

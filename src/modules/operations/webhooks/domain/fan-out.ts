@@ -10,7 +10,7 @@ export interface Subscriber {
   /** The snapshot when it became active, in PostgreSQL's format: `xmin:xmax:running,…`. */
   readonly sinceSnapshot: string;
   /** The transaction that made it active. */
-  readonly sinceXid: string;
+  readonly sinceStamp: string;
 }
 
 export type NewDelivery = Pick<Delivery, "endpointId" | "eventId" | "eventType">;
@@ -22,7 +22,7 @@ export function fanOut(events: readonly EventHead[], subscribers: readonly Subsc
   return subscribers.flatMap((subscriber) => {
     const isOld = createVisibilityCheck(subscriber.sinceSnapshot);
     return events
-      .filter(({ xid }) => xid !== subscriber.sinceXid && !isOld(xid))
+      .filter(({ stamp }) => stamp !== subscriber.sinceStamp && !isOld(stamp))
       .filter((event) => isSubscribed(subscriber, event))
       .map((event) => ({ endpointId: subscriber.id, eventId: event.id, eventType: event.type }));
   });
@@ -31,7 +31,7 @@ export function fanOut(events: readonly EventHead[], subscribers: readonly Subsc
 /** Whether an endpoint is subscribed to an event and may see it, regardless of its time. */
 export function isSubscribed(
   { id, eventTypes, environmentMode }: Pick<Subscriber, "id" | "eventTypes" | "environmentMode">,
-  event: Omit<EventHead, "xid">,
+  event: Omit<EventHead, "stamp">,
 ): boolean {
   if (event.type === testType) return event.subject === id;
   if (!modeAllows(environmentMode, event.inProduction)) return false;
@@ -44,13 +44,13 @@ function matches(pattern: string, type: string): boolean {
 }
 
 /** Creates a check of whether a transaction was committed before a snapshot. Failed transactions have no events. */
-function createVisibilityCheck(snapshot: string): (xid: string) => boolean {
+function createVisibilityCheck(snapshot: string): (stamp: string) => boolean {
   const [min = "0", max = "0", running = ""] = snapshot.split(":");
   const xmin = BigInt(min);
   const xmax = BigInt(max);
   const wereRunning = new Set(running.split(","));
-  return (xid) => {
-    const value = BigInt(xid);
-    return value < xmin || (value < xmax && !wereRunning.has(xid));
+  return (stamp) => {
+    const value = BigInt(stamp);
+    return value < xmin || (value < xmax && !wereRunning.has(stamp));
   };
 }

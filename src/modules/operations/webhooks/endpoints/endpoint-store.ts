@@ -89,8 +89,8 @@ export function endpointStore(sql: Sql) {
         transform = case when ${transform !== undefined} then ${jsonParameter(sql, transform ?? null)}::jsonb else transform end,
         disabled_reason = case when coalesce(${status ?? null}, status) = 'active' then ''
           when status = 'active' then 'manual' else disabled_reason end,
-        since_snapshot = case when ${enabled} then pg_current_snapshot()::text else since_snapshot end,
-        since_xid = case when ${enabled} then pg_current_xact_id() else since_xid end`;
+        since_snapshot = case when ${enabled} then stamp_snapshot() else since_snapshot end,
+        since_stamp = case when ${enabled} then current_stamp() else since_stamp end`;
       const isExpected = sql`record_version = coalesce(${expectedVersion ?? null}::int, record_version)`;
       return set(tenantId, id, now, assignments, isExpected);
     },
@@ -182,26 +182,26 @@ export function endpointStore(sql: Sql) {
     async openCursor(tenantId: TenantId): Promise<void> {
       const inUse = sql`exists (select from webhook_endpoints where tenant_id = ${tenantId} and status = 'active')`;
       await sql`
-        insert into webhook_cursors (tenant_id, xid, id)
-        values (${tenantId}, pg_snapshot_xmin(pg_current_snapshot()), '')
+        insert into webhook_cursors (tenant_id, stamp, id)
+        values (${tenantId}, stamp_horizon(), '')
         on conflict (tenant_id) do update set
-          xid = case when ${inUse} then webhook_cursors.xid else excluded.xid end,
+          stamp = case when ${inUse} then webhook_cursors.stamp else excluded.stamp end,
           id = case when ${inUse} then webhook_cursors.id else excluded.id end`;
     },
 
     /** Locks a tenant's cursor until the transaction ends; undefined if another node holds the lock. */
     lockCursor: (tenantId: TenantId) =>
       sql<Position[]>`
-        select xid::text, id from webhook_cursors where tenant_id = ${tenantId} for update skip locked`.first(),
+        select stamp::text, id from webhook_cursors where tenant_id = ${tenantId} for update skip locked`.first(),
 
-    async moveCursor(tenantId: TenantId, { xid, id }: Position): Promise<void> {
-      await sql`update webhook_cursors set xid = ${xid}::text::xid8, id = ${id} where tenant_id = ${tenantId}`;
+    async moveCursor(tenantId: TenantId, { stamp, id }: Position): Promise<void> {
+      await sql`update webhook_cursors set stamp = ${stamp}::text::bigint, id = ${id} where tenant_id = ${tenantId}`;
     },
 
     /** The cursors of up to `limit` tenants with active endpoints, after a tenant. */
     async cursors(after: string, limit: number): Promise<(Position & { tenantId: TenantId })[]> {
       return sql<(Position & { tenantId: TenantId })[]>`
-        select tenant_id, xid::text, id from webhook_cursors cursor
+        select tenant_id, stamp::text, id from webhook_cursors cursor
         where tenant_id > ${after} and exists (
           select from webhook_endpoints where tenant_id = cursor.tenant_id and status = 'active')
         order by tenant_id limit ${limit}`;
@@ -218,7 +218,7 @@ export function endpointStore(sql: Sql) {
     /** The active endpoints of a tenant. Their number is limited. */
     async subscribers(tenantId: TenantId): Promise<Subscriber[]> {
       return sql<Subscriber[]>`
-        select id, event_types, environment_mode, since_snapshot, since_xid::text from webhook_endpoints
+        select id, event_types, environment_mode, since_snapshot, since_stamp::text from webhook_endpoints
         where tenant_id = ${tenantId} and status = 'active'`;
     },
   };

@@ -214,7 +214,7 @@ test("an interrupted replay continues where it stopped, on any node", async () =
   await until(async () => {
     const [row] = await fixture.sql`
       select from webhook_cursors c where tenant_id = ${tenantId} and not exists (
-        select from events e where e.tenant_id = c.tenant_id and (e.xid, e.id) > (c.xid, c.id))`;
+        select from events e where e.tenant_id = c.tenant_id and (e.stamp, e.id) > (c.stamp, c.id))`;
     return row !== undefined;
   });
   await fixture.sql`update webhook_endpoints set event_types = '{order.*}' where id = ${id}`;

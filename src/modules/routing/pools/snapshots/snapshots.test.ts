@@ -297,7 +297,7 @@ test("a failed read rejects its callers, and the next call reads again", async (
 test("a change is announced on commit and not on rollback", async () => {
   const { tenantId, id } = await newPool();
   const announced: string[] = [];
-  const stop = changes.onChange((tenant) => announced.push(tenant));
+  const stop = changes.onChange((tenant) => announced.push(tenant ?? "all"));
   await describe(tenantId, id, "kept");
   assert.deepEqual(announced, [tenantId]);
   const refused = perform(db, { tenantId }, handlers.pools.updatePool, UpdatePoolRequestSchema, {

@@ -66,9 +66,19 @@ export function createSnapshots({
   const cache = new BoundedCache<PoolId, CacheEntry>(recordsMax, (_, { tenantId }) => forgetList(tenantId));
 
   changes.onChange((tenantId) => {
+    if (tenantId === undefined) return forgetAll();
     const state = tenants.get(tenantId as TenantId);
     if (state !== undefined) beginGeneration(state, monotonicMs());
   });
+
+  /** A revision that was lost is given to another change, so the pools themselves are dropped, too. */
+  function forgetAll(): void {
+    cache.clear();
+    for (const [, state] of tenants) {
+      state.all = undefined;
+      beginGeneration(state, monotonicMs());
+    }
+  }
 
   function stateOf(tenantId: TenantId): TenantState {
     const known = tenants.get(tenantId);

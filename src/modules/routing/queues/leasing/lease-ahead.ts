@@ -150,7 +150,7 @@ export function createLeaseAhead({ db, signals, changes, log, wake, nowMs }: Lea
     (name) => recallWhere((tenantId, poolId) => name === `${tenantId}:${poolId}`, true),
     () => recallWhere(() => true, false),
   );
-  changes.onChange((changed) => recallWhere((tenantId) => tenantId === changed, false));
+  changes.onChange((changed) => recallWhere((tenantId) => tenantId === (changed ?? tenantId), false));
 
   return {
     giveBack,

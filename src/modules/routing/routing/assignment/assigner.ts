@@ -318,7 +318,8 @@ export function createAssigner(dependencies: Dependencies) {
           if (idle.recordWaitingItem(poolId)) scan(tenantId, poolId, freed);
         }),
         changes.onChange((tenantId) => {
-          changed.add(tenantId);
+          if (tenantId === undefined) signalsWereLost = true;
+          else changed.add(tenantId);
           search.run();
         }),
       ];
