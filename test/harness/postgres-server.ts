@@ -1,4 +1,4 @@
-import { globSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,26 +41,25 @@ export function installedPostgres(): string | undefined {
  * is not about durability or the number of connections.
  */
 export function startInstalledServer(folder: string): Promise<TestServer> {
-  return withTemplate(async (dataDir) => {
-    const cluster = join(dataDir, "cluster");
-    const user = serverUser(dataDir, { userNamespaces: true });
+  return withTemplate((dataDir) => startInstalled(folder, join(dataDir, "cluster")));
+}
+
+/** Starts the server of an installed PostgreSQL on a folder, which is initialised unless it exists. */
+export async function startInstalled(folder: string, cluster: string): Promise<TestServer> {
+  const user = serverUser(cluster, { userNamespaces: true });
+  const common = { folder: cluster, user };
+  if (!existsSync(cluster)) {
     await mkdir(cluster, { mode: 0o700 });
-    const common = { folder: cluster, user };
     const access = ["--username=switchyard", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"];
-    await runProgram({ ...common, file: join(folder, "bin/initdb"), args: ["-D", cluster, ...access] });
-    const settings = [
-      "listen_addresses=",
-      "unix_socket_directories=.",
-      "fsync=off",
-      `max_connections=${maxConnections}`,
-    ];
-    const server = await startServer({
-      ...common,
-      file: join(folder, "bin/postgres"),
-      args: ["-D", cluster, ...settings.flatMap((setting) => ["-c", setting])],
-    });
-    return { url: `postgres://switchyard@${encodeURIComponent(cluster)}/postgres`, stop: server.stop };
+    await runProgram({ ...common, file: join(folder, "bin/initdb"), args: ["-D", user.nameOf(cluster), ...access] });
+  }
+  const settings = ["listen_addresses=", "unix_socket_directories=.", "fsync=off", `max_connections=${maxConnections}`];
+  const server = await startServer({
+    ...common,
+    file: join(folder, "bin/postgres"),
+    args: ["-D", user.nameOf(cluster), ...settings.flatMap((setting) => ["-c", setting])],
   });
+  return { url: `postgres://switchyard@${encodeURIComponent(cluster)}/postgres`, stop: server.stop };
 }
 
 async function withTemplate(start: (dataDir: string) => Promise<TestServer>): Promise<TestServer> {

@@ -33,6 +33,21 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
       end(await migrateCommand(io, options));
     });
 
+  const database = group("database", "Move the database to another PostgreSQL; repair a restored one.");
+  withSettings(database.command("move"))
+    .description("Move everything to another PostgreSQL. Stop all nodes first.")
+    .requiredOption("--to <url>", "URL of an empty database of PostgreSQL 15 or newer. Required.")
+    .action(async (options: SettingsOptions & { to: string }) => {
+      const { moveDatabaseCommand } = await import("./database-commands.ts");
+      end(await moveDatabaseCommand(io, options));
+    });
+  withSettings(database.command("repair"))
+    .description("Check a database that was restored from a backup, and mend what depends on its server.")
+    .action(async (options: SettingsOptions) => {
+      const { repairDatabaseCommand } = await import("./database-commands.ts");
+      end(await repairDatabaseCommand(io, options));
+    });
+
   withSettings(program.command("doctor"))
     .description("Check the settings and dependencies, and list insecure settings.")
     .option("--json", "Print JSON.")

@@ -8,6 +8,7 @@ import {
   tlsFailure,
 } from "./connection-settings.ts";
 import type { Catalog } from "./statement/catalog.ts";
+import { CopyInExecution, CopyOutExecution, type CopySink } from "./statement/copy-execution.ts";
 import {
   Description,
   type Execution,
@@ -138,6 +139,18 @@ export class Connection implements Runner, ExecutionOwner {
   runText(text: string): Outcome {
     const start = () => this.submit(new TextExecution(this, text));
     return this.isHolding ? this.hold(start) : start();
+  }
+
+  /** Runs `copy … to stdout`. No other statement may run meanwhile. */
+  copyOut(text: string, sink: CopySink): Outcome {
+    return this.submit(new CopyOutExecution(this, text, sink));
+  }
+
+  /** Runs `copy … from stdin`. No other statement may run meanwhile. */
+  copyIn(text: string): CopyInExecution {
+    const execution = new CopyInExecution(this, text);
+    void this.submit(execution);
+    return execution;
   }
 
   private get isHolding(): boolean {

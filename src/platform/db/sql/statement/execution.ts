@@ -15,6 +15,8 @@ export interface Wire {
   query(text: string): void;
   flush(): void;
   sync(): void;
+  sendCopyFromChunk(chunk: Buffer): void;
+  endCopyFrom(): void;
   on(event: "parameterDescription", listener: (message: { dataTypeIDs: readonly number[] }) => void): void;
 }
 
