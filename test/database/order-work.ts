@@ -35,6 +35,7 @@ export async function startOrderWork(baseUrl: () => string): Promise<OrderWork> 
   const receiver = await startReceiver();
   const events = new Map<number, string>();
   const items = new Set<string>();
+  const completed = new Set<string>();
   let next = 0;
 
   async function call(method: string, path: string, body: object, idempotencyKey?: string): Promise<RestResponse> {
@@ -68,8 +69,7 @@ export async function startOrderWork(baseUrl: () => string): Promise<OrderWork> 
     items.add(routed.body.data.queue_item_id);
   }
 
-  async function completeAll(): Promise<Set<string>> {
-    const completed = new Set<string>();
+  async function completeAll(): Promise<void> {
     while (completed.size < items.size) {
       const leased = await call("POST", `/api/queues/${pool}/lease`, { max_items: 100, wait_s: 1 });
       for (const { queue_item_id: id, lease_token } of leased.body.data.items) {
@@ -77,7 +77,6 @@ export async function startOrderWork(baseUrl: () => string): Promise<OrderWork> 
         completed.add(id);
       }
     }
-    return completed;
   }
 
   return {
@@ -107,7 +106,8 @@ export async function startOrderWork(baseUrl: () => string): Promise<OrderWork> 
       } finally {
         await sql.end();
       }
-      assert.deepEqual(await completeAll(), items);
+      await completeAll();
+      assert.deepEqual(completed, items);
     },
   };
 }
