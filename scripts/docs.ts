@@ -347,9 +347,7 @@ function errorsPage(): string {
 function settingsPage(): string {
   const rows = Object.entries(settings as Record<string, Setting>).map(([key, setting]) => [
     `\`${key}\`<br>\`${environmentName(key)}\``,
-    [setting.choices?.map((choice) => `\`${choice}\``).join(", ") ?? setting.type, ...limitsOf({ ...setting })].join(
-      ", ",
-    ),
+    [typeOfSetting(setting), ...limitsOf({ ...setting })].join(", "),
     defaultOf(setting),
     `${setting.description}${setting.secret ? " Secret: never shown in full." : ""}`,
   ]);
@@ -358,6 +356,12 @@ function settingsPage(): string {
       "variable, `--set key=value`. An unknown key, an invalid value or a contradiction stops the start with an error.",
     table(["Setting", "Type", "Default", "Meaning"], rows),
   ]);
+}
+
+function typeOfSetting({ type, choices }: Setting): string {
+  if (choices === undefined) return type;
+  const words = choices.map((choice) => `\`${choice}\``).join(", ");
+  return type === "integer" ? `${words} or integer` : words;
 }
 
 function defaultOf({ default: value }: Setting): string {

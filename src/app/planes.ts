@@ -35,6 +35,7 @@ interface Dependencies {
   readonly version: string;
   readonly health: HealthSource;
   readonly probes: PathHandler;
+  readonly renderMetrics: () => Promise<string>;
 }
 
 /** A node's open listeners. */
@@ -51,6 +52,8 @@ export interface StopTimes {
   readonly drainMs: number;
   /** How long running calls may take afterwards. */
   readonly graceMs: number;
+  /** Whether other processes serve the same addresses from now on. Then callers get the grace period to move to them. */
+  readonly handsOver?: boolean;
 }
 
 /** The settings of the addresses, in the order in which they are opened. */
@@ -77,15 +80,17 @@ export async function openPlanes(dependencies: Dependencies, role: "all" | "api"
     }
   };
   const served = createListenerOptions(dependencies);
-  const metricsHandler = createMetricsHandler(dependencies.metrics);
+  const { metrics: ownMetrics, renderMetrics } = dependencies;
+  const metricsHandler = createMetricsHandler({ contentType: ownMetrics.contentType, render: renderMetrics });
   const operational = [dependencies.probes, ...(config["server.metrics_private"] ? [] : [metricsHandler])];
   const stopping = new AbortController();
   // Every open stream adds a listener.
   setMaxListeners(0, stopping.signal);
   const each = (act: (listener: Listener) => Promise<void>) => Promise.all(Object.values(listeners).map(act));
-  const close = async ({ drainMs, graceMs }: StopTimes) => {
+  const close = async ({ drainMs, graceMs, handsOver = false }: StopTimes) => {
     stopping.abort();
-    await Promise.all([each((listener) => listener.drain(lingerMs)), delay(drainMs)]);
+    const drain = (listener: Listener) => listener.drain(handsOver ? graceMs : lingerMs, handsOver);
+    await Promise.all([each(drain), delay(drainMs)]);
     await each((listener) => listener.close(graceMs));
   };
   try {

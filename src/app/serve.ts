@@ -1,13 +1,10 @@
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Config, ConfigError, type LoadedConfig } from "../config/index.ts";
-import { type ComponentHealth, createProbes, type HealthCheck } from "../gateway/health.ts";
+import type { Config, LoadedConfig } from "../config/index.ts";
+import { type ComponentHealth, createProbes, type HealthCheck, type Readiness, readReadiness } from "../gateway/health.ts";
 import type { BackgroundWorker } from "../modules/area.ts";
 import type { TenantId } from "../platform/access/index.ts";
-import { type Audit, openAudit } from "../platform/audit/index.ts";
 import { type Backoff, backoffMs } from "../platform/backoff/backoff.ts";
-import { type Clock, systemClock } from "../platform/clock/clock.ts";
+import { systemClock } from "../platform/clock/clock.ts";
 import { type DatabaseClock, startDatabaseClock } from "../platform/clock/database-clock.ts";
 import { isDatabaseAway } from "../platform/db/index.ts";
 import { createRepeatedTask } from "../platform/jobs/index.ts";
@@ -19,9 +16,12 @@ import {
   type RedisLimiter,
 } from "../platform/ratelimit/index.ts";
 import { createMetrics, createTracing, type Metrics } from "../platform/telemetry/index.ts";
+import { openAuditLog } from "./audit-log.ts";
 import { type AdminAccess, ensureAdminAccess, ensureApprover } from "./bootstrap.ts";
 import { compose, type Node } from "./compose.ts";
 import { openPlanes, type Planes } from "./planes.ts";
+import type { StopMode } from "./processes/process-calls.ts";
+import type { SupervisingProcess } from "./processes/supervising-process.ts";
 import { openReadReplica, openStorage } from "./storage.ts";
 import { version } from "./version.ts";
 
@@ -40,11 +40,12 @@ export interface Service {
   readonly approverLink: string | undefined;
   /** Resolves with the reason when the node cannot continue. */
   readonly lost: Promise<string>;
+  readiness(): Promise<Readiness>;
   /**
    * Finishes running calls, releases leased work, then closes. With `drain`, new callers are served for `server.drain_s`
-   * seconds first.
+   * seconds first. With `handover`, other processes of this machine serve new callers at once.
    */
-  stop(options?: { readonly drain?: boolean }): Promise<void>;
+  stop(mode?: StopMode): Promise<void>;
 }
 
 /** How often a start tries whether the database is back. */
@@ -52,18 +53,19 @@ const databaseBackoff: Backoff = { firstMs: 250, maxMs: 10_000, spread: [1, 1.2]
 
 /**
  * Starts a node. While an external database is away, it waits; then `stopping` ends the start with an AbortError. A test build
- * has other areas.
+ * has other areas. The nodes of one machine have a supervisor.
  */
 export async function serve(
-  { config }: LoadedConfig,
+  { config }: Pick<LoadedConfig, "config">,
   role: Role = "all",
   createParts?: Parameters<typeof compose>[1],
   stopping?: AbortSignal,
+  supervisor?: SupervisingProcess,
 ): Promise<Service> {
-  const log = createLog(config["log.level"]);
+  const log = createLog(config["log.level"], supervisor?.place.number);
   for (let failures = 1; ; failures++) {
     try {
-      return await start(config, log, role, createParts);
+      return await start(config, log, role, createParts, supervisor);
     } catch (error) {
       if (config["database.url"] === "" || !isDatabaseAway(error)) throw error;
       const waitMs = backoffMs(databaseBackoff, failures, Math.random());
@@ -79,15 +81,16 @@ async function start(
   log: Log,
   role: Role,
   createParts: Parameters<typeof compose>[1],
+  supervisor: SupervisingProcess | undefined,
 ): Promise<Service> {
-  const closers: ((drain: boolean) => Promise<unknown> | unknown)[] = [];
-  const stop = async ({ drain = false } = {}) => {
+  const closers: ((mode: StopMode) => Promise<unknown> | unknown)[] = [];
+  const stop = async (mode: StopMode = "now") => {
     for (const close of closers.splice(0).reverse()) {
-      await Promise.resolve(close(drain)).catch((error) => log.warn({ err: error }, "a part did not stop cleanly"));
+      await Promise.resolve(close(mode)).catch((error) => log.warn({ err: error }, "a part did not stop cleanly"));
     }
   };
   try {
-    const storage = await openStorage(config, log);
+    const storage = await openStorage(config, log, supervisor);
     closers.push(() => storage.close());
     const { db } = storage;
     const clock = await startDatabaseClock({ db: storage.cacheLoadDb, log });
@@ -102,7 +105,7 @@ async function start(
       },
     });
     closers.push(() => tracing.close());
-    const audit = await openAuditOf(config, clock);
+    const audit = supervisor === undefined ? await openAuditLog(config, clock) : supervisor.openAudit?.(clock.now);
     closers.push(() => audit?.close());
     const cache = await cacheOf(config);
     closers.push(() => cache.redis?.close());
@@ -126,7 +129,10 @@ async function start(
     await node.changes.start();
     closers.push(() => node.changes.stop());
     const platform = await node.loadPlatformTenant();
-    const admin = await ensureAdminAccess({ config, db, clock, apiKeys, tenantId: platform.id });
+    const isFirst = supervisor?.isFirst ?? true;
+    const admin = isFirst
+      ? await ensureAdminAccess({ config, db, clock, apiKeys, tenantId: platform.id })
+      : undefined;
     const uses = createRepeatedTask({
       async work() {
         await Promise.all([apiKeys.verifier.flushUses(), node.identity.sessions.flushUses()]);
@@ -157,16 +163,25 @@ async function start(
       redis: cache.redis,
       worker: role !== "api",
     });
-    const probes = createProbes({ booted: servingStatus.isServing, checks });
-    const planes = await openPlanes({ config, log, metrics, node, version, health: servingStatus, probes }, role);
-    closers.push((drain) =>
+    const readiness = () => readReadiness(servingStatus.isServing(), checks);
+    const planes = await openPlanes(
+      {
+        ...{ config, log, metrics, node, version, health: servingStatus },
+        probes: createProbes(supervisor?.readiness ?? readiness),
+        renderMetrics: supervisor?.metrics ?? metrics.render,
+      },
+      role,
+    );
+    closers.push((mode) =>
       planes.close({
-        drainMs: drain ? config["server.drain_s"] * 1000 : 0,
+        drainMs: mode === "drain" ? config["server.drain_s"] * 1000 : 0,
         graceMs: config["server.shutdown_grace_s"] * 1000,
+        handsOver: mode === "handover",
       }),
     );
-    closers.push(() => {
-      servingStatus.set(false);
+    closers.push((mode) => {
+      // Behind an address that goes on to serve, a health check that says otherwise would fail calls.
+      if (mode !== "handover") servingStatus.set(false);
       for (const area of node.all) area.endWaits?.();
     });
     servingStatus.set(true);
@@ -176,7 +191,7 @@ async function start(
       "serving",
     );
     return {
-      ...{ planes, metrics, admin, loginLink: links?.operator, approverLink: links?.approver },
+      ...{ planes, metrics, readiness, admin, loginLink: links?.operator, approverLink: links?.approver },
       ...{ lost: storage.lost, stop },
     };
   } catch (error) {
@@ -219,25 +234,6 @@ function createServingStatus() {
 interface Cache {
   readonly limiter: RateLimiter | undefined;
   readonly redis: RedisLimiter | undefined;
-}
-
-async function openAuditOf(config: Config, clock: Clock): Promise<Audit | undefined> {
-  const sink = config["audit.sink"];
-  if (sink === "") return undefined;
-  const path = config["audit.path"] || join(config["data.dir"], "audit.log");
-  const folder = dirname(path);
-  if (sink === "file" && !existsSync(folder)) {
-    const setting = config["audit.path"] === "" ? "data.dir" : "audit.path";
-    throw new ConfigError(
-      `${setting}: the directory ${folder} for the audit log (audit.sink=file) does not exist. Create it, or set audit.path to a file in an existing directory.`,
-    );
-  }
-  const { "audit.hash_chain": hashChain, "audit.redact_pii": redactPii } = config;
-  try {
-    return await openAudit({ sink, path, hashChain, redactPii, clock });
-  } catch (cause) {
-    throw new ConfigError(`audit.path: ${path} cannot be opened: ${(cause as Error).message}`, { cause });
-  }
 }
 
 async function cacheOf(config: Config): Promise<Cache> {

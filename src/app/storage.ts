@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { type Config, ConfigError } from "../config/index.ts";
-import { startEmbedded } from "../platform/db/embedded/embedded.ts";
 import {
   createReadReplica,
   type Database,
@@ -16,6 +15,8 @@ import { checkServer } from "../platform/db/server-check.ts";
 import { prepareStamps } from "../platform/db/stamps.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { Metrics } from "../platform/telemetry/index.ts";
+import { startEmbeddedDatabase } from "./embedded-database.ts";
+import type { SupervisingProcess } from "./processes/supervising-process.ts";
 
 /** This node's database, open and migrated. */
 export interface Storage {
@@ -38,17 +39,15 @@ const listeningConnections = 1;
 const refusedSettings = /^(E[A-Z]+|CONNECT|28|3D)/;
 const migrations = fileURLToPath(new URL("../../migrations", import.meta.url));
 
-/** Starts the embedded PostgreSQL or connects to the external one, and migrates its schema. */
-export async function openStorage(config: Config, log: Log): Promise<Storage> {
-  const external = config["database.url"];
-  const embedded =
-    external === ""
-      ? await startEmbedded({ dataDir: config["data.dir"], log: (line) => log.debug({ postgres: line }, "postgres") })
-      : undefined;
-  const url = embedded?.url ?? external;
+/**
+ * Starts the embedded PostgreSQL, unless a supervisor has, or connects to the external one. Migrates the schema.
+ */
+export async function openStorage(config: Config, log: Log, supervisor?: SupervisingProcess): Promise<Storage> {
+  const embedded = supervisor === undefined ? await startEmbeddedDatabase(config, log) : undefined;
+  const url = embedded?.url ?? (supervisor?.databaseUrl || config["database.url"]);
   try {
-    const { applied } = await prepare(url, config, log).catch((cause: Error & { code?: string }) => {
-      if (external === "" || isDatabaseAway(cause) || !refusedSettings.test(cause.code ?? "")) throw cause;
+    const { applied } = await prepare(url, config, log, supervisor).catch((cause: Error & { code?: string }) => {
+      if (config["database.url"] === "" || isDatabaseAway(cause) || !refusedSettings.test(cause.code ?? "")) throw cause;
       throw new ConfigError(`database.url: cannot connect to the database: ${cause.message}`, { cause });
     });
     if (applied.length > 0) log.info({ applied }, "schema migrated");
@@ -81,15 +80,21 @@ export async function openStorage(config: Config, log: Log): Promise<Storage> {
   }
 }
 
-/** The most connections that one node opens. */
-export function connectionsOf(config: Config): number {
-  return config["database.max_connections"] + cacheLoadConnections + listeningConnections;
+/** The most connections that the processes of one machine open, from the settings of the first of them. */
+export function connectionsOf(config: Config, processCount: number): number {
+  return processCount * (config["database.max_connections"] + cacheLoadConnections + listeningConnections);
 }
 
-/** Checks an external server, and migrates the schema. */
-async function prepare(url: string, config: Config, log: Log): Promise<{ applied: string[] }> {
-  const { problems } =
-    url === config["database.url"] ? await checkServer(url, connectionsOf(config)) : { problems: [] };
+/** Checks an external server once on this machine, and migrates the schema. */
+async function prepare(
+  url: string,
+  config: Config,
+  log: Log,
+  supervisor: SupervisingProcess | undefined,
+): Promise<{ applied: string[] }> {
+  const isChecked = url === config["database.url"] && (supervisor?.isFirst ?? true);
+  const connections = connectionsOf(config, supervisor?.place.count ?? 1);
+  const { problems } = isChecked ? await checkServer(url, connections) : { problems: [] };
   for (const { isFatal, message, remedy } of problems) {
     if (isFatal) throw new ConfigError(`database.url: ${message}. ${remedy}`);
     log.warn({ remedy }, `the PostgreSQL server harms this node: ${message}`);

@@ -115,11 +115,12 @@ function parseValue(name: string, setting: Setting, raw: unknown): unknown {
   }
 }
 
-function parseInteger(name: string, setting: Setting, raw: unknown): number {
-  const { minimum = -Infinity, maximum = Infinity } = setting;
+function parseInteger(name: string, setting: Setting, raw: unknown): number | string {
+  const { minimum = -Infinity, maximum = Infinity, choices: [word] = [] } = setting;
+  if (word !== undefined && raw === word) return word;
   const value = typeof raw === "string" && /^-?\d+$/.test(raw.trim()) ? Number(raw) : raw;
   if (typeof value !== "number" || !Number.isSafeInteger(value))
-    throw new ConfigError(`${name}: must be a whole number (for example: ${setting.default})`);
+    throw new ConfigError(`${name}: must be a whole number${word === undefined ? "" : ` or ${word}`} (for example: ${word === undefined ? setting.default : minimum})`);
   if (value < minimum || value > maximum) {
     const range = maximum === Infinity ? `at least ${minimum}` : `from ${minimum} to ${maximum}`;
     throw new ConfigError(`${name}: must be ${range}`);

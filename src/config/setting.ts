@@ -24,6 +24,15 @@ export function integer(
   return { type: "integer", default: defaultValue, description, secret: false, ...range };
 }
 
+/** A whole number, or a word that stands for a number that the service determines. */
+export function integerOr<const Word extends string>(
+  word: Word,
+  description: string,
+  range: { minimum?: number; maximum?: number },
+): Setting<number | Word> {
+  return { type: "integer", default: word, description, secret: false, choices: [word], ...range };
+}
+
 export function flag(defaultValue: boolean, description: string): Setting<boolean> {
   return { type: "boolean", default: defaultValue, description, secret: false };
 }

@@ -1,4 +1,4 @@
-import { choice, flag, integer, list, map, type Setting, text } from "./setting.ts";
+import { choice, flag, integer, integerOr, list, map, type Setting, text } from "./setting.ts";
 
 /** Every setting of the service, by its dotted key. The reference page is generated from this table. */
 export const settings = {
@@ -8,6 +8,11 @@ export const settings = {
     "`enterprise` sets every security control to its strict value and rejects settings that weaken one.",
   ),
 
+  "server.processes": integerOr(
+    "auto",
+    "Number of processes that serve on this machine, each a node on the same addresses. `auto`: one less than the processors, and 1 with fewer than four. Limits per node, such as `database.max_connections`, are divided among the processes.",
+    { minimum: 1, maximum: 256 },
+  ),
   "server.http_addr": text(
     ":8080",
     "Address (`host:port`) of the external plane: REST, Connect, gRPC, API docs and health checks.",

@@ -12,22 +12,24 @@ export interface ComponentHealth {
 /** Checks one dependency of the instance. */
 export type HealthCheck = () => Promise<ComponentHealth>;
 
-interface Dependencies {
-  /** Whether the node has started and is not stopping. */
-  readonly booted: () => boolean;
-  readonly checks: Readonly<Record<string, HealthCheck>>;
+/** Whether an instance can serve calls, and why not. */
+export interface Readiness {
+  readonly status: "ready" | "degraded" | "not_ready";
+  /** Whether it has started and is not stopping. */
+  readonly booted: boolean;
+  readonly components: Readonly<Record<string, ComponentHealth>>;
 }
 
 const checkMs = 1000;
 
 /** Creates the handler of liveness and readiness. It needs no authentication. */
-export function createProbes({ booted, checks }: Dependencies): PathHandler {
+export function createProbes(read: () => Promise<Readiness>): PathHandler {
   const respond = async (exchange: Exchange): Promise<true> => {
     requireRead(exchange);
     switch (exchange.path) {
       case "/ready":
       case "/readyz": {
-        const report = await readiness(booted(), checks);
+        const report = await read();
         sendJson(exchange, report.status === "not_ready" ? 503 : 200, report);
         return true;
       }
@@ -72,7 +74,10 @@ export function requireRead({ request }: Exchange): void {
 }
 
 /** Runs all checks concurrently, each with a timeout of one second. Only an unhealthy one makes the node not ready. */
-async function readiness(booted: boolean, checks: Readonly<Record<string, HealthCheck>>) {
+export async function readReadiness(
+  booted: boolean,
+  checks: Readonly<Record<string, HealthCheck>>,
+): Promise<Readiness> {
   const names = Object.keys(checks);
   const found = await Promise.all(names.map((name) => runCheck(checks[name]!)));
   const components = Object.fromEntries(names.map((name, i) => [name, found[i]!]));

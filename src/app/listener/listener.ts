@@ -1,6 +1,6 @@
 import http from "node:http";
 import http2 from "node:http2";
-import type { AddressInfo, Socket } from "node:net";
+import net, { type AddressInfo, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Edge } from "../../gateway/edge.ts";
 import type { ConnectionLimit, ConnectionRefusal } from "./connection-limit.ts";
@@ -20,9 +20,9 @@ export interface Listener {
   /**
    * Asks callers to disconnect and still serves them. HTTP/2 callers get an announcement immediately, on new connections
    * with their first request; HTTP/1.1 callers get `connection: close` with their next response. Resolves when the last
-   * connection has closed or the time has passed.
+   * connection has closed or the time has passed. With `handsOver`, no new connections are accepted: another process does.
    */
-  drain(timeMs: number): Promise<void>;
+  drain(timeMs: number, handsOver?: boolean): Promise<void>;
   /** Stops accepting connections. Resolves when the last exchange has ended or the grace period has passed. */
   close(graceMs: number): Promise<void>;
 }
@@ -76,16 +76,22 @@ export async function listen(address: string, options: ListenerOptions): Promise
     // A session sends GOAWAY and closes itself when its last stream has ended.
     for (const session of sessions) session.close();
   };
+  let closed: Promise<void> | undefined;
+  // The close of an HTTP server would also close idle connections, on which callers may be about to send a request.
+  const stopAccepting = () => {
+    closed ??= new Promise((resolve) => net.Server.prototype.close.call(server, () => resolve()));
+  };
   return {
     address: boundAddress(server),
-    async drain(timeMs) {
+    async drain(timeMs, handsOver = false) {
       draining = true;
+      if (handsOver) stopAccepting();
       for (const session of sessions) announceEnd(session);
       const untilMs = performance.now() + timeMs;
       while (connections.size > silent.size && performance.now() < untilMs) await delay(10);
     },
     async close(graceMs) {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      closed ??= new Promise<void>((resolve) => server.close(() => resolve()));
       const silentUntilMs = performance.now() + Math.min(silentMs, graceMs);
       closeIdle(silentUntilMs);
       const poll = setInterval(closeIdle, 50, silentUntilMs);

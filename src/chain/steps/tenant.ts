@@ -31,9 +31,17 @@ export function tenantExtraction(readTenantState: TenantStateReader): Intercepto
   };
 }
 
-/** The effective limit: a tenant may lower the instance's limit, or set one if the instance has none (0). */
-export function effectiveLimit(instance: number, tenantState: TenantState | undefined, setting: string): number {
+/**
+ * The effective limit: a tenant may lower the instance's limit, or set one if the instance has none (0). `share` is the part of the
+ * tenant's limit that applies here, as the instance's is already.
+ */
+export function effectiveLimit(
+  instance: number,
+  tenantState: TenantState | undefined,
+  setting: string,
+  share: (total: number) => number,
+): number {
   const own = tenantState?.settings[setting];
   if (typeof own !== "number" || own <= 0) return instance;
-  return instance === 0 ? own : Math.min(instance, own);
+  return instance === 0 ? share(own) : Math.min(instance, share(own));
 }

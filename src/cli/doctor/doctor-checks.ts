@@ -2,6 +2,8 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync } from
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { openKeyring } from "../../app/keyring.ts";
+import { divideLimits } from "../../app/processes/divided-limits.ts";
+import { processCountOf } from "../../app/processes/process-count.ts";
 import { connectionsOf } from "../../app/storage.ts";
 import type { Config } from "../../config/index.ts";
 import { startEmbedded } from "../../platform/db/embedded/embedded.ts";
@@ -85,8 +87,10 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
 
 async function queryDatabase(config: Config, url: string, remedy: string): Promise<Finding[]> {
   const check = "database";
+  const first = { number: 1, count: processCountOf(config) };
   try {
-    const { version, problems } = await checkServer(url, connectionsOf(config));
+    const connections = connectionsOf(divideLimits(config, first), first.count);
+    const { version, problems } = await checkServer(url, connections);
     const found = problems.map((each) => (each.isFatal ? fails : warn)(check, each.message, each.remedy));
     return problems.some(({ isFatal }) => isFatal) ? found : [ok(check, `PostgreSQL ${version} responds`), ...found];
   } catch (error) {

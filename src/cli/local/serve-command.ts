@@ -1,6 +1,9 @@
+import cluster from "node:cluster";
 import { flushCompileCache } from "node:module";
-import { type Role, type Service, serve } from "../../app/serve.ts";
-import type { LoadedConfig } from "../../config/index.ts";
+import type { StartReport } from "../../app/processes/process-calls.ts";
+import { processCountOf } from "../../app/processes/process-count.ts";
+import type { Role } from "../../app/serve.ts";
+import type { Config, LoadedConfig } from "../../config/index.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { resolveSettings, type SettingsOptions } from "./settings-options.ts";
@@ -8,37 +11,71 @@ import { startError } from "./start-error.ts";
 import { formatStartMessage } from "./start-message.ts";
 import { firstStopSignal } from "./stop-signals.ts";
 
-/** Runs a node until a stop signal arrives. Returns the exit code. */
-export async function serveCommand(io: Io, options: SettingsOptions & { role: Role; demo?: boolean }): Promise<number> {
-  const { role } = options;
+/** The options of the command. */
+export interface ServeOptions extends SettingsOptions {
+  readonly role: Role;
+  readonly demo?: boolean;
+}
+
+/** Serves until a stop signal arrives, in this process or in several. Returns the exit code. */
+export async function serveCommand(io: Io, options: ServeOptions): Promise<number> {
+  if (cluster.isWorker) {
+    const { runProcess } = await import("./process-command.ts");
+    return runProcess(options.role);
+  }
+  const loaded = await resolveSettings(io, options);
+  if (processCountOf(loaded.config) > 1) {
+    const { superviseCommand } = await import("./supervise-command.ts");
+    return superviseCommand(io, options, loaded);
+  }
+  return serveInThisProcess(io, options, loaded);
+}
+
+async function serveInThisProcess(io: Io, options: ServeOptions, loaded: LoadedConfig): Promise<number> {
   const stopping = new AbortController();
   const stopped = firstStopSignal(io);
   stopped.then(() => stopping.abort());
+  const { serve } = await import("../../app/serve.ts");
   // A node that is killed cannot write what it compiled at its end. Writing blocks the event loop, so it comes first.
   flushCompileCache();
-  const loaded = await resolveSettings(io, options);
-  const service = await serve(loaded, role, undefined, stopping.signal).catch((error) => {
+  const service = await serve(loaded, options.role, undefined, stopping.signal).catch((error) => {
     if (error.name === "AbortError") return undefined;
     throw startError(error, loaded);
   });
   if (service === undefined) return exitCodes.ok;
-  const demo = options.demo ? await startDemoOf(io, service, loaded) : undefined;
-  if (role !== "worker") io.out(formatStartMessage(service, loaded, demo?.loginLink));
-  const lost = service.lost.then((reason) => ({ reason }));
-  const end = await Promise.race([stopped, lost]);
-  await demo?.stop();
-  await service.stop({ drain: end === "SIGTERM" });
-  if (typeof end === "string") return exitCodes.ok;
-  throw new CliError(`The embedded PostgreSQL exited: ${end.reason}`, exitCodes.failed);
-}
-
-/** Starts the demo. If it fails, the node is stopped. */
-async function startDemoOf(io: Io, service: Service, { config }: LoadedConfig) {
-  const { startDemo } = await import("./demo/demo.ts");
-  const onError = (error: unknown) =>
-    io.err(`service: demo: ${error instanceof Error ? error.message : String(error)}\n`);
-  return startDemo({ service, dataDir: config["data.dir"], onError }).catch(async (error) => {
+  const { baseUrl } = service.planes;
+  const demo = await announceStart(io, { ...service, baseUrl }, options, loaded.config).catch(async (error) => {
     await service.stop();
     throw error;
   });
+  const lost = service.lost.then((reason) => ({ reason }));
+  const end = await Promise.race([stopped, lost]);
+  await demo?.stop();
+  await service.stop(end === "SIGTERM" ? "drain" : "now");
+  if (typeof end === "string") return exitCodes.ok;
+  throw databaseLost(end.reason);
+}
+
+/** Starts the demo, if it is wanted, and prints how to use the service. */
+export async function announceStart(
+  io: Io,
+  service: StartReport,
+  { role, demo: isDemo }: ServeOptions,
+  config: Config,
+) {
+  const demo = isDemo ? await startDemoOf(io, service, config) : undefined;
+  if (role !== "worker") io.out(formatStartMessage(service, config, demo?.loginLink));
+  return demo;
+}
+
+async function startDemoOf(io: Io, service: StartReport, config: Config) {
+  const { startDemo } = await import("./demo/demo.ts");
+  const onError = (error: unknown) =>
+    io.err(`service: demo: ${error instanceof Error ? error.message : String(error)}\n`);
+  return startDemo({ service, dataDir: config["data.dir"], onError });
+}
+
+/** The error of a service whose embedded database has ended. */
+export function databaseLost(reason: string): CliError {
+  return new CliError(`The embedded PostgreSQL exited: ${reason}`, exitCodes.failed);
 }

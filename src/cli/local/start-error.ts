@@ -4,7 +4,7 @@ import { CliError, exitCodes } from "../exit-codes.ts";
 import { isInUse } from "./database-access.ts";
 
 /** Explains why a start failed, with a stack trace if `log.level=debug`. */
-export function startError(error: unknown, { config }: LoadedConfig): CliError {
+export function startError(error: unknown, { config }: Pick<LoadedConfig, "config">): CliError {
   const debug = config["log.level"] === "debug" && error instanceof Error && error.stack !== undefined;
   const trace = debug ? `\n${error.stack}${causeOf(error)}` : "";
   if (error instanceof ConfigError) return new CliError(error.message, exitCodes.configuration, { cause: error });

@@ -1,5 +1,5 @@
-import type { Service } from "../../app/serve.ts";
-import type { LoadedConfig } from "../../config/index.ts";
+import type { StartReport } from "../../app/processes/process-calls.ts";
+import type { Config } from "../../config/index.ts";
 
 /**
  * Formats the message of a started node: its address, the admin key and a first request.
@@ -8,11 +8,10 @@ import type { LoadedConfig } from "../../config/index.ts";
  * message read it from its file.
  */
 export function formatStartMessage(
-  { planes, admin, loginLink, approverLink }: Pick<Service, "planes" | "admin" | "loginLink" | "approverLink">,
-  { config }: LoadedConfig,
+  { baseUrl, admin, loginLink, approverLink }: StartReport,
+  config: Config,
   demoLink?: string,
 ): string {
-  const { baseUrl } = planes;
   const lines = [
     "",
     `Switchyard is serving at ${baseUrl}`,
@@ -43,7 +42,7 @@ export function formatStartMessage(
   return lines.join("\n");
 }
 
-function adminKeyText(admin: Service["admin"]): string {
+function adminKeyText(admin: StartReport["admin"]): string {
   if (admin === undefined)
     return "not available on this machine; create one with an existing admin key (docs/guides/access.md)";
   if (admin.file === undefined) return "the value of auth.bootstrap_api_key";

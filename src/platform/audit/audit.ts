@@ -22,9 +22,10 @@ export interface AuditSettings {
 export interface Audit {
   /**
    * Writes one entry; resolves once the operating system has accepted it, so that it survives a kill of this process.
-   * Entries are numbered in the order of the calls. A failed write rejects with UNAVAILABLE and leaves the log unchanged.
+   * Entries are numbered in the order of the calls. A failed write rejects with UNAVAILABLE and leaves the log unchanged. The
+   * time is now, unless the entry comes from another process.
    */
-  append(entry: AuditEntry): Promise<void>;
+  append(entry: AuditEntry, time?: string): Promise<void>;
   /** Writes queued entries, syncs and closes the file. */
   close(): Promise<void>;
 }
@@ -111,11 +112,11 @@ export async function createAudit(sink: Sink, settings: Omit<AuditSettings, "sin
   if (torn !== undefined) await writeGroup([]);
 
   return {
-    append(entry) {
+    append(entry, time = isoTime(settings.clock)) {
       if (closed) return Promise.reject(fail("UNAVAILABLE", { public: "The audit log is closed." }));
       return new Promise((resolve, reject) => {
         // Redact and timestamp now: the caller may change its objects later, and the time is that of the action.
-        waiting.push({ time: isoTime(settings.clock), entry: redact(entry), resolve, reject });
+        waiting.push({ time, entry: redact(entry), resolve, reject });
         writing ??= drain();
       });
     },

@@ -10,16 +10,16 @@ interface Entry<V> {
  */
 export class BoundedCache<K, V> {
   readonly #entries = new Map<K, Entry<V>>();
-  readonly #weightMax: number;
+  readonly #weightMax: () => number;
   readonly #onEvict: ((key: K, value: V) => void) | undefined;
   #weight = 0;
 
   /**
-   * An entry weighs 1 unless `set` says otherwise, so the maximum is usually a number of entries. `onEvict` learns of entries
-   * that had to make room.
+   * An entry weighs 1 unless `set` says otherwise, so the maximum is usually a number of entries. A cache that exists before the
+   * process knows its share of the memory is given a function. `onEvict` learns of entries that had to make room.
    */
-  constructor(weightMax: number, onEvict?: (key: K, value: V) => void) {
-    this.#weightMax = weightMax;
+  constructor(weightMax: number | (() => number), onEvict?: (key: K, value: V) => void) {
+    this.#weightMax = typeof weightMax === "number" ? () => weightMax : weightMax;
     this.#onEvict = onEvict;
   }
 
@@ -73,8 +73,9 @@ export class BoundedCache<K, V> {
 
   /** Makes room. A map iterates in insertion order, and visits entries that are inserted meanwhile. */
   #evict(): void {
+    const weightMax = this.#weightMax();
     for (const [key, entry] of this.#entries) {
-      if (this.#weight <= this.#weightMax) return;
+      if (this.#weight <= weightMax) return;
       this.#entries.delete(key);
       if (entry.wasRead) {
         this.#entries.set(key, { ...entry, wasRead: false });

@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto";
 import { BoundedCache } from "../cache/bounded-cache.ts";
+import { shareOf } from "../process-share/process-share.ts";
 import { CelError } from "./cel-error.ts";
 import type { CelType, CelVariables } from "./cel-type.ts";
 import { type CelExpression, PlannedExpression, type WorkMeter } from "./expression.ts";
 import type { StaticType } from "./syntax/static-type.ts";
 
-// About 25 MB, or thousands of typical conditions. Callers that evaluate often hold on to the expression and need no cache.
+// About 25 MB of the machine, or thousands of typical conditions. Callers that evaluate often hold on to the expression and need no cache.
 const CACHED_WEIGHT_MAX = 500_000;
 
-const cache = new BoundedCache<string, PlannedExpression>(CACHED_WEIGHT_MAX);
+const cache = new BoundedCache<string, PlannedExpression>(() => shareOf(CACHED_WEIGHT_MAX));
 const signatures = new WeakMap<CelVariables, string>();
 const digests = new WeakMap<StaticType, string>();
 

@@ -3,12 +3,15 @@ import { type Logger, pino } from "pino";
 /** A structured logger. */
 export type Log = Logger;
 
-/** Creates a logger that writes JSON lines to standard error, so that standard output stays free for command output. */
-export function createLog(level: string): Log {
+/**
+ * Creates a logger that writes JSON lines to standard error, so that standard output stays free for command output. Several
+ * processes that write to the same place name themselves.
+ */
+export function createLog(level: string, processName?: number | string): Log {
   return pino(
     {
       level,
-      base: { service: "switchyard" },
+      base: { service: "switchyard", ...(processName !== undefined && { process: processName }) },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       // Headers are never logged. Redaction is a second line of defence against a field that is logged by mistake.

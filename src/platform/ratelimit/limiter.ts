@@ -27,6 +27,8 @@ export interface RateLimitDecision {
 
 /** Decides whether a call is within its rate limit. */
 export interface RateLimiter {
+  /** The part of a limit that this limiter is to enforce: all of it, if it counts the calls of all processes. */
+  shareOf(total: number): number;
   /** Takes `cost` tokens from the bucket of `key`, all or none. A cost above the burst takes a full bucket. */
   take(key: string, cost: number, rate: Rate): Promise<RateLimitDecision> | RateLimitDecision;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../clock/clock.ts";
+import { shareOf } from "../process-share/process-share.ts";
 import { type Rate, type RateLimitDecision, type RateLimiter, toDecision, toDurations } from "./limiter.ts";
 
 /** A limiter local to this process. It stores only buckets that are not full. */
@@ -26,6 +27,7 @@ export function createMemoryLimiter(clock: Clock): MemoryLimiter {
   }
 
   return {
+    shareOf: (total) => shareOf(total),
     get size() {
       return fullAt.size;
     },

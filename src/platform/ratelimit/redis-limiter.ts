@@ -64,6 +64,7 @@ export function createRedisLimiter(settings: RedisLimiterSettings): RedisLimiter
   }
 
   return {
+    shareOf: (total) => total,
     async take(key, cost, rate) {
       const span = toDurations(cost, rate);
       if (clock.now() < pausedUntilMs)

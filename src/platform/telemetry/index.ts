@@ -6,6 +6,7 @@
  * metrics      numbers with a few fixed labels; a label never holds an id or free text, except for a bounded number of tenants
  */
 
+export type { MetricFamily } from "./merged-metrics.ts";
 export { type CallMetrics, createMetrics, type MetricDescription, type Metrics } from "./metrics.ts";
 export type { TenantCounter } from "./tenant-counter.ts";
 export { formatTraceparent, parseTraceparent, type TraceContext } from "./trace-context.ts";

@@ -4,6 +4,7 @@ import { CallHistogram, type Series } from "./call-histogram.ts";
 import { addEventLoopDelay } from "./event-loop-delay.ts";
 import { CountingTenantCounter, type TenantCounter } from "./tenant-counter.ts";
 import { createTenantLabels, type TenantLabels, tenantLabel } from "./tenant-labels.ts";
+import type { MetricFamily } from "./merged-metrics.ts";
 import { renderMetric, type TextMetric } from "./text-metric.ts";
 
 /** The metrics of calls. Every argument has a fixed set of values, such as operations and error codes. */
@@ -37,13 +38,23 @@ export interface Metrics {
   readonly contentType: string;
   /** Renders all metrics in the exposition format. */
   render(): Promise<string>;
+  /** Renders each metric on its own, to be merged with those of other processes. */
+  families(): Promise<MetricFamily[]>;
   /** Describes every metric, ordered by name. */
   describe(): readonly MetricDescription[];
   counter(settings: MetricSettings): Counter;
   /** A counter that tenants may query, if metrics are labelled by tenant. */
   tenantCounter(settings: MetricSettings): TenantCounter;
-  /** With `collect`, the value is read at every scrape. */
-  gauge(settings: MetricSettings & { readonly collect?: (gauge: Gauge) => void | Promise<void> }): Gauge;
+  /**
+   * With `collect`, the value is read at every scrape. The processes of a machine add their values up; with `isShared`, each of
+   * them reads the same value, such as a number of rows.
+   */
+  gauge(
+    settings: MetricSettings & {
+      readonly isShared?: boolean;
+      readonly collect?: (gauge: Gauge) => void | Promise<void>;
+    },
+  ): Gauge;
   histogram(settings: MetricSettings & { readonly buckets: readonly number[] }): Histogram;
 }
 
@@ -55,6 +66,8 @@ export function createMetrics({ tenantsMax = 0 }: { readonly tenantsMax?: number
   const registry = new Registry();
   const processRegistry = processMetrics();
   const textMetrics: TextMetric[] = [];
+  const shared = new Set<string>();
+  const ofProcess = processTextMetrics();
   const tenants = createTenantLabels(tenantsMax);
   const common = (settings: MetricSettings) => {
     rejectIdLabels(settings);
@@ -62,14 +75,33 @@ export function createMetrics({ tenantsMax = 0 }: { readonly tenantsMax?: number
     return { name, help, labelNames: labels ?? [], registers: [registry] };
   };
   return {
-    calls: callMetrics(registry, textMetrics, tenants),
+    calls: callMetrics(registry, textMetrics, tenants, ofProcess.answered),
     contentType: registry.contentType,
     render: async () => {
       const texts = await Promise.all([processRegistry.metrics(), registry.metrics()]);
-      return `${[...texts, ...textMetrics.map(renderMetric)].join("\n")}\n`;
+      return `${[...texts, ...[...ofProcess.metrics, ...textMetrics].map(renderMetric)].join("\n")}\n`;
+    },
+    async families() {
+      const familiesOf = (from: Registry, combine: (name: string) => MetricFamily["combine"]) =>
+        from.getMetricsAsArray().map(async (metric) => {
+          const { name, type } = describeMetric(metric);
+          return { name, type, combine: combine(name), text: await from.getSingleMetricAsString(name) };
+        });
+      const familyOf = (metric: TextMetric, combine: MetricFamily["combine"]) => ({
+        ...{ name: metric.name, type: metric.type, combine, text: renderMetric(metric) },
+      });
+      return Promise.all([
+        ...familiesOf(processRegistry, () => "process"),
+        ...familiesOf(registry, (name) => (shared.has(name) ? "max" : "sum")),
+        ...ofProcess.metrics.map((metric) => familyOf(metric, "process")),
+        ...textMetrics.map((metric) => familyOf(metric, "sum")),
+      ]);
     },
     describe: () =>
-      [...processRegistry.getMetricsAsArray(), ...registry.getMetricsAsArray(), ...textMetrics]
+      [
+        ...[...processRegistry.getMetricsAsArray(), ...registry.getMetricsAsArray()],
+        ...[...ofProcess.metrics, ...textMetrics],
+      ]
         .map(describeMetric)
         .sort(byName),
     counter: (settings) => new Counter(common(settings)),
@@ -80,7 +112,8 @@ export function createMetrics({ tenantsMax = 0 }: { readonly tenantsMax?: number
       return counter;
     },
     gauge: (settings) => {
-      const { collect } = settings;
+      const { collect, isShared } = settings;
+      if (isShared) shared.add(settings.name);
       const gauge: Gauge = new Gauge({ ...common(settings), ...(collect && { collect: () => collect(gauge) }) });
       return gauge;
     },
@@ -91,15 +124,31 @@ export function createMetrics({ tenantsMax = 0 }: { readonly tenantsMax?: number
   };
 }
 
-let ofProcess: Registry | undefined;
+let defaultMetrics: Registry | undefined;
 
 /** The metrics of the process, which all nodes in it share: their timers and observers cannot be stopped. */
 function processMetrics(): Registry {
-  if (ofProcess !== undefined) return ofProcess;
-  ofProcess = new Registry();
-  collectDefaultMetrics({ register: ofProcess });
-  addEventLoopDelay(ofProcess);
-  return ofProcess;
+  if (defaultMetrics !== undefined) return defaultMetrics;
+  defaultMetrics = new Registry();
+  collectDefaultMetrics({ register: defaultMetrics });
+  addEventLoopDelay(defaultMetrics);
+  return defaultMetrics;
+}
+
+/** The metrics of one process that the runtime does not know. */
+function processTextMetrics() {
+  const answered = { count: 0 };
+  const metric = (name: string, type: TextMetric["type"], help: string, value: () => number): TextMetric => ({
+    ...{ name, type, help, labelNames: [] },
+    lines: () => [`${name} ${value()}`],
+  });
+  return {
+    answered,
+    metrics: [
+      metric("process_pid", "gauge", "Id of the process in the operating system.", () => process.pid),
+      metric("process_calls_total", "counter", "Calls that the process has answered.", () => answered.count),
+    ],
+  };
 }
 
 function describeMetric(metric: object): MetricDescription {
@@ -116,7 +165,12 @@ function byName(a: MetricDescription, b: MetricDescription): number {
   return a.name < b.name ? -1 : 1;
 }
 
-function callMetrics(registry: Registry, textMetrics: TextMetric[], tenants: TenantLabels): CallMetrics {
+function callMetrics(
+  registry: Registry,
+  textMetrics: TextMetric[],
+  tenants: TenantLabels,
+  answered: { count: number },
+): CallMetrics {
   const durations = new CallHistogram(
     "rpc_server_call_duration_seconds",
     "Time from a call's arrival to its response, by operation, protocol, plane and code.",
@@ -168,6 +222,7 @@ function callMetrics(registry: Registry, textMetrics: TextMetric[], tenants: Ten
     },
     end(operation, protocol, plane, code, seconds, tenantId) {
       activeCallsOf(protocol, plane).count--;
+      answered.count++;
       seriesOf(operation, protocol, plane, code).observe(seconds);
       if (tenantId !== undefined) byTenant?.inc(tenantId, { code });
     },

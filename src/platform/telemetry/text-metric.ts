@@ -7,7 +7,7 @@
 export interface TextMetric {
   readonly name: string;
   readonly help: string;
-  readonly type: "counter" | "histogram";
+  readonly type: "counter" | "gauge" | "histogram";
   readonly labelNames: readonly string[];
   /** The lines of all series. */
   lines(): string[];

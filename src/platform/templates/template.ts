@@ -1,4 +1,5 @@
 import { BoundedCache } from "../cache/bounded-cache.ts";
+import { shareOf } from "../process-share/process-share.ts";
 import { compileHandlebars } from "./handlebars/handlebars.ts";
 import { compileLiquid } from "./liquid/liquid.ts";
 import type { Template } from "./plan.ts";
@@ -7,7 +8,7 @@ import { TemplateError } from "./template-error.ts";
 /** A template language. */
 export type Engine = "handlebars" | "liquid";
 
-/** The size of each engine's cache, in characters of source. */
+/** The size of each engine's cache on this machine, in characters of source. */
 const cachedCharactersMax = 16 * 1024 * 1024;
 /** The memory of a compiled template in addition to its source, in characters. */
 const templateWeight = 2000;
@@ -15,8 +16,8 @@ const templateWeight = 2000;
 const compilers = { handlebars: compileHandlebars, liquid: compileLiquid } as const;
 // One cache per engine, because a combined key would be a new string that has to be hashed at every lookup.
 const caches = {
-  handlebars: new BoundedCache<string, Template | TemplateError>(cachedCharactersMax),
-  liquid: new BoundedCache<string, Template | TemplateError>(cachedCharactersMax),
+  handlebars: new BoundedCache<string, Template | TemplateError>(() => shareOf(cachedCharactersMax)),
+  liquid: new BoundedCache<string, Template | TemplateError>(() => shareOf(cachedCharactersMax)),
 } as const;
 
 /** Compiles a template, or returns it from the cache; throws a TemplateError if it is invalid. */

@@ -1,4 +1,5 @@
 import { type Failure, fail } from "../../../errors/index.ts";
+import { shareOf } from "../../../platform/process-share/process-share.ts";
 import type { Call, Next } from "../../call.ts";
 import { observeResponse } from "../../stream.ts";
 import { effectiveLimit } from "../tenant.ts";
@@ -35,7 +36,7 @@ export function concurrency({ global, perTenant }: Limits) {
     /** Step 10: limits the concurrent calls. A stream counts until it ends. */
     step: async (call: Call, next: Next) => {
       const tenant = call.tenantId ?? "";
-      const max = effectiveLimit(perTenant, call.tenantState, "api.max_concurrent_requests_per_tenant");
+      const max = effectiveLimit(perTenant, call.tenantState, "api.max_concurrent_requests_per_tenant", shareOf);
       if (global === 0 && max === 0) return next(call);
       const ofTenant = runningByTenant.get(tenant) ?? { count: 0, max };
       ofTenant.max = max;

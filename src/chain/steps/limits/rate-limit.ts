@@ -40,7 +40,7 @@ export function rateLimit({ limiter, globalRps, tenantRps, burstS, throttle, tak
   async function takeTokens(call: Call, cost: number): Promise<void> {
     const { tenantId, tenantState } = call;
     // The tenant's bucket comes first: a call that it refuses must not consume the shared bucket.
-    const rps = effectiveLimit(tenantRps, tenantState, "ratelimit.tenant_rps");
+    const rps = effectiveLimit(tenantRps, tenantState, "ratelimit.tenant_rps", limiter!.shareOf);
     if (rps > 0 && tenantId !== undefined) await take(call, tenantKey(tenantId), rps, cost);
     if (globalRps > 0) await take(call, globalKey, globalRps, cost);
   }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Client, createClient } from "../../../../clients/typescript/src/client.ts";
 import { readOrCreateSecret } from "../../../app/secret-file.ts";
-import type { Service } from "../../../app/serve.ts";
+import type { StartReport } from "../../../app/processes/process-calls.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import { seedExperiment, seedNotifications } from "./demo-engagement.ts";
 import { type DemoPools, seedRouting } from "./demo-routing.ts";
@@ -11,7 +11,7 @@ import { seedWorkflows } from "./demo-workflows.ts";
 import { seedWebhook, seedWorkspace, startReceiver } from "./demo-workspace.ts";
 
 interface Dependencies {
-  readonly service: Pick<Service, "planes" | "admin">;
+  readonly service: Pick<StartReport, "baseUrl" | "admin">;
   readonly dataDir: string;
   readonly onError: (error: unknown) => void;
 }
@@ -25,7 +25,7 @@ export interface Demo {
 
 /** Creates the tenant of the demo unless an earlier start has, and keeps light traffic in it going. */
 export async function startDemo({ service, dataDir, onError }: Dependencies): Promise<Demo> {
-  const { planes, admin } = service;
+  const { baseUrl, admin } = service;
   if (admin === undefined) {
     throw new CliError(
       "--demo needs the embedded PostgreSQL and its admin key. Start it without database.url.",
@@ -34,8 +34,8 @@ export async function startDemo({ service, dataDir, onError }: Dependencies): Pr
   }
   const file = resolve(dataDir, "demo.key");
   const isNew = !existsSync(file);
-  const key = isNew ? await createTenant(planes.baseUrl, admin.key) : readFileSync(file, "utf8").trim();
-  const client = createClient({ baseUrl: planes.baseUrl, apiKey: key });
+  const key = isNew ? await createTenant(baseUrl, admin.key) : readFileSync(file, "utf8").trim();
+  const client = createClient({ baseUrl, apiKey: key });
   const { pools, experimentId } = isNew ? await seed(client) : await find(client);
   // The key is stored last, so that an interrupted start creates a new tenant and not half a one.
   if (isNew) readOrCreateSecret(file, () => key);

@@ -7,6 +7,7 @@ import type { Json } from "../../../platform/document/index.ts";
 import { runAtOnce, runInSlices } from "../../../platform/event-loop/index.ts";
 import { type KeyedCall, withIdempotency } from "../../../platform/idempotency/index.ts";
 import { isUlid } from "../../../platform/ids/ulid.ts";
+import { shareOf } from "../../../platform/process-share/process-share.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import { nearestName } from "../../../platform/text/index.ts";
 import type { PlatformServices } from "../../area.ts";
@@ -78,7 +79,7 @@ const cachedMax = 100_000;
 
 export function createAssignmentService(dependencies: Dependencies) {
   const { db, snapshots, receipts, writer, shares, quotas, graceMs } = dependencies;
-  const cache = new BoundedCache<string, SignedReceipt>(cachedMax);
+  const cache = new BoundedCache<string, SignedReceipt>(shareOf(cachedMax));
   const assignments = dependencies.metrics.tenantCounter({
     name: "experiment_assignments_total",
     help: "Assignments of units, by outcome: first exposures, repeated ones, and units without a variant.",

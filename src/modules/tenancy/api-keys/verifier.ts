@@ -4,6 +4,7 @@ import { keyFormat } from "../../../config/index.ts";
 import { fail } from "../../../errors/index.ts";
 import type { Principal } from "../../../platform/access/index.ts";
 import { createTenantCache, type Sql } from "../../../platform/db/index.ts";
+import { shareOf } from "../../../platform/process-share/process-share.ts";
 import type { PlatformServices } from "../../area.ts";
 import { createCheckQueue } from "./check-queue.ts";
 import { principalOf, type StoredApiKey, statusOf } from "./domain/api-key.ts";
@@ -26,7 +27,7 @@ interface LoadedKey {
   readonly principal: Principal | undefined;
 }
 
-// A bcrypt check occupies a CPU core. One core stays free for calls, so that wrong secrets do not slow down other callers.
+// A bcrypt check occupies a CPU core of the machine. One core stays free for calls, so that wrong secrets do not slow down other callers.
 const checksRunningMax = Math.max(2, availableParallelism() - 1);
 const suspectChecksRunningMax = 1;
 const checksWaitingPerAddressMax = 4;
@@ -55,7 +56,7 @@ export function createApiKeyVerifier(dependencies: Dependencies) {
   const { sql, changes, findOwner, clock, log, compare = bcrypt.compare } = dependencies;
   const cache = createVerificationCache(clock);
   const queue = createCheckQueue({
-    runningMax: checksRunningMax,
+    runningMax: shareOf(checksRunningMax),
     suspectsRunningMax: suspectChecksRunningMax,
     waitingPerAddressMax: checksWaitingPerAddressMax,
     waitingPerKeyMax: checksWaitingPerKeyMax,

@@ -1,5 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { BoundedCache } from "../../../../platform/cache/bounded-cache.ts";
+import { shareOf } from "../../../../platform/process-share/process-share.ts";
 import type { PlatformServices } from "../../../area.ts";
 import type { PoolId } from "../domain/pool.ts";
 import type { PoolSnapshot, TenantPools } from "../domain/snapshot.ts";
@@ -53,7 +54,7 @@ const never = -1;
 export function createSnapshots({
   db,
   changes,
-  recordsMax = 1_000_000,
+  recordsMax = shareOf(1_000_000),
   tenantsMax = 100_000,
   monotonicMs = () => performance.now(),
 }: Dependencies) {

@@ -14,6 +14,7 @@ export function createDeadLetterMetrics(
   metrics.gauge({
     name: "workflow_dead_letters_open",
     help: "Dead letters of workflow runs that are neither replayed nor quarantined nor discarded, up to 10,000.",
+    isShared: true,
     async collect(gauge) {
       // Without a database the other metrics are still shown.
       const count = await store()

@@ -1,0 +1,67 @@
+import cluster, { type Worker } from "node:cluster";
+import { once } from "node:events";
+import type { MetricFamily } from "../../platform/telemetry/index.ts";
+import type { Assignment, ProcessCalls, StartReport, StopMode, SupervisorCalls } from "./process-calls.ts";
+import { openChannel, type ProcessChannel } from "./process-channel.ts";
+
+/** How a process ended. */
+export interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A process of the supervisor, which is a node. */
+export interface ChildProcess {
+  readonly number: number;
+  readonly pid: number;
+  readonly calls: ProcessChannel<ProcessCalls>;
+  /** Resolves when it serves; undefined if it ends before. */
+  readonly started: Promise<StartReport | undefined>;
+  readonly ended: Promise<ProcessEnd>;
+  /** Whether it serves, and whether it was asked to stop. */
+  state: "starting" | "serving" | "stopping";
+  /** What it counted, as last heard. */
+  lastMetrics: readonly MetricFamily[];
+  /** Asks it to stop, and kills it if it takes too long. */
+  stop(mode: StopMode, killMs: number): Promise<void>;
+}
+
+/** The calls that a process can make, besides those that are answered for all processes alike. */
+type SharedCalls = Omit<SupervisorCalls, "assignment" | "serving" | "ended">;
+
+/** Starts a process with the command line of this one. */
+export function startChildProcess(assignment: Assignment, shared: SharedCalls): ChildProcess {
+  const worker: Worker = cluster.fork();
+  // A message to a process that has just ended.
+  worker.on("error", () => {});
+  const { promise: serving, resolve: onServing } = Promise.withResolvers<StartReport>();
+  const calls = openChannel<ProcessCalls>(worker, {
+    ...shared,
+    assignment: () => assignment,
+    serving(report: StartReport) {
+      child.state = "serving";
+      onServing(report);
+    },
+    ended(families: readonly MetricFamily[]) {
+      child.lastMetrics = families;
+    },
+  } satisfies SupervisorCalls);
+  const ended = once(worker, "exit").then(([code, signal]): ProcessEnd => {
+    child.state = "stopping";
+    calls.close("the process has ended");
+    return { code, signal };
+  });
+  const child: ChildProcess = {
+    ...{ number: assignment.place.number, pid: worker.process.pid!, calls, ended },
+    ...{ state: "starting", lastMetrics: [] },
+    started: Promise.race([serving, ended.then(() => undefined)]),
+    async stop(mode, killMs) {
+      child.state = "stopping";
+      const timer = setTimeout(() => worker.process.kill("SIGKILL"), killMs);
+      calls.call("stop", mode).catch(() => {});
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+  return child;
+}

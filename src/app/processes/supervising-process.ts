@@ -1,0 +1,67 @@
+import type { Config } from "../../config/index.ts";
+import type { Readiness } from "../../gateway/health.ts";
+import type { Audit } from "../../platform/audit/index.ts";
+import { setProcessPlace } from "../../platform/process-share/process-share.ts";
+import type { Metrics } from "../../platform/telemetry/index.ts";
+import { divideLimits } from "./divided-limits.ts";
+import type { Assignment, ProcessCalls, StartReport, StopMode, SupervisorCalls } from "./process-calls.ts";
+import { openChannel } from "./process-channel.ts";
+
+/** What a supervisor asks the node of a process. */
+interface ServingNode {
+  readonly metrics: Pick<Metrics, "families">;
+  readonly readiness: () => Promise<Readiness>;
+}
+
+/** The supervisor of this process, and what it does for all processes of the machine. */
+export interface SupervisingProcess extends Pick<Assignment, "place" | "databaseUrl" | "isFirst"> {
+  /** The settings, with this process's shares of the limits. */
+  readonly config: Config;
+  /** The audit log, which has one writer. */
+  readonly openAudit: ((now: () => number) => Audit) | undefined;
+  readonly metrics: () => Promise<string>;
+  readonly readiness: () => Promise<Readiness>;
+  /** Resolves when this process is asked to stop. */
+  readonly stopped: Promise<StopMode>;
+  /** Tells the supervisor that this process serves. */
+  announce(node: ServingNode, report: StartReport): Promise<void>;
+  /** Tells the supervisor what this process has counted, as its last act. */
+  leave(metrics: ServingNode["metrics"]): Promise<void>;
+}
+
+/** Connects this process to its supervisor. If the supervisor ends, this process ends with it: node:cluster sees to that. */
+export async function connectToSupervisor(): Promise<SupervisingProcess> {
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<StopMode>();
+  const { promise: serving, resolve: onServing } = Promise.withResolvers<ServingNode>();
+  const end = { send: (message: object) => process.send!(message), on: process.on.bind(process) };
+  const supervisor = openChannel<SupervisorCalls>(end, {
+    stop,
+    metrics: async () => (await serving).metrics.families(),
+    readiness: async () => (await serving).readiness(),
+  } satisfies ProcessCalls);
+  // A signal to the whole group, such as of Ctrl-C, is for the supervisor, which then asks every process to stop.
+  for (const signal of ["SIGINT", "SIGHUP"]) process.on(signal, () => {});
+  process.on("SIGTERM", () => stop("drain"));
+  const { config, hasAudit, ...assignment } = await supervisor.call("assignment");
+  setProcessPlace(assignment.place);
+  return {
+    ...assignment,
+    config: divideLimits(config, assignment.place),
+    openAudit: hasAudit
+      ? (now) => {
+          return {
+            append: (entry, time = new Date(now()).toISOString()) => supervisor.call("audit", { entry, time }),
+            close: async () => {},
+          };
+        }
+      : undefined,
+    metrics: () => supervisor.call("metrics"),
+    readiness: () => supervisor.call("readiness"),
+    stopped,
+    async announce(node, report) {
+      onServing(node);
+      await supervisor.call("serving", report);
+    },
+    leave: async (metrics) => supervisor.call("ended", await metrics.families()),
+  };
+}
