@@ -26,6 +26,7 @@ import type { Node } from "./compose.ts";
 import { type Listener, type ListenerOptions, listen, type MutualTls } from "./listener/listener.ts";
 import { createListenerOptions } from "./listener/listener-options.ts";
 import { describePortConflict } from "./listener/port-conflict.ts";
+import type { SupervisedListeners } from "./processes/supervised-listeners.ts";
 
 interface Dependencies {
   readonly config: Config;
@@ -36,6 +37,8 @@ interface Dependencies {
   readonly health: HealthSource;
   readonly probes: PathHandler;
   readonly renderMetrics: () => Promise<string>;
+  /** The listeners that the processes of this machine share. */
+  readonly sharedListeners: SupervisedListeners | undefined;
 }
 
 /** A node's open listeners. */
@@ -74,7 +77,8 @@ export async function openPlanes(dependencies: Dependencies, role: "all" | "api"
   const open = async (name: string, key: AddressKey, options: ListenerOptions) => {
     if (config[key] === "") return;
     try {
-      listeners[name] = await listen(config[key], options);
+      const { sharedListeners: shared } = dependencies;
+      listeners[name] = await listen(config[key], { ...options, shared: shared && { name, listeners: shared } });
     } catch (cause) {
       throw new ConfigError(await listenProblem(config, key, cause as Error), { cause });
     }
@@ -89,8 +93,8 @@ export async function openPlanes(dependencies: Dependencies, role: "all" | "api"
   const each = (act: (listener: Listener) => Promise<void>) => Promise.all(Object.values(listeners).map(act));
   const close = async ({ drainMs, graceMs, handsOver = false }: StopTimes) => {
     stopping.abort();
-    const drain = (listener: Listener) => listener.drain(handsOver ? graceMs : lingerMs, handsOver);
-    await Promise.all([each(drain), delay(drainMs)]);
+    if (handsOver) await dependencies.sharedListeners?.close();
+    await Promise.all([each((listener) => listener.drain(handsOver ? graceMs : lingerMs)), delay(drainMs)]);
     await each((listener) => listener.close(graceMs));
   };
   try {

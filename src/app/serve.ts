@@ -169,6 +169,7 @@ async function start(
         ...{ config, log, metrics, node, version, health: servingStatus },
         probes: createProbes(supervisor?.readiness ?? readiness),
         renderMetrics: supervisor?.metrics ?? metrics.render,
+        sharedListeners: supervisor?.listeners,
       },
       role,
     );

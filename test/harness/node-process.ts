@@ -81,6 +81,7 @@ export async function startNodeProcess(
 }
 
 const onFreePorts = {
+  "server.processes": "1",
   "server.http_addr": "127.0.0.1:0",
   "server.internal_addr": "",
   "server.metrics_addr": "",

@@ -1,8 +1,10 @@
 import http from "node:http";
 import http2 from "node:http2";
-import net, { type AddressInfo, type Socket } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Edge } from "../../gateway/edge.ts";
+import type { SupervisedListeners } from "../processes/supervised-listeners.ts";
+import { formatAddress } from "../processes/shared-listeners.ts";
 import type { ConnectionLimit, ConnectionRefusal } from "./connection-limit.ts";
 import {
   announceEnd,
@@ -20,9 +22,9 @@ export interface Listener {
   /**
    * Asks callers to disconnect and still serves them. HTTP/2 callers get an announcement immediately, on new connections
    * with their first request; HTTP/1.1 callers get `connection: close` with their next response. Resolves when the last
-   * connection has closed or the time has passed. With `handsOver`, no new connections are accepted: another process does.
+   * connection has closed or the time has passed.
    */
-  drain(timeMs: number, handsOver?: boolean): Promise<void>;
+  drain(timeMs: number): Promise<void>;
   /** Stops accepting connections. Resolves when the last exchange has ended or the grace period has passed. */
   close(graceMs: number): Promise<void>;
 }
@@ -42,6 +44,15 @@ export interface ListenerOptions {
   readonly onRefused: (refusal: ConnectionRefusal) => void;
   /** The base URL of the error documentation. */
   readonly errorsUrl: () => string;
+  /** Has a supervisor bind the address. */
+  readonly shared?: { readonly name: string; readonly listeners: SupervisedListeners } | undefined;
+}
+
+/** Where the connections of a listener come from. */
+interface ConnectionSource {
+  readonly address: string;
+  /** Stops accepting connections. Resolves when the last one has closed. */
+  close(): Promise<void>;
 }
 
 const headerBytesMax = 32 * 1024;
@@ -66,7 +77,7 @@ export async function listen(address: string, options: ListenerOptions): Promise
     // A caller that gets a GOAWAY before its first request would have connected in vain.
     if (draining) session.once("stream", () => announceEnd(session));
   });
-  await bind(server, address);
+  const source = await openSource(server, address, connections, options);
   const stopLimitingResets = limitResets(sessions);
 
   const closeIdle = (silentUntilMs: number) => {
@@ -76,22 +87,16 @@ export async function listen(address: string, options: ListenerOptions): Promise
     // A session sends GOAWAY and closes itself when its last stream has ended.
     for (const session of sessions) session.close();
   };
-  let closed: Promise<void> | undefined;
-  // The close of an HTTP server would also close idle connections, on which callers may be about to send a request.
-  const stopAccepting = () => {
-    closed ??= new Promise((resolve) => net.Server.prototype.close.call(server, () => resolve()));
-  };
   return {
-    address: boundAddress(server),
-    async drain(timeMs, handsOver = false) {
+    address: source.address,
+    async drain(timeMs) {
       draining = true;
-      if (handsOver) stopAccepting();
       for (const session of sessions) announceEnd(session);
       const untilMs = performance.now() + timeMs;
       while (connections.size > silent.size && performance.now() < untilMs) await delay(10);
     },
     async close(graceMs) {
-      closed ??= new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = source.close();
       const silentUntilMs = performance.now() + Math.min(silentMs, graceMs);
       closeIdle(silentUntilMs);
       const poll = setInterval(closeIdle, 50, silentUntilMs);
@@ -229,27 +234,53 @@ function answerHttp1(server: Server, { edge, errorsUrl, timeouts }: ListenerOpti
   );
 }
 
-function bind(server: Server, address: string): Promise<void> {
+async function openSource(
+  server: Server,
+  address: string,
+  connections: ReadonlySet<Socket>,
+  { shared }: ListenerOptions,
+): Promise<ConnectionSource> {
+  if (shared === undefined) {
+    await bind(server, address);
+    return {
+      address: formatAddress(server.address() as AddressInfo),
+      close: () => new Promise((resolve) => server.close(() => resolve())),
+    };
+  }
+  const result = await shared.listeners.listen(shared.name, splitAddress(address), server);
+  if ("message" in result) throw bindError(address, Object.assign(new Error(result.message), { code: result.code }));
+  // The server starts to watch its connections now, as if it had bound the address itself.
+  server.emit("listening");
+  return {
+    address: result.address,
+    async close() {
+      await shared.listeners.close();
+      // Without an address, this only ends the watch.
+      server.close();
+      while (connections.size > 0) await delay(10);
+    },
+  };
+}
+
+function splitAddress(address: string): { readonly host: string; readonly port: number } {
   const colon = address.lastIndexOf(":");
   const host = address.slice(0, colon).replace(/^\[|\]$/g, "");
   const port = Number(address.slice(colon + 1));
   if (colon < 0 || !Number.isInteger(port) || port < 0 || port > 65_535) {
-    return Promise.reject(new Error(`${address} is not a valid address: use host:port (for example: 127.0.0.1:8080)`));
+    throw new Error(`${address} is not a valid address: use host:port (for example: 127.0.0.1:8080)`);
   }
-  return new Promise((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) =>
-      reject(
-        new Error(
-          `Cannot listen on ${address}: ${cause.code === "EADDRINUSE" ? "the port is in use" : cause.message}`,
-          { cause },
-        ),
-      ),
-    );
+  return { host, port };
+}
+
+async function bind(server: Server, address: string): Promise<void> {
+  const { host, port } = splitAddress(address);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => reject(bindError(address, cause)));
     server.listen({ port, ...(host !== "" && { host }) }, () => resolve());
   });
 }
 
-function boundAddress(server: Server): string {
-  const { address, family, port } = server.address() as AddressInfo;
-  return `${family === "IPv6" ? `[${address}]` : address}:${port}`;
+function bindError(address: string, cause: NodeJS.ErrnoException): Error {
+  const reason = cause.code === "EADDRINUSE" ? "the port is in use" : cause.message;
+  return new Error(`Cannot listen on ${address}: ${reason}`, { cause });
 }

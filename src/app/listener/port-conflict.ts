@@ -46,8 +46,7 @@ async function isFree(address: string): Promise<boolean> {
   const { host, port } = split(address);
   const server = createServer();
   try {
-    // Not through the supervisor of several processes, which would share its own listener.
-    server.listen({ port, exclusive: true, host: host === "" ? undefined : host.replace(/^\[|\]$/g, "") });
+    server.listen({ port, host: host === "" ? undefined : host.replace(/^\[|\]$/g, "") });
     await once(server, "listening");
     return true;
   } catch (error) {

@@ -1,8 +1,9 @@
-import cluster, { type Worker } from "node:cluster";
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import type { MetricFamily } from "../../platform/telemetry/index.ts";
 import type { Assignment, ProcessCalls, StartReport, StopMode, SupervisorCalls } from "./process-calls.ts";
 import { openChannel, type ProcessChannel } from "./process-channel.ts";
+import { type ConnectionTaker, connectionTaken } from "./shared-listeners.ts";
 
 /** How a process ended. */
 export interface ProcessEnd {
@@ -22,25 +23,41 @@ export interface ChildProcess {
   state: "starting" | "serving" | "stopping";
   /** What it counted, as last heard. */
   lastMetrics: readonly MetricFamily[];
+  /** Takes connections while it accepts any. */
+  readonly taker: ConnectionTaker;
   /** Asks it to stop, and kills it if it takes too long. */
   stop(mode: StopMode, killMs: number): Promise<void>;
 }
 
-/** The calls that a process can make, besides those that are answered for all processes alike. */
-type SharedCalls = Omit<SupervisorCalls, "assignment" | "serving" | "ended">;
+/** The calls that are answered for all processes alike. */
+type SharedCalls = Omit<SupervisorCalls, "assignment" | "serving" | "stopAccepting" | "ended">;
+
+/** The environment variable of a process that has a supervisor. */
+export const supervisedVariable = "SWITCHYARD_SUPERVISED";
 
 /** Starts a process with the command line of this one. */
-export function startChildProcess(assignment: Assignment, shared: SharedCalls): ChildProcess {
-  const worker: Worker = cluster.fork();
+export function startChildProcess(
+  assignment: Assignment,
+  shared: SharedCalls,
+  onTaken: (child: ChildProcess) => void,
+): ChildProcess {
+  const [main, ...args] = process.argv.slice(1) as [string, ...string[]];
+  const worker = fork(main, args, { env: { ...process.env, [supervisedVariable]: "1" } });
   // A message to a process that has just ended.
   worker.on("error", () => {});
+  worker.on("message", (message) => message === connectionTaken && onTaken(child));
+  let isAccepting = false;
   const { promise: serving, resolve: onServing } = Promise.withResolvers<StartReport>();
   const calls = openChannel<ProcessCalls>(worker, {
     ...shared,
     assignment: () => assignment,
     serving(report: StartReport) {
       child.state = "serving";
+      isAccepting = true;
       onServing(report);
+    },
+    stopAccepting() {
+      isAccepting = false;
     },
     ended(families: readonly MetricFamily[]) {
       child.lastMetrics = families;
@@ -48,16 +65,21 @@ export function startChildProcess(assignment: Assignment, shared: SharedCalls): 
   } satisfies SupervisorCalls);
   const ended = once(worker, "exit").then(([code, signal]): ProcessEnd => {
     child.state = "stopping";
+    isAccepting = false;
     calls.close("the process has ended");
     return { code, signal };
   });
   const child: ChildProcess = {
-    ...{ number: assignment.place.number, pid: worker.process.pid!, calls, ended },
+    ...{ number: assignment.place.number, pid: worker.pid!, calls, ended },
     ...{ state: "starting", lastMetrics: [] },
     started: Promise.race([serving, ended.then(() => undefined)]),
+    taker: {
+      isAccepting: () => isAccepting,
+      give: (listener, socket) => void worker.send({ connection: listener }, socket, { keepOpen: true }),
+    },
     async stop(mode, killMs) {
       child.state = "stopping";
-      const timer = setTimeout(() => worker.process.kill("SIGKILL"), killMs);
+      const timer = setTimeout(() => worker.kill("SIGKILL"), killMs);
       calls.call("stop", mode).catch(() => {});
       await ended;
       clearTimeout(timer);

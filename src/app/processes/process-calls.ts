@@ -4,6 +4,7 @@ import type { AuditEntry } from "../../platform/audit/index.ts";
 import type { ProcessPlace } from "../../platform/process-share/process-share.ts";
 import type { MetricFamily } from "../../platform/telemetry/index.ts";
 import type { AdminAccess } from "../bootstrap.ts";
+import type { ListenResult } from "./shared-listeners.ts";
 
 /** What a process is to serve. */
 export interface Assignment {
@@ -37,10 +38,11 @@ export type SupervisorCalls = {
   metrics(): Promise<string>;
   /** The readiness of the machine. */
   readiness(): Promise<Readiness>;
-  /**
-   * Reports the last counts before an end. Its result arrives after every connection that the supervisor has sent here, so that
-   * each of them was returned to the other processes.
-   */
+  /** Binds a listener of the machine, or finds it bound. */
+  listen(request: { readonly name: string; readonly host: string; readonly port: number }): Promise<ListenResult>;
+  /** Ends the handover of connections. The result arrives after the last one. */
+  stopAccepting(): void;
+  /** Reports the last counts before an end. */
   ended(families: readonly MetricFamily[]): void;
 };
 

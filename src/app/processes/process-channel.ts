@@ -10,7 +10,8 @@ type Calls = Record<string, (request: any) => unknown>;
 
 type Message =
   | { readonly call: string; readonly id: number; readonly request: unknown }
-  | { readonly reply: number; readonly result?: unknown; readonly error?: string };
+  | { readonly reply: number; readonly result?: unknown; readonly error?: string }
+  | { readonly connection: string };
 
 interface Pending {
   readonly resolve: (result: never) => void;
@@ -35,11 +36,14 @@ export function openChannel<Remote extends Calls>(end: ChannelEnd, own: Calls) {
     if (closed === undefined) end.send(reply);
   };
   end.on("message", (received) => {
+    // Other messages hand connections over, see shared-listeners.ts.
+    if (typeof received !== "object" || received === null) return;
     const message = received as Message;
     if ("call" in message) {
       void answer(message);
       return;
     }
+    if (!("reply" in message)) return;
     const waiting = pending.get(message.reply);
     pending.delete(message.reply);
     if (message.error === undefined) waiting?.resolve(message.result as never);

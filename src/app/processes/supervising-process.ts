@@ -6,6 +6,7 @@ import type { Metrics } from "../../platform/telemetry/index.ts";
 import { divideLimits } from "./divided-limits.ts";
 import type { Assignment, ProcessCalls, StartReport, StopMode, SupervisorCalls } from "./process-calls.ts";
 import { openChannel } from "./process-channel.ts";
+import { createSupervisedListeners, type SupervisedListeners } from "./supervised-listeners.ts";
 
 /** What a supervisor asks the node of a process. */
 interface ServingNode {
@@ -17,6 +18,7 @@ interface ServingNode {
 export interface SupervisingProcess extends Pick<Assignment, "place" | "databaseUrl" | "isFirst"> {
   /** The settings, with this process's shares of the limits. */
   readonly config: Config;
+  readonly listeners: SupervisedListeners;
   /** The audit log, which has one writer. */
   readonly openAudit: ((now: () => number) => Audit) | undefined;
   readonly metrics: () => Promise<string>;
@@ -29,9 +31,11 @@ export interface SupervisingProcess extends Pick<Assignment, "place" | "database
   leave(metrics: ServingNode["metrics"]): Promise<void>;
 }
 
-/** Connects this process to its supervisor. If the supervisor ends, this process ends with it: node:cluster sees to that. */
+/** Connects this process to its supervisor, and ends it if the supervisor ends. */
 export async function connectToSupervisor(): Promise<SupervisingProcess> {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<StopMode>();
+  // As after a crash: what was acknowledged is in the database, and nobody would give this process connections.
+  process.once("disconnect", () => process.exit(1));
   const { promise: serving, resolve: onServing } = Promise.withResolvers<ServingNode>();
   const end = { send: (message: object) => process.send!(message), on: process.on.bind(process) };
   const supervisor = openChannel<SupervisorCalls>(end, {
@@ -55,6 +59,10 @@ export async function connectToSupervisor(): Promise<SupervisingProcess> {
           };
         }
       : undefined,
+    listeners: createSupervisedListeners({
+      bind: (name, { host, port }) => supervisor.call("listen", { name, host, port }),
+      stopAccepting: () => supervisor.call("stopAccepting"),
+    }),
     metrics: () => supervisor.call("metrics"),
     readiness: () => supervisor.call("readiness"),
     stopped,

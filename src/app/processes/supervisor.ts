@@ -1,4 +1,3 @@
-import cluster from "node:cluster";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Config } from "../../config/index.ts";
 import { fail } from "../../errors/index.ts";
@@ -9,6 +8,7 @@ import { createMetricsMerger } from "../../platform/telemetry/merged-metrics.ts"
 import { type ChildProcess, type ProcessEnd, startChildProcess } from "./child-process.ts";
 import { mergeReadiness } from "./merged-readiness.ts";
 import type { StartReport, StopMode, SupervisorCalls } from "./process-calls.ts";
+import { createSharedListeners } from "./shared-listeners.ts";
 
 interface Dependencies {
   readonly config: Config;
@@ -52,17 +52,16 @@ const endMs = 15_000;
 
 /**
  * Starts the processes of this machine and replaces those that end. Resolves when all serve, or with the end of the first one that
- * cannot start. The addresses are bound once, by this process, which hands out the connections.
+ * cannot start.
  */
 export async function superviseProcesses(dependencies: Dependencies): Promise<Supervisor | ProcessEnd> {
   const { config, count, audit, log } = dependencies;
-  // Every connection is accepted here, so one that a stopping process does not take is given to another.
-  cluster.schedulingPolicy = cluster.SCHED_RR;
   const slots = Array.from({ length: count }, (_, i): Slot => {
     return { number: i + 1, child: undefined, failures: 0, isRolling: false };
   });
   /** All processes that run, with those that are being replaced. */
   const children = new Set<ChildProcess>();
+  const listeners = createSharedListeners(config["server.max_connections"]);
   const merger = createMetricsMerger();
   const { promise: lost, resolve: lose } = Promise.withResolvers<ProcessEnd>();
   const stopping = new AbortController();
@@ -78,6 +77,7 @@ export async function superviseProcesses(dependencies: Dependencies): Promise<Su
       if (audit === undefined) throw fail("INTERNAL", { cause: new Error("There is no audit log.") });
       return audit.append(entry, time);
     },
+    listen: ({ name, host, port }: Parameters<SupervisorCalls["listen"]>[0]) => listeners.listen(name, host, port),
   };
 
   async function renderMetrics(): Promise<string> {
@@ -103,11 +103,14 @@ export async function superviseProcesses(dependencies: Dependencies): Promise<Su
         ...{ config, databaseUrl: dependencies.databaseUrl },
       },
       shared,
+      ({ taker }) => listeners.taken(taker),
     );
     const startedAtMs = performance.now();
     children.add(child);
+    void child.started.then((report) => report && listeners.add(child.taker));
     void child.ended.then((end) => {
       children.delete(child);
+      listeners.remove(child.taker);
       merger.retire(child.lastMetrics);
       if (slot.child !== child || stopping.signal.aborted) return;
       slot.child = undefined;
@@ -156,7 +159,9 @@ export async function superviseProcesses(dependencies: Dependencies): Promise<Su
 
   async function stop(mode: StopMode): Promise<void> {
     stopping.abort();
+    if (mode === "now") await listeners.close();
     await Promise.all([...children].map((child) => child.stop(mode, killMs(mode))));
+    await listeners.close();
   }
 
   /** Starts the process of each slot. Returns the end of one that cannot start. */

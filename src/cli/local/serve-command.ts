@@ -1,5 +1,5 @@
-import cluster from "node:cluster";
 import { flushCompileCache } from "node:module";
+import { supervisedVariable } from "../../app/processes/child-process.ts";
 import type { StartReport } from "../../app/processes/process-calls.ts";
 import { processCountOf } from "../../app/processes/process-count.ts";
 import type { Role } from "../../app/serve.ts";
@@ -19,7 +19,7 @@ export interface ServeOptions extends SettingsOptions {
 
 /** Serves until a stop signal arrives, in this process or in several. Returns the exit code. */
 export async function serveCommand(io: Io, options: ServeOptions): Promise<number> {
-  if (cluster.isWorker) {
+  if (io.env[supervisedVariable] !== undefined && process.connected) {
     const { runProcess } = await import("./process-command.ts");
     return runProcess(options.role);
   }

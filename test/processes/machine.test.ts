@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { before, test } from "node:test";
+import { afterFile } from "../harness/after-file.ts";
+import type { NodeProcess } from "../harness/node-process.ts";
+import type { TestDatabase } from "../harness/postgres.ts";
+import { until } from "../harness/until.ts";
+import { key, pidsOf, readMetric, startProcesses } from "./process-fixture.ts";
+
+let machine: NodeProcess;
+let sql: TestDatabase["sql"];
+before(async () => {
+  // 1 and 20 for each process.
+  const limits = { "ratelimit.tenant_rps": "100000", "database.max_connections": "8" };
+  ({ machine, sql } = await startProcesses({ after: afterFile as never }, limits));
+});
+
+const headers = { "x-api-key": key, "content-type": "application/json", connection: "close" };
+const publish = (type: string, id: string) =>
+  fetch(`${machine.baseUrl}/api/events`, {
+    ...{ method: "POST", headers: { ...headers, "idempotency-key": id } },
+    body: JSON.stringify({ type, subject: id }),
+  });
+
+test("calls are spread over all processes, and the metrics are their sums, from whichever process is asked", async () => {
+  const count = () => readMetric(machine, "rpc_server_call_duration_seconds_count");
+  const calls = await Promise.all(Array.from({ length: 40 }, (_, i) => publish("spread.one", `spread-${i}`)));
+  assert.ok(calls.every(({ status }) => status === 200));
+  const total = await until(count, (found) => [...found.values()].reduce((sum, each) => sum + each, 0) >= 40);
+  assert.equal([...total].find(([labels]) => labels.includes("PublishEvent"))?.[1], 40);
+  const byProcess = await readMetric(machine, "process_calls_total");
+  assert.deepEqual([...byProcess.keys()], ['process="1"', 'process="2"']);
+  assert.ok(
+    [...byProcess.values()].every((each) => each >= 10),
+    `calls by process: ${[...byProcess.values()]}`,
+  );
+  // Within a second, callers of both processes get the same text.
+  const texts = await Promise.all(Array.from({ length: 4 }, () => fetch(`${machine.baseUrl}/metrics`, { headers })));
+  const bodies = await Promise.all(texts.map((each) => each.text()));
+  assert.equal(new Set(bodies).size, 1);
+});
+
+test("the database connections of all processes together are what the setting says", async () => {
+  await Promise.all(Array.from({ length: 200 }, (_, i) => publish("spread.two", `connections-${i}`)));
+  const [row] = await sql`
+    select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and application_name = 'switchyard'`;
+  // Each process has two more to load caches, and one that listens.
+  assert.ok(row!.count <= 8 + 2 * 3, `${row!.count} connections`);
+});
+
+test("a killed process is replaced, the others serve meanwhile, and nothing acknowledged is lost", async () => {
+  const [first, victim] = await pidsOf(machine);
+  const before = await readMetric(machine, "rpc_server_call_duration_seconds_count");
+  let isDone = false;
+  const acknowledged = new Set<string>();
+  const writer = async () => {
+    while (!isDone) {
+      const id = randomUUID();
+      // A call on a connection to the killed process fails, and is repeated with its key.
+      const response = await until(
+        () => publish("killed.one", id).catch(() => undefined),
+        (each) => each?.status === 200,
+      );
+      await response!.arrayBuffer();
+      acknowledged.add(id);
+    }
+  };
+  const writers = Promise.all(Array.from({ length: 8 }, writer));
+  await until(() => acknowledged.size > 100);
+  process.kill(victim!, "SIGKILL");
+  const pids = await until(
+    () => pidsOf(machine),
+    (found) => found[1] !== victim,
+  );
+  isDone = true;
+  await writers;
+  assert.equal(pids[0], first);
+  const rows = await sql<{ subject: string }[]>`select subject from events where type = 'killed.one'`;
+  const stored = rows.map(({ subject }) => subject);
+  assert.equal(new Set(stored).size, stored.length, "nothing happened twice");
+  assert.deepEqual([...acknowledged].filter((id) => !stored.includes(id)), []);
+  // What the killed process had counted is still in the sums.
+  const after = await readMetric(machine, "rpc_server_call_duration_seconds_count");
+  for (const [labels, value] of before) assert.ok(after.get(labels)! >= value, labels);
+});
+
+test("a machine is ready while one of its processes is, and says how many are", async () => {
+  const ready = async () => {
+    const response = await fetch(`${machine.baseUrl}/ready`, { headers });
+    return { status: response.status, body: (await response.json()) as { components: Record<string, { detail?: string }> } };
+  };
+  await until(ready, ({ body }) => body.components.processes?.detail === undefined);
+  const [, victim] = await pidsOf(machine);
+  // A process that does not run cannot answer either.
+  process.kill(victim!, "SIGSTOP");
+  const partly = await until(ready, ({ body }) => body.components.processes?.detail !== undefined);
+  process.kill(victim!, "SIGCONT");
+  assert.equal(partly.status, 200);
+  assert.equal(partly.body.components.processes?.detail, "1 of 2 processes are ready");
+});
+
+test("the processes write one log, and each names itself", async () => {
+  const lines = machine
+    .output()
+    .split("\n")
+    .filter((line) => line.startsWith("{"));
+  const named = new Set(lines.map((line) => JSON.parse(line).process));
+  assert.ok(named.has("supervisor"), machine.output());
+  assert.equal(machine.output().match(/serving at/g)?.length, 1);
+});
