@@ -94,7 +94,7 @@ export async function openPlanes(dependencies: Dependencies, role: "all" | "api"
   const close = async ({ drainMs, graceMs, handsOver = false }: StopTimes) => {
     stopping.abort();
     if (handsOver) await dependencies.sharedListeners?.close();
-    await Promise.all([each((listener) => listener.drain(handsOver ? graceMs : lingerMs)), delay(drainMs)]);
+    await Promise.all([each((listener) => listener.drain(handsOver ? graceMs : lingerMs, handsOver)), delay(drainMs)]);
     await each((listener) => listener.close(graceMs));
   };
   try {

@@ -31,7 +31,7 @@ test("calls are spread over all processes, and the metrics are their sums, from 
   const byProcess = await readMetric(machine, "process_calls_total");
   assert.deepEqual([...byProcess.keys()], ['process="1"', 'process="2"']);
   assert.ok(
-    [...byProcess.values()].every((each) => each >= 10),
+    [...byProcess.values()].every((each) => each >= 15),
     `calls by process: ${[...byProcess.values()]}`,
   );
   // Within a second, callers of both processes get the same text.
@@ -58,11 +58,15 @@ test("a killed process is replaced, the others serve meanwhile, and nothing ackn
     while (!isDone) {
       const id = randomUUID();
       // A call on a connection to the killed process fails, and is repeated with its key.
-      const response = await until(
-        () => publish("killed.one", id).catch(() => undefined),
-        (each) => each?.status === 200,
+      const send = async () => {
+        const response = await publish("killed.one", id);
+        await response.arrayBuffer();
+        return response.status;
+      };
+      await until(
+        () => send().catch(() => undefined),
+        (status) => status === 200,
       );
-      await response!.arrayBuffer();
       acknowledged.add(id);
     }
   };
@@ -87,17 +91,21 @@ test("a killed process is replaced, the others serve meanwhile, and nothing ackn
 
 test("a machine is ready while one of its processes is, and says how many are", async () => {
   const ready = async () => {
-    const response = await fetch(`${machine.baseUrl}/ready`, { headers });
+    const response = await fetch(`${machine.baseUrl}/ready`, { headers, signal: AbortSignal.timeout(5000) });
     return { status: response.status, body: (await response.json()) as { components: Record<string, { detail?: string }> } };
   };
   await until(ready, ({ body }) => body.components.processes?.detail === undefined);
   const [, victim] = await pidsOf(machine);
   // A process that does not run cannot answer either.
   process.kill(victim!, "SIGSTOP");
-  const partly = await until(ready, ({ body }) => body.components.processes?.detail !== undefined);
+  // Every other connection is given to the process that does not run.
+  const partly = await until(
+    () => Promise.any(Array.from({ length: 4 }, ready)).catch(() => undefined),
+    (found) => found?.body.components.processes?.detail !== undefined,
+  );
   process.kill(victim!, "SIGCONT");
-  assert.equal(partly.status, 200);
-  assert.equal(partly.body.components.processes?.detail, "1 of 2 processes are ready");
+  assert.equal(partly!.status, 200);
+  assert.equal(partly!.body.components.processes?.detail, "1 of 2 processes are ready");
 });
 
 test("the processes write one log, and each names itself", async () => {

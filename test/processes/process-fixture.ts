@@ -22,8 +22,10 @@ export async function startProcesses(t: Pick<TestContext, "after">, settings: Re
 
 /** The values of a metric, by the labels of each series. */
 export async function readMetric({ baseUrl }: NodeProcess, name: string): Promise<Map<string, number>> {
-  const text = await (await fetch(`${baseUrl}/metrics`, { headers: { connection: "close" } })).text();
-  const lines = text.matchAll(new RegExp(`^${name}(?:\\{(.*)\\})? (\\S+)$`, "gm"));
+  // A process that was just killed takes its connections with it.
+  const read = async () => (await fetch(`${baseUrl}/metrics`, { headers: { connection: "close" } })).text();
+  const text = await until(() => read().catch(() => undefined));
+  const lines = text!.matchAll(new RegExp(`^${name}(?:\\{(.*)\\})? (\\S+)$`, "gm"));
   return new Map(Array.from(lines, ([, labels = "", value]) => [labels, Number(value)]));
 }
 
@@ -35,6 +37,3 @@ export async function pidsOf(machine: NodeProcess): Promise<number[]> {
   );
   return [...pids.values()];
 }
-
-/** Whether a process runs. One that has ended and was not collected yet does not. */
-export { runs } from "../harness/embedded-owner.ts";

@@ -22,9 +22,9 @@ export interface Listener {
   /**
    * Asks callers to disconnect and still serves them. HTTP/2 callers get an announcement immediately, on new connections
    * with their first request; HTTP/1.1 callers get `connection: close` with their next response. Resolves when the last
-   * connection has closed or the time has passed.
+   * connection has closed or the time has passed. One that has not sent anything yet is not waited for, unless `waitsForSilent`.
    */
-  drain(timeMs: number): Promise<void>;
+  drain(timeMs: number, waitsForSilent?: boolean): Promise<void>;
   /** Stops accepting connections. Resolves when the last exchange has ended or the grace period has passed. */
   close(graceMs: number): Promise<void>;
 }
@@ -89,11 +89,12 @@ export async function listen(address: string, options: ListenerOptions): Promise
   };
   return {
     address: source.address,
-    async drain(timeMs) {
+    async drain(timeMs, waitsForSilent = false) {
       draining = true;
       for (const session of sessions) announceEnd(session);
       const untilMs = performance.now() + timeMs;
-      while (connections.size > silent.size && performance.now() < untilMs) await delay(10);
+      const leftMax = () => (waitsForSilent ? 0 : silent.size);
+      while (connections.size > leftMax() && performance.now() < untilMs) await delay(10);
     },
     async close(graceMs) {
       const closed = source.close();

@@ -35,17 +35,24 @@ type SharedCalls = Omit<SupervisorCalls, "assignment" | "serving" | "stopAccepti
 /** The environment variable of a process that has a supervisor. */
 export const supervisedVariable = "SWITCHYARD_SUPERVISED";
 
+interface ConnectionEvents {
+  /** The process has taken a connection that it was sent. */
+  readonly onTaken: (taker: ConnectionTaker) => void;
+  /** The process takes no more. */
+  readonly onStopAccepting: () => void;
+}
+
 /** Starts a process with the command line of this one. */
 export function startChildProcess(
   assignment: Assignment,
   shared: SharedCalls,
-  onTaken: (child: ChildProcess) => void,
+  { onTaken, onStopAccepting }: ConnectionEvents,
 ): ChildProcess {
   const [main, ...args] = process.argv.slice(1) as [string, ...string[]];
   const worker = fork(main, args, { env: { ...process.env, [supervisedVariable]: "1" } });
   // A message to a process that has just ended.
   worker.on("error", () => {});
-  worker.on("message", (message) => message === connectionTaken && onTaken(child));
+  worker.on("message", (message) => message === connectionTaken && onTaken(child.taker));
   let isAccepting = false;
   const { promise: serving, resolve: onServing } = Promise.withResolvers<StartReport>();
   const calls = openChannel<ProcessCalls>(worker, {
@@ -58,6 +65,7 @@ export function startChildProcess(
     },
     stopAccepting() {
       isAccepting = false;
+      onStopAccepting();
     },
     ended(families: readonly MetricFamily[]) {
       child.lastMetrics = families;

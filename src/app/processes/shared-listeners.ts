@@ -17,39 +17,35 @@ export type ListenResult =
 /** The message of a process that has taken a connection. */
 export const connectionTaken = "taken";
 
+/** How many connections a process is sent before it has taken the first. */
+const sentMax = 16;
+
 interface Waiting {
   readonly listener: string;
   readonly socket: Socket;
 }
 
 /**
- * Creates the listeners that the processes of a machine share. The supervisor accepts every connection and gives it to the process
- * that has taken none for the longest time. A process takes the next one when it has the last, so one that is busy gets fewer. While
- * no process takes any, connections wait, up to `waitingMax`.
+ * Creates the listeners that the processes of a machine share. The supervisor accepts every connection, and the processes get them in
+ * turn. One that does not take what it was sent is passed over. While no process takes any, connections wait, up to `waitingMax`.
  */
 export function createSharedListeners(waitingMax: number) {
   const servers = new Map<string, Promise<Server>>();
   const takers: ConnectionTaker[] = [];
-  /** The connections that were sent and not taken yet. */
-  const sent = new Map<ConnectionTaker, Socket>();
+  /** The connections that were sent and not taken yet, in order. */
+  const sent = new Map<ConnectionTaker, Socket[]>();
   const waiting: Waiting[] = [];
 
   function distribute(): void {
     while (waiting.length > 0) {
-      const at = takers.findIndex((taker) => taker.isAccepting() && !sent.has(taker));
+      const at = takers.findIndex((taker) => taker.isAccepting() && sent.get(taker)!.length < sentMax);
       if (at < 0) return;
       const [taker] = takers.splice(at, 1) as [ConnectionTaker];
       takers.push(taker);
       const { listener, socket } = waiting.shift()!;
-      sent.set(taker, socket);
+      sent.get(taker)!.push(socket);
       taker.give(listener, socket);
     }
-  }
-
-  /** Closes a connection in this process only, if the other process has taken it. */
-  function closeSent(taker: ConnectionTaker): void {
-    sent.get(taker)?.destroy();
-    sent.delete(taker);
   }
 
   async function bind(name: string, host: string, port: number): Promise<Server> {
@@ -82,18 +78,20 @@ export function createSharedListeners(waitingMax: number) {
     },
     add(taker: ConnectionTaker): void {
       takers.push(taker);
+      sent.set(taker, []);
       distribute();
     },
-    /** A process has taken the connection that it was sent. */
+    /** A process has taken the first connection that it was sent: it is open there and no longer needed here. */
     taken(taker: ConnectionTaker): void {
-      closeSent(taker);
+      sent.get(taker)?.shift()?.destroy();
       distribute();
     },
-    /** Removes a process that has ended. A connection that it had not taken is closed, like those that it had. */
+    /** Removes a process that has ended. The connections that it had not taken are closed, like those that it had. */
     remove(taker: ConnectionTaker): void {
       const at = takers.indexOf(taker);
       if (at >= 0) takers.splice(at, 1);
-      closeSent(taker);
+      for (const socket of sent.get(taker) ?? []) socket.destroy();
+      sent.delete(taker);
     },
     /** Refuses further connections. */
     async close(): Promise<void> {

@@ -103,7 +103,11 @@ export async function superviseProcesses(dependencies: Dependencies): Promise<Su
         ...{ config, databaseUrl: dependencies.databaseUrl },
       },
       shared,
-      ({ taker }) => listeners.taken(taker),
+      {
+        onTaken: listeners.taken,
+        // When all stop, nobody will take what would wait.
+        onStopAccepting: () => stopping.signal.aborted && void listeners.close(),
+      },
     );
     const startedAtMs = performance.now();
     children.add(child);
