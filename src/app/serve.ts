@@ -1,6 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Config, LoadedConfig } from "../config/index.ts";
-import { type ComponentHealth, createProbes, type HealthCheck, type Readiness, readReadiness } from "../gateway/health.ts";
+import {
+  type ComponentHealth,
+  createProbes,
+  type HealthCheck,
+  type Readiness,
+  readReadiness,
+} from "../gateway/health.ts";
 import type { BackgroundWorker } from "../modules/area.ts";
 import type { TenantId } from "../platform/access/index.ts";
 import { type Backoff, backoffMs } from "../platform/backoff/backoff.ts";
@@ -130,9 +136,7 @@ async function start(
     closers.push(() => node.changes.stop());
     const platform = await node.loadPlatformTenant();
     const isFirst = supervisor?.isFirst ?? true;
-    const admin = isFirst
-      ? await ensureAdminAccess({ config, db, clock, apiKeys, tenantId: platform.id })
-      : undefined;
+    const admin = isFirst ? await ensureAdminAccess({ config, db, clock, apiKeys, tenantId: platform.id }) : undefined;
     const uses = createRepeatedTask({
       async work() {
         await Promise.all([apiKeys.verifier.flushUses(), node.identity.sessions.flushUses()]);

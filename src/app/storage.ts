@@ -47,7 +47,8 @@ export async function openStorage(config: Config, log: Log, supervisor?: Supervi
   const url = embedded?.url ?? (supervisor?.databaseUrl || config["database.url"]);
   try {
     const { applied } = await prepare(url, config, log, supervisor).catch((cause: Error & { code?: string }) => {
-      if (config["database.url"] === "" || isDatabaseAway(cause) || !refusedSettings.test(cause.code ?? "")) throw cause;
+      if (config["database.url"] === "" || isDatabaseAway(cause) || !refusedSettings.test(cause.code ?? ""))
+        throw cause;
       throw new ConfigError(`database.url: cannot connect to the database: ${cause.message}`, { cause });
     });
     if (applied.length > 0) log.info({ applied }, "schema migrated");

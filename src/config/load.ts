@@ -120,7 +120,9 @@ function parseInteger(name: string, setting: Setting, raw: unknown): number | st
   if (word !== undefined && raw === word) return word;
   const value = typeof raw === "string" && /^-?\d+$/.test(raw.trim()) ? Number(raw) : raw;
   if (typeof value !== "number" || !Number.isSafeInteger(value))
-    throw new ConfigError(`${name}: must be a whole number${word === undefined ? "" : ` or ${word}`} (for example: ${word === undefined ? setting.default : minimum})`);
+    throw new ConfigError(
+      `${name}: must be a whole number${word === undefined ? "" : ` or ${word}`} (for example: ${word === undefined ? setting.default : minimum})`,
+    );
   if (value < minimum || value > maximum) {
     const range = maximum === Infinity ? `at least ${minimum}` : `from ${minimum} to ${maximum}`;
     throw new ConfigError(`${name}: must be ${range}`);

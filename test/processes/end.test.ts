@@ -43,8 +43,7 @@ test("SIGTERM drains all processes: every call that runs gets its response, and 
     });
   const calls = Promise.allSettled([1, 2, 3, 4].map(create));
   await until(
-    async () =>
-      (await sql`select from pg_locks where not granted and relation = 'environments'::regclass`).count === 4,
+    async () => (await sql`select from pg_locks where not granted and relation = 'environments'::regclass`).count === 4,
   );
   machine.process.kill("SIGTERM");
   const isRefused = () =>

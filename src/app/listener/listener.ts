@@ -3,8 +3,8 @@ import http2 from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Edge } from "../../gateway/edge.ts";
-import type { SupervisedListeners } from "../processes/supervised-listeners.ts";
 import { formatAddress } from "../processes/shared-listeners.ts";
+import type { SupervisedListeners } from "../processes/supervised-listeners.ts";
 import type { ConnectionLimit, ConnectionRefusal } from "./connection-limit.ts";
 import {
   announceEnd,

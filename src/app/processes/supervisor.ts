@@ -91,7 +91,9 @@ export async function superviseProcesses(dependencies: Dependencies): Promise<Su
     // What has ended meanwhile is among the ended ones.
     const living = all.filter((child) => children.has(child));
     const isCurrent = (child: ChildProcess) => slots.some((slot) => slot.child === child);
-    return merger.render(living.map((child) => [isCurrent(child) ? child.number : undefined, child.lastMetrics] as const));
+    return merger.render(
+      living.map((child) => [isCurrent(child) ? child.number : undefined, child.lastMetrics] as const),
+    );
   }
 
   /** Starts a process in a slot. It takes the place of the one before once it serves. */

@@ -1,9 +1,13 @@
 import { type Command, Option } from "commander";
 import { addCompletionCommand } from "../completion/completion-command.ts";
+import { commonOptions } from "../connection/common-options.ts";
 import { addProfileCommands } from "../connection/profile-commands.ts";
 import type { Io } from "../io.ts";
 import type { FormOptions } from "../output/response-text.ts";
 import { type SettingsOptions, withSettings } from "./settings-options.ts";
+
+/** The options of API calls that `service top` has. */
+const topOptions = new Set(["--profile", "--address", "--key", "--json", "--timeout"]);
 
 /** Adds the commands that do not call a running service. Their modules are imported on demand for a fast start. */
 export function addLocalCommands(program: Command, io: Io, end: (exitCode: number) => void): void {
@@ -25,6 +29,13 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
       const { serveCommand } = await import("./serve-command.ts");
       end(await serveCommand(io, options));
     });
+
+  const top = program.command("top").description("Show what the processes and queues of a running service are doing.");
+  for (const option of commonOptions().filter(({ long }) => topOptions.has(long!))) top.addOption(option);
+  top.option("--once", "Print one screen and end.").action(async (_: unknown, command: Command) => {
+    const { topCommand } = await import("../top/top-command.ts");
+    end(await topCommand(io, command.optsWithGlobals()));
+  });
 
   withSettings(program.command("migrate"))
     .description("Apply pending schema migrations to the database.")

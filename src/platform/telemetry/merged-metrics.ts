@@ -56,7 +56,11 @@ function addFamilies(target: Families, families: readonly MetricFamily[], number
       if (line === "" || line.startsWith("#")) continue;
       const at = line.lastIndexOf(" ");
       const series = line.slice(0, at);
-      combineInto(family, combine === "process" ? labelled(series, `process="${number}"`) : series, Number(line.slice(at)));
+      combineInto(
+        family,
+        combine === "process" ? labelled(series, `process="${number}"`) : series,
+        Number(line.slice(at)),
+      );
     }
   }
 }

@@ -2,9 +2,9 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import { fail } from "../../errors/index.ts";
 import { CallHistogram, type Series } from "./call-histogram.ts";
 import { addEventLoopDelay } from "./event-loop-delay.ts";
+import type { MetricFamily } from "./merged-metrics.ts";
 import { CountingTenantCounter, type TenantCounter } from "./tenant-counter.ts";
 import { createTenantLabels, type TenantLabels, tenantLabel } from "./tenant-labels.ts";
-import type { MetricFamily } from "./merged-metrics.ts";
 import { renderMetric, type TextMetric } from "./text-metric.ts";
 
 /** The metrics of calls. Every argument has a fixed set of values, such as operations and error codes. */

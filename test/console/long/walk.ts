@@ -92,7 +92,11 @@ describe("a walk through the demo", () => {
     browser = await startConsoleBrowser(program);
     const { planes } = service.service;
     const admin = { key: service.adminKey, keyId: "", file: undefined, isNew: false };
-    demo = await startDemo({ service: { baseUrl: planes.baseUrl, admin }, dataDir, onError: (error) => console.error(error) });
+    demo = await startDemo({
+      service: { baseUrl: planes.baseUrl, admin },
+      dataDir,
+      onError: (error) => console.error(error),
+    });
     key = readFileSync(join(dataDir, "demo.key"), "utf8").trim();
     client = createClient({ baseUrl: service.baseUrl, apiKey: key });
     // Traffic for every page: a failed item, a waiting approval, a delivery.

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Client, createClient } from "../../../../clients/typescript/src/client.ts";
-import { readOrCreateSecret } from "../../../app/secret-file.ts";
 import type { StartReport } from "../../../app/processes/process-calls.ts";
+import { readOrCreateSecret } from "../../../app/secret-file.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import { seedExperiment, seedNotifications } from "./demo-engagement.ts";
 import { type DemoPools, seedRouting } from "./demo-routing.ts";
