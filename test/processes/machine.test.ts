@@ -139,5 +139,5 @@ test("service top shows every process and the busiest queues", async () => {
   const { oldest_s, ...queue } = queues[0];
   assert.deepEqual(queue, { pool: "orders", depth: 1, in_flight: 0, completed_per_s: 0 });
   const screen = await cli(["top", "--once", ...connection], { columns: 100 });
-  assert.match(screen.out, /PROCESS +PID +UP[^]*\n1 +\d+[^]*\n2 +\d+[^]*QUEUE +WAITING[^]*\norders +1 +0 /);
+  assert.match(screen.out, /PROCESS +PID +UP[\s\S]*\n1 +\d+[\s\S]*\n2 +\d+[\s\S]*QUEUE +WAITING[\s\S]*\norders +1 +0 /);
 });
