@@ -7,7 +7,7 @@ import { systemClock } from "../../platform/clock/clock.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { announceStart, databaseLost, type ServeOptions } from "./serve-command.ts";
+import { announceStart, databaseLost, type ServeOptions } from "./service-start.ts";
 import { startError } from "./start-error.ts";
 import { firstStopSignal } from "./stop-signals.ts";
 

@@ -30,7 +30,7 @@ export interface TopSample {
 
 /** Reads the processes of a machine from its metrics. */
 export function readProcesses(metrics: string): ProcessSample[] {
-  const valueOf = (name: string, process: string, more = "") => {
+  const readValue = (name: string, process: string, more = "") => {
     const labels = [process === "" ? "" : `process="${process}"`, more].filter((label) => label !== "").join(",");
     const head = `\n${name}${labels === "" ? "" : `{${labels}}`} `;
     const at = metrics.indexOf(head);
@@ -39,13 +39,13 @@ export function readProcesses(metrics: string): ProcessSample[] {
   const found = Array.from(metrics.matchAll(/^process_pid(?:\{process="(\d+)"\})? /gm), ([, number = ""]) => number);
   return found.sort().map((process) => ({
     process,
-    pid: valueOf("process_pid", process),
-    startedAtS: valueOf("process_start_time_seconds", process),
-    calls: valueOf("process_calls_total", process),
-    cpuS: valueOf("process_cpu_seconds_total", process),
-    memoryBytes: valueOf("process_resident_memory_bytes", process),
-    lateP50S: valueOf("nodejs_eventloop_delay_seconds", process, 'quantile="0.5"'),
-    lateP99S: valueOf("nodejs_eventloop_delay_seconds", process, 'quantile="0.99"'),
+    pid: readValue("process_pid", process),
+    startedAtS: readValue("process_start_time_seconds", process),
+    calls: readValue("process_calls_total", process),
+    cpuS: readValue("process_cpu_seconds_total", process),
+    memoryBytes: readValue("process_resident_memory_bytes", process),
+    lateP50S: readValue("nodejs_eventloop_delay_seconds", process, 'quantile="0.5"'),
+    lateP99S: readValue("nodejs_eventloop_delay_seconds", process, 'quantile="0.99"'),
   }));
 }
 
