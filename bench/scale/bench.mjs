@@ -16,6 +16,8 @@ const sizes = [1, 2, 3];
 const callers = 48;
 const perCycle = 4;
 const sampleMs = 100;
+/** A process compiles its code while it serves its first thousands of calls. */
+const warmupMs = 4000;
 
 const shapes = {
   processes: (n, databaseUrl) => [{ databaseUrl, settings: { "server.processes": String(n) } }],
@@ -60,7 +62,7 @@ async function measure({ shape, n }, { sql, database, seconds, round }) {
     const pids = services.flatMap(({ pid }) => [pid, ...childrenOf(pid)]);
     const load = { items: 0, isDone: false };
     const all = Array.from({ length: callers }, (_, i) => call(services[i % services.length].port, poolId, load));
-    await wait(1000);
+    await wait(warmupMs);
     const before = {
       items: load.items,
       atMs: performance.now(),
