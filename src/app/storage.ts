@@ -57,6 +57,7 @@ export async function openStorage(config: Config, log: Log, supervisor?: Supervi
       maxConnections,
       genericPlanConnections: Math.floor(maxConnections / 4),
       statementMs: config["api.request_timeout_s"] * 1000,
+      listenUrl: listenUrlOf(config, url),
     });
     try {
       await prepareRows(db, log);
@@ -86,6 +87,11 @@ export function connectionsOf(config: Config, processCount: number): number {
   return processCount * (config["database.max_connections"] + cacheLoadConnections + listeningConnections);
 }
 
+/** Where a node listens for signals. */
+export function listenUrlOf(config: Config, url: string): string {
+  return config["database.listen_url"] || url;
+}
+
 /** Checks an external server once on this machine, and migrates the schema. */
 async function prepare(
   url: string,
@@ -95,7 +101,7 @@ async function prepare(
 ): Promise<{ applied: string[] }> {
   const isChecked = url === config["database.url"] && (supervisor?.isFirst ?? true);
   const connections = connectionsOf(config, supervisor?.place.count ?? 1);
-  const { problems } = isChecked ? await checkServer(url, connections) : { problems: [] };
+  const { problems } = isChecked ? await checkServer(url, connections, listenUrlOf(config, url)) : { problems: [] };
   for (const { isFatal, message, remedy } of problems) {
     if (isFatal) throw new ConfigError(`database.url: ${message}. ${remedy}`);
     log.warn({ remedy }, `the PostgreSQL server harms this node: ${message}`);

@@ -12,6 +12,9 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
   const refuse: Refuse = (key, why) => void problems.push(`${key}: ${why}`);
   const hardened = applyProfile(loaded, refuse);
   const { config } = hardened;
+  if (config["database.listen_url"] !== "" && config["database.url"] === "") {
+    refuse("database.listen_url", "needs database.url: the embedded PostgreSQL listens itself");
+  }
   if (config["database.read_url"] !== "" && config["database.url"] === "") {
     refuse("database.read_url", "must be empty unless database.url is set: the embedded PostgreSQL has no replica");
   }

@@ -88,6 +88,11 @@ export const settings = {
     "URL of a streaming replica of the external PostgreSQL. Lists are read there once it has every change that was acknowledged before, and otherwise from `database.url`. A node opens up to `database.max_connections` connections to it as well. Empty: none.",
     { secret: true },
   ),
+  "database.listen_url": text(
+    "",
+    "URL of the same database for the connection that listens for signals. Needed when `database.url` leads to a pooler in transaction mode. Empty: `database.url`.",
+    { secret: true },
+  ),
   "database.max_connections": integer(16, "Maximum number of database connections per node.", {
     minimum: 3,
     maximum: 500,

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { openKeyring } from "../../app/keyring.ts";
 import { divideLimits } from "../../app/processes/divided-limits.ts";
 import { processCountOf } from "../../app/processes/process-count.ts";
-import { connectionsOf } from "../../app/storage.ts";
+import { connectionsOf, listenUrlOf } from "../../app/storage.ts";
 import type { Config } from "../../config/index.ts";
 import { startEmbedded } from "../../platform/db/embedded/embedded.ts";
 import { checkServer } from "../../platform/db/server-check.ts";
@@ -90,7 +90,7 @@ async function queryDatabase(config: Config, url: string, remedy: string): Promi
   const first = { number: 1, count: processCountOf(config) };
   try {
     const connections = connectionsOf(divideLimits(config, first), first.count);
-    const { version, problems } = await checkServer(url, connections);
+    const { version, problems } = await checkServer(url, connections, listenUrlOf(config, url));
     const found = problems.map((each) => (each.isFatal ? fails : warn)(check, each.message, each.remedy));
     return problems.some(({ isFatal }) => isFatal) ? found : [ok(check, `PostgreSQL ${version} responds`), ...found];
   } catch (error) {

@@ -41,6 +41,8 @@ interface DatabaseOptions {
   /** The number of generic-plan connections among them; with 0 the other connections are used instead. */
   readonly genericPlanConnections?: number;
   readonly applicationName?: string;
+  /** Where to listen, if that is not possible at the database's URL. */
+  readonly listenUrl?: string;
   /** The timeout of a statement, and of its wait for a connection. */
   readonly statementMs?: number;
   /** The time after the statement timeout until a connection to a silent server is closed. */
@@ -61,7 +63,7 @@ const genericPlanSettings = {
 
 /** Opens a pool; connections are opened on demand. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
-  const { maxConnections, genericPlanConnections = 0 } = options;
+  const { maxConnections, genericPlanConnections = 0, listenUrl = url } = options;
   const settings = poolOptions(options, maxConnections - genericPlanConnections);
   const pool = new Pool(url, settings);
   const genericPlans =
@@ -74,7 +76,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     genericPlans: connectionsOf(genericPlans),
     sqlFor: (call) => pool.sqlFor(call),
     listen: async (channel, onNotify, onListen) => {
-      const listener = await Listener.start(url, settings, channel, { onNotify, onListen });
+      const listener = await Listener.start(listenUrl, settings, channel, { onNotify, onListen });
       listeners.add(listener);
       return {
         unlisten: async () => {
@@ -109,8 +111,8 @@ function poolOptions(
     columnName: camelCase,
     silenceMs: statementMs + silenceGraceMs,
     waitMs: statementMs,
+    applicationName,
     session: {
-      application_name: applicationName,
       statement_timeout: statementMs,
       // A node that freezes during a transaction would block all readers that follow the transaction order.
       idle_in_transaction_session_timeout: 60_000,

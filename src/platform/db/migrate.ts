@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fail } from "../../errors/index.ts";
 import { isDatabaseAway } from "./classify.ts";
-import { openSession, type Session } from "./sql/session.ts";
+import { openSession } from "./sql/session.ts";
 import type { Sql } from "./sql/sql.ts";
 
 interface Migration {
@@ -18,22 +18,32 @@ const LOCK = "30796706127049829";
 
 /**
  * Applies the migrations of a folder: `NNNN_area.sql` creates the tables of an area, `NNNN_area_what.sql` changes them later.
- * Concurrent nodes wait for the one that holds the lock. Each file and its record are applied in one transaction, so an
- * interruption leaves no partial migration.
+ * Each file and its record are applied in one transaction, so an interruption leaves no partial migration. Concurrent nodes wait
+ * for the one that applies a file, and apply the next one.
  */
 export async function migrate(url: string, folder: string): Promise<{ applied: string[] }> {
   const files = await readMigrations(folder);
-  // The advisory lock belongs to this one connection and is released with it.
   // No statement timeout: another node or a large table may take long.
   const session = await openSession(url, { session: { statement_timeout: 0 } });
+  const applied: string[] = [];
   try {
-    await session.sql`select pg_advisory_lock(${LOCK})`;
-    const pending = compare(files, await readApplied(session.sql));
-    for (const file of pending) await apply(session, file);
-    return { applied: pending.map(({ name }) => name) };
+    for (;;) {
+      const name = await session.transaction((tx) => applyNext(tx, files));
+      if (name === undefined) return { applied };
+      applied.push(name);
+    }
   } finally {
     await session.close();
   }
+}
+
+/** Applies the first pending migration and returns its name. */
+async function applyNext(tx: Sql, files: readonly Migration[]): Promise<string | undefined> {
+  // A lock of the transaction, because behind a pooler the session may belong to another connection next.
+  await tx`select pg_advisory_xact_lock(${LOCK})`;
+  const [next] = compare(files, await readApplied(tx));
+  if (next !== undefined) await apply(tx, next);
+  return next?.name;
 }
 
 async function readMigrations(folder: string): Promise<Migration[]> {
@@ -101,12 +111,10 @@ function listed([first, ...others]: readonly string[]): string {
   return others.length === 0 ? first! : `${first} and ${others.length} more that this version does not know`;
 }
 
-async function apply(session: Session, { name, text, sha256 }: Migration): Promise<void> {
+async function apply(tx: Sql, { name, text, sha256 }: Migration): Promise<void> {
   try {
-    await session.transaction(async (tx) => {
-      await tx.unsafe(text);
-      await tx`insert into schema_migrations (name, sha256) values (${name}, ${sha256})`;
-    });
+    await tx.unsafe(text);
+    await tx`insert into schema_migrations (name, sha256) values (${name}, ${sha256})`;
   } catch (cause) {
     if (isDatabaseAway(cause)) throw cause;
     throw fail("FAILED_PRECONDITION", { public: `The migration ${name} failed: ${(cause as Error).message}`, cause });

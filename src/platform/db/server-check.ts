@@ -1,4 +1,8 @@
+import { randomUUID } from "node:crypto";
+import { isDatabaseAway } from "./classify.ts";
+import { Listener } from "./sql/listener.ts";
 import { openSession } from "./sql/session.ts";
+import type { Sql } from "./sql/sql.ts";
 
 /** Why a PostgreSQL server does not suit the service, and what to do about it. */
 export interface ServerFailure {
@@ -21,26 +25,26 @@ interface ServerFacts {
   readonly foreignTable: string | null;
 }
 
-/**
- * Settings whose other values lose work that was acknowledged when the machine crashes, and settings of each session: another
- * value means that something between the service and the server, such as a pooler, drops the options of connections.
- */
+/** Settings whose other values lose work that was acknowledged when the machine crashes. */
 const neededSettings = {
   fsync: { value: "on", harm: "a crash of its machine can destroy the database" },
   full_page_writes: { value: "on", harm: "a crash of its machine can destroy the database" },
   synchronous_commit: { notValue: "off", harm: "a crash loses work that was acknowledged" },
-  jit: { value: "off", harm: "every statement is compiled, which takes seconds" },
-  idle_in_transaction_session_timeout: { notValue: "0", harm: "a node that freezes blocks the others" },
 } as const;
+
+/** The time in which a signal arrives, however busy the server is. */
+const signalMs = 5000;
 
 /** Reads the major version and everything about a server that harms a node with this many connections. */
 export async function checkServer(
   url: string,
   connectionsNeeded: number,
+  listenUrl: string,
 ): Promise<{ readonly version: number; readonly problems: readonly ServerFailure[] }> {
-  // The settings that a node's connections have.
-  const { sql, close } = await openSession(url, { session: { idle_in_transaction_session_timeout: 60_000 } });
+  const { sql, isPooled, close } = await openSession(url, {});
   try {
+    // A pooler that mixes up prepared statements gives the second connection the session of the first one.
+    if (isPooled) await openSession(url, {}).then((second) => second.close());
     const [facts] = await sql<[ServerFacts]>`
       select current_setting('server_version_num')::int / 10000 as version,
         least(
@@ -54,9 +58,34 @@ export async function checkServer(
         coalesce(has_schema_privilege(current_schema()::text, 'create'), false) as "canCreate",
         (select min(relname)::text from pg_class where relnamespace = to_regnamespace(current_schema()::text)
           and relkind in ('r', 'p') and not pg_has_role(relowner, 'usage')) as "foreignTable"`;
-    return { version: facts.version, problems: problemsOf(facts, connectionsNeeded) };
+    const problems = problemsOf(facts, connectionsNeeded);
+    // A connection to the server itself hears every signal.
+    const deafness = isPooled || listenUrl !== url ? await findDeafness(sql, listenUrl) : undefined;
+    if (deafness !== undefined) problems.push({ isFatal: true, message: deafness, remedy: listeningRemedy });
+    return { version: facts.version, problems };
   } finally {
     await close();
+  }
+}
+
+const listeningRemedy =
+  "Set database.listen_url to the URL of the same database without the pooler, or let the pooler keep sessions (pool_mode = session).";
+
+/** Sends a signal to a listener; returns why it does not arrive, if it does not. */
+async function findDeafness(sql: Sql, listenUrl: string): Promise<string | undefined> {
+  const channel = `switchyard_check_${randomUUID()}`;
+  const { promise: heard, resolve } = Promise.withResolvers<string | undefined>();
+  const timer = setTimeout(resolve, signalMs, "a notification does not arrive at the connection that listens for signals");
+  try {
+    const calls = { onNotify: () => resolve(undefined), onListen: () => {} };
+    const listener = await Listener.start(listenUrl, {}, channel, calls);
+    await sql`select pg_notify(${channel}, '')`;
+    return await heard.finally(() => listener.stop());
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    return `listening for signals fails: ${(error as Error).message}`;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

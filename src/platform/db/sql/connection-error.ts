@@ -5,6 +5,7 @@ export class ConnectionError extends Error {
     | "CONNECTION_ENDED"
     | "CONNECT_TIMEOUT"
     | "CONNECTION_INSECURE"
+    | "CONNECTION_UNSUITABLE"
     | "CONNECTION_QUEUE_FULL"
     | "CONNECTION_QUEUE_TIMEOUT";
 
@@ -33,6 +34,16 @@ export function commitUnreplicated(): ConnectionError {
 export function connectionInsecure(advice: string, cause: Error): ConnectionError {
   const message = `The connection to PostgreSQL is not as secure as sslmode asks (${cause.message}). ${advice}`;
   return new ConnectionError("CONNECTION_INSECURE", message, { cause });
+}
+
+/** The error for a server, or a pooler before it, that does not keep what the service needs of its connections. */
+export function connectionUnsuitable(message: string, cause?: unknown): ConnectionError {
+  return new ConnectionError("CONNECTION_UNSUITABLE", message, { cause });
+}
+
+/** The error for a server that did not answer in time. */
+export function connectTimeout(cause?: unknown): ConnectionError {
+  return new ConnectionError("CONNECT_TIMEOUT", "PostgreSQL did not answer in time.", { cause });
 }
 
 /** The error of statements after the pool was closed. */

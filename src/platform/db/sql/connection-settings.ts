@@ -2,9 +2,11 @@ import { readFileSync } from "node:fs";
 import type { ClientConfig } from "pg";
 import { socketHost } from "../embedded/socket-host.ts";
 import { type ConnectionError, connectionInsecure } from "./connection-error.ts";
+import { SessionSettings } from "./session-settings.ts";
 
 /** The settings of a pool's connections. */
 export interface ConnectionSettings {
+  readonly applicationName?: string;
   /** PostgreSQL settings of each session. */
   readonly session?: Readonly<Record<string, string | number>>;
   /** Maps a column name to a property name; unchanged by default. */
@@ -18,18 +20,18 @@ export interface ConnectionSettings {
 }
 
 const keepAliveMs = 60_000;
-/** The settings of every session, independent of the server's defaults. */
-const defaults = {
-  // The output formats that the parsers expect.
-  ...{ datestyle: "ISO", intervalstyle: "postgres", bytea_output: "hex" },
-  // Compiling a statement takes longer than running it: there are no long ones.
-  jit: "off",
-  // The warning about a commit that was not replicated must arrive.
-  client_min_messages: "warning",
-};
 
-/** Creates the `pg` configuration for a URL. Query parameters that do not concern the connection are session settings. */
-export function clientConfig(url: string, settings: ConnectionSettings): ClientConfig {
+/** The `pg` configuration for a URL, and the settings of the session. */
+export interface ClientOptions {
+  readonly config: ClientConfig & { readonly connectionTimeoutMillis: number };
+  readonly session: SessionSettings;
+}
+
+/**
+ * Reads a URL. Query parameters that do not concern the connection are session settings. They are not sent at the start of the
+ * connection, because poolers refuse them there.
+ */
+export function clientOptions(url: string, settings: ConnectionSettings): ClientOptions {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const parameters: Record<string, string> = Object.fromEntries(searchParams);
   const {
@@ -39,12 +41,13 @@ export function clientConfig(url: string, settings: ConnectionSettings): ClientC
     sslnegotiation,
     connect_timeout,
     channel_binding,
+    application_name = settings.applicationName,
     ...others
   } = parameters;
   const unknown = Object.keys(others).find((name) => notSettings.has(name));
   if (unknown !== undefined) throw new Error(`The database URL has the parameter ${unknown}, which is not supported.`);
   const database = decodeURIComponent(pathname.slice(1));
-  return {
+  const config = {
     host: socketHost(url) ?? (bracketless(hostname) || undefined),
     port: port === "" ? undefined : Number(port),
     user: decodeURIComponent(username) || undefined,
@@ -52,15 +55,14 @@ export function clientConfig(url: string, settings: ConnectionSettings): ClientC
     database: database === "" ? undefined : database,
     ssl: tlsOf(ssl, sslrootcert),
     ...(channel_binding !== undefined && channel_binding !== "disable" && { enableChannelBinding: true }),
-    ...(sslnegotiation === "direct" && { sslnegotiation }),
-    options: Object.entries({ ...defaults, ...others, ...settings.session })
-      .map(([name, value]) => `-c ${name}=${String(value).replaceAll(/([\\ ])/g, "\\$1")}`)
-      .join(" "),
+    ...(sslnegotiation === "direct" && { sslnegotiation: "direct" as const }),
+    application_name,
     connectionTimeoutMillis: connect_timeout ? Number(connect_timeout) * 1000 : (settings.connectMs ?? 5000),
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
     pipeline: true,
   };
+  return { config, session: new SessionSettings({ ...others, ...settings.session }) };
 }
 
 /** Whether a server without TLS is acceptable. */

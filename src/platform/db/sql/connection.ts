@@ -1,12 +1,21 @@
-import { Client, type ClientConfig, DatabaseError } from "pg";
-import { ConnectionError, commitUnreplicated, connectionEnded, connectionLost } from "./connection-error.ts";
+import { Client, DatabaseError } from "pg";
 import {
+  type ConnectionError,
+  commitUnreplicated,
+  connectionEnded,
+  connectionLost,
+  connectionUnsuitable,
+  connectTimeout,
+} from "./connection-error.ts";
+import {
+  type ClientOptions,
   type ConnectionSettings,
-  clientConfig,
+  clientOptions,
   isTlsMissing,
   isTlsOptional,
   tlsFailure,
 } from "./connection-settings.ts";
+import type { SessionSettings } from "./session-settings.ts";
 import type { Catalog } from "./statement/catalog.ts";
 import { CopyInExecution, CopyOutExecution, type CopySink } from "./statement/copy-execution.ts";
 import {
@@ -20,7 +29,7 @@ import {
   TextExecution,
   type Wire,
 } from "./statement/execution.ts";
-import type { ResultRows, Runner, Shape } from "./statement/statement.ts";
+import { type ResultRows, type Runner, Shape } from "./statement/statement.ts";
 import type { ValueTypes } from "./statement/value-types.ts";
 
 /** The maximum number of prepared statements per connection; each costs the server some tens of kilobytes. */
@@ -37,6 +46,12 @@ const readOnly = "25006";
  * of the warning, the name is never translated.
  */
 const replicationWait = "SyncRepWaitForLSN";
+
+const begin = new Shape("begin", []);
+
+const lostStatements =
+  "The pooler before PostgreSQL gives each transaction another session and loses prepared statements. Use PgBouncer 1.21 or newer " +
+  "with max_prepared_statements, or pool_mode = session, or connect to PostgreSQL itself.";
 
 type Outcome = Promise<ResultRows<unknown>>;
 
@@ -63,6 +78,9 @@ export class Connection implements Runner, ExecutionOwner {
 
   private readonly client: Client;
   private readonly catalog: Catalog;
+  private readonly session: SessionSettings;
+  /** Behind a pooler: the prepared statement that gives a transaction its settings. */
+  private localSettings: PreparedStatement | undefined = undefined;
   private readonly prepared = new Map<Shape, PreparedStatement>();
   /** Names of prepared statements to close on the server. */
   private dropped: string[] = [];
@@ -76,9 +94,10 @@ export class Connection implements Runner, ExecutionOwner {
   private isExclusive = false;
   private held: (() => void)[] = [];
 
-  private constructor(client: Client, catalog: Catalog, settings: ConnectionSettings) {
+  private constructor(client: Client, catalog: Catalog, session: SessionSettings, settings: ConnectionSettings) {
     this.client = client;
     this.catalog = catalog;
+    this.session = session;
     this.types = catalog.types;
     this.columnName = settings.columnName ?? same;
     client.on("error", (error) => this.lose(connectionLost(error)));
@@ -94,26 +113,31 @@ export class Connection implements Runner, ExecutionOwner {
   }
 
   static async open(url: string, settings: ConnectionSettings, catalog: Catalog): Promise<Connection> {
-    const config = clientConfig(url, settings);
+    const options = clientOptions(url, settings);
     try {
-      return await Connection.connect(config, settings, catalog).catch((error: Error) => {
+      return await Connection.connect(options, settings, catalog).catch((error: Error) => {
         if (!isTlsOptional(url) || !isTlsMissing(error)) throw error;
-        return Connection.connect({ ...config, ssl: false }, settings, catalog);
+        return Connection.connect({ ...options, config: { ...options.config, ssl: false } }, settings, catalog);
       });
     } catch (error) {
       throw connectFailure(error as Error);
     }
   }
 
-  private static async connect(config: ClientConfig, settings: ConnectionSettings, catalog: Catalog) {
+  private static async connect({ config, session }: ClientOptions, settings: ConnectionSettings, catalog: Catalog) {
     const client = new Client(config);
-    const connection = new Connection(client, catalog, settings);
+    const connection = new Connection(client, catalog, session, settings);
+    // A pooler accepts a connection that it has no server for.
+    const unanswered = setTimeout(() => connection.lose(connectTimeout()), config.connectionTimeoutMillis);
     try {
       await client.connect();
+      await connection.applySettings();
       return connection;
     } catch (error) {
       connection.destroy();
       throw error;
+    } finally {
+      clearTimeout(unanswered);
     }
   }
 
@@ -127,6 +151,11 @@ export class Connection implements Runner, ExecutionOwner {
     return this.client.getTransactionStatus() !== "I";
   }
 
+  /** Whether a pooler stands before the server. */
+  get isPooled(): boolean {
+    return this.localSettings !== undefined;
+  }
+
   onNotification(listener: (channel: string, payload: string) => void): void {
     this.client.on("notification", ({ channel, payload }) => listener(channel, payload ?? ""));
   }
@@ -134,6 +163,11 @@ export class Connection implements Runner, ExecutionOwner {
   run(shape: Shape, parameters: readonly unknown[], bytesMax?: number, isRetry = false): Outcome {
     const start = () => this.start(shape, parameters, bytesMax, isRetry);
     return this.isHolding ? this.hold(start) : start();
+  }
+
+  /** Begins a transaction with the settings of the connection. The caller owns the connection. */
+  begin(): Outcome {
+    return this.isPooled ? this.runText(this.session.begin) : this.run(begin, []);
   }
 
   runText(text: string): Outcome {
@@ -197,6 +231,29 @@ export class Connection implements Runner, ExecutionOwner {
     this.client.connection.stream.destroy();
   }
 
+  /** Gives statements the settings of the connection, and makes sure that they have them. */
+  private async applySettings(): Promise<void> {
+    const { session } = this;
+    try {
+      const [applied] = (await this.runText(session.apply(this.processId))) as readonly Record<string, unknown>[];
+      if (applied!["pooled"] === true) {
+        const statement = { name: "settings", types: [], columns: noColumns, usedAt: 0 };
+        const run = { shape: session.local, parameters: [], values: [], bytesMax: undefined, isRetry: true };
+        await this.submit(new PreparedExecution(this, { ...run, statement, dropped: [], before: undefined }));
+        this.localSettings = statement;
+      }
+      const [current] = (await this.run(session.current, [])) as readonly Record<string, unknown>[];
+      const [needed, found] = [session.valuesOf(applied!), session.valuesOf(current!)];
+      if (needed !== found) throw connectionUnsuitable(`A session has lost its settings: ${found}, not ${needed}.`);
+    } catch (error) {
+      throw isStatementLost(error) ? connectionUnsuitable(lostStatements, error) : error;
+    }
+  }
+
+  private get processId(): number {
+    return (this.client as unknown as { readonly processID: number | null }).processID ?? 0;
+  }
+
   private start(shape: Shape, parameters: readonly unknown[], bytesMax: number | undefined, isRetry: boolean): Outcome {
     if (this.lost !== undefined) return Promise.reject(this.lost);
     let statement = this.prepared.get(shape);
@@ -212,7 +269,9 @@ export class Connection implements Runner, ExecutionOwner {
         this.dropped = [];
       }
       statement.usedAt = ++this.useCount;
-      const run = { shape, parameters, bytesMax, isRetry, statement, values, dropped };
+      // A transaction begins with the settings.
+      const before = this.isOwned ? undefined : this.localSettings?.name;
+      const run = { shape, parameters, bytesMax, isRetry, statement, values, dropped, before };
       if (bytesMax === undefined) return this.submit(new PreparedExecution(this, run));
       this.isExclusive = true;
       return this.submit(new LimitedExecution(this, run));
@@ -314,13 +373,16 @@ function isStaleStatement({ routine, code }: DatabaseError, { types }: PreparedS
   return types.length > 0 && code?.startsWith("42") === true;
 }
 
+/** Whether a prepared statement belongs to another connection of the pooler, or is not known in this session. */
+function isStatementLost(error: unknown): boolean {
+  return error instanceof DatabaseError && (error.code === "42P05" || error.code === "26000");
+}
+
 function connectFailure(error: Error & { readonly code?: unknown }): Error {
   const insecure = tlsFailure(error);
   if (insecure !== undefined) return insecure;
   if (typeof error.code === "string") return error;
-  if (error.message === "timeout expired") {
-    return new ConnectionError("CONNECT_TIMEOUT", "PostgreSQL did not answer in time.", { cause: error });
-  }
+  if (error.message === "timeout expired") return connectTimeout(error);
   return connectionLost(error);
 }
 

@@ -9,9 +9,11 @@ interface OpenSession extends Session {
   readonly connection: Connection;
 }
 
-/** One connection that is not replaced when it is lost, for session state such as advisory locks. */
+/** One connection that is not replaced when it is lost. */
 export interface Session {
   readonly sql: Sql;
+  /** Whether a pooler stands before the server. */
+  readonly isPooled: boolean;
   /** Runs statements in one transaction; no other statement may run concurrently. */
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
   /** Streams the rows of a `copy … to stdout` into a `copy … from stdin` of another session; returns their number. */
@@ -21,11 +23,16 @@ export interface Session {
 
 export async function openSession(url: string, settings: ConnectionSettings): Promise<Session> {
   const connection = await Connection.open(url, settings, new Catalog());
-  connection.isOwned = true;
   const session: OpenSession = {
     connection,
     sql: createSql(connection),
-    transaction: (work) => runTransaction(connection, work),
+    isPooled: connection.isPooled,
+    transaction(work) {
+      connection.isOwned = true;
+      return runTransaction(connection, work, () => {
+        connection.isOwned = false;
+      });
+    },
     copyTo: (target, out, into) => copyRows(connection, (target as OpenSession).connection, out, into),
     close: () => connection.close(),
   };

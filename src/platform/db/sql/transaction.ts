@@ -5,7 +5,6 @@ import { ConnectionError } from "./connection-error.ts";
 import { createSql, type Sql } from "./sql.ts";
 import { type ResultRows, type Runner, Shape } from "./statement/statement.ts";
 
-const begin = new Shape("begin", []);
 const commit = new Shape("commit", []);
 const rollback = new Shape("rollback", []);
 // One name is enough: a nested savepoint of the same name shadows the outer one until it is released.
@@ -25,7 +24,7 @@ export async function runTransaction<T>(
   connection.onOwnerLost = lost.reject;
   let result: T;
   try {
-    await connection.run(begin, []);
+    await connection.begin();
     result = await Promise.race([work(createSql(transaction)), lost.promise]);
     transaction.check();
     transaction.isOver = true;

@@ -160,25 +160,34 @@ export interface PreparedRun {
   readonly bytesMax: number | undefined;
   /** The prepared statements to close for this one; undefined when this one is already prepared. */
   readonly dropped: readonly string[] | undefined;
+  /** The name of a prepared statement that runs before this one in the same transaction and returns no row. */
+  readonly before: string | undefined;
 }
 
 /** Runs a prepared statement; prepares it first when the connection does not have it. */
 export class PreparedExecution extends Execution {
   readonly run: PreparedRun;
+  /** Whether the statement before this one has not completed yet. */
+  private isBefore: boolean;
 
   constructor(owner: ExecutionOwner, run: PreparedRun) {
     super(owner);
     this.run = run;
+    this.isBefore = run.before !== undefined;
   }
 
   protected override send(wire: Wire): void {
-    const { shape, statement, values, dropped } = this.run;
+    const { shape, statement, values, dropped, before } = this.run;
     const { name, types } = statement;
     if (dropped !== undefined) {
       for (const old of dropped) wire.close({ type: "S", name: old });
       wire.parse({ name, text: shape.text, types });
       // Describe before Bind: later executions need the columns even when these values fail.
       wire.describe({ type: "S", name });
+    }
+    if (before !== undefined) {
+      wire.bind({ statement: before, values: [] });
+      wire.execute(null);
     }
     wire.bind({ statement: name, values });
     this.execute(wire);
@@ -192,6 +201,15 @@ export class PreparedExecution extends Execution {
   override handleRowDescription(message: { readonly fields: readonly Field[] }): void {
     super.handleRowDescription(message);
     this.run.statement.columns = this.columns;
+  }
+
+  override handleCommandComplete(message: { readonly text: string }, wire: Wire): void {
+    if (this.isBefore) this.isBefore = false;
+    else this.completed(message, wire);
+  }
+
+  protected completed(message: { readonly text: string }, _wire: Wire): void {
+    super.handleCommandComplete(message);
   }
 
   override handleDataRow(message: DataRow): void {
@@ -226,8 +244,8 @@ export class LimitedExecution extends PreparedExecution {
     else this.execute(wire);
   }
 
-  override handleCommandComplete(message: { readonly text: string }, wire: Wire): void {
-    super.handleCommandComplete(message);
+  protected override completed(message: { readonly text: string }, wire: Wire): void {
+    super.completed(message, wire);
     wire.sync();
   }
 
