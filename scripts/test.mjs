@@ -6,11 +6,13 @@
 //   --seed N  Use this seed for random and sampled cases.
 //   --external  Use the PostgreSQL that is installed on this machine, with the defaults of its version, instead of the
 //             embedded one; SWITCHYARD_TEST_POSTGRES names the folder of another one (for example: /usr/lib/postgresql/15).
+//   --pooler  Connect through a PgBouncer in session mode.
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { NODE_MAIN } from "../test/harness/node-process.ts";
+import { startPgBouncer } from "../test/harness/pgbouncer.ts";
 import {
   installedPostgres,
   SERVER_URL,
@@ -35,6 +37,7 @@ const { values: options, positionals: paths } = parseArgs({
     fuzz: { type: "boolean" },
     seed: { type: "string" },
     external: { type: "boolean" },
+    pooler: { type: "boolean" },
   },
 });
 const fuzzed = /harness\/(random|run-size)\.ts|\/testing\/arbitrary/;
@@ -69,6 +72,7 @@ const outerUrl = process.env[SERVER_URL];
 // Within a test, nodes run the sources of this folder, which may be a copy with other sources.
 const bundling = outerUrl === undefined ? (process.env[NODE_MAIN] ?? bundleNode().catch(() => undefined)) : undefined;
 const server = outerUrl === undefined ? await startServer() : { url: outerUrl, stop: async () => {} };
+const pooler = options.pooler ? await startPgBouncer(server.url, "session") : undefined;
 const nodeMain = await bundling;
 const startedAt = performance.now();
 const interrupt = new AbortController();
@@ -81,7 +85,7 @@ const events = runTestFiles(files, {
     // Most files load the whole service. A compile cache halves their time.
     NODE_COMPILE_CACHE: compiledDir,
     ...process.env,
-    [SERVER_URL]: server.url,
+    [SERVER_URL]: pooler?.through(server.url) ?? server.url,
     [NODE_MAIN]: nodeMain,
     TEST_SEED: String(seed),
     ...(isLong && { TEST_LONG: "1" }),
@@ -89,6 +93,7 @@ const events = runTestFiles(files, {
 });
 const success = await report(events, { files, showTests: files.length <= shownFilesMax });
 process.exitCode = success ? 0 : 1;
+await pooler?.stop();
 await server.stop();
 if (isWhole && process.exitCode === 0) {
   writeFileSync(lastRunFile, JSON.stringify({ files: files.length, ms: performance.now() - startedAt }));

@@ -135,7 +135,7 @@ export class Connection implements Runner, ExecutionOwner {
       return connection;
     } catch (error) {
       connection.destroy();
-      throw error;
+      throw connection.lost?.code === "CONNECT_TIMEOUT" ? connection.lost : error;
     } finally {
       clearTimeout(unanswered);
     }
