@@ -53,6 +53,7 @@ auth_file = ${users}
 pool_mode = ${mode}
 default_pool_size = ${poolSize}
 max_client_conn = 2000
+server_idle_timeout = 1
 ${keepsStatements({ path, env }) ? "max_prepared_statements = 250" : ""}
 `,
   );

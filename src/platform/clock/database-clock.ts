@@ -35,7 +35,7 @@ const driftMax = 0.0002;
  * system clock nor a change of it has an effect. A system clock that is wrong by seconds shows that the machine is not under
  * control, or that it slept: then the node is fenced.
  */
-export async function startDatabaseClock({ db, log, measureEveryMs = 1000 }: Dependencies): Promise<DatabaseClock> {
+export async function startDatabaseClock({ db, log, measureEveryMs = 2500 }: Dependencies): Promise<DatabaseClock> {
   let measured = await measure(db);
   let wasFenced = false;
 

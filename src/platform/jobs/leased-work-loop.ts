@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { InFlightWork } from "./in-flight-work.ts";
-import { createRepeatedTask, type RepeatedTask } from "./repeated-task.ts";
+import { createRepeatedTask, type TaskWakes } from "./repeated-task.ts";
 
 /** Share of the concurrency that must be free before more is leased; leasing a few costs hardly more than leasing one. */
 const freeShare = 0.25;
@@ -26,7 +26,7 @@ export interface Leased<Item> {
 
 interface Options<Item> {
   /** Subscribes the loop to what may cause work; returns the unsubscribe functions. */
-  readonly subscribe?: (task: Pick<RepeatedTask, "run" | "runWithin">) => readonly (() => void)[];
+  readonly subscribe?: (task: TaskWakes) => readonly (() => void)[];
   /** The longest time between two leases. By default that of repeated tasks. */
   readonly pollMs?: number;
   readonly concurrency: number;
@@ -92,7 +92,7 @@ export function createLeasedWorkLoop<Item extends { readonly tenantId: string }>
     work: leaseDue,
     ...(pollMs !== undefined && { maxWaitMs: pollMs }),
     onError: options.onLeaseError,
-    subscribe: ({ runWithin }) => subscribe?.({ run, runWithin }) ?? [],
+    subscribe: (wakes) => subscribe?.({ ...wakes, run }) ?? [],
   });
   const run = () => {
     isStale = true;

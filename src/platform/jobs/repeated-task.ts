@@ -4,30 +4,37 @@ export interface RepeatedTask {
   run(): void;
   /** Runs the task after this time, unless it runs earlier; at once if the time has passed. */
   runWithin(ms: number): void;
+  /** Runs the task when its last run began this long ago; at once if the time has passed. For polls that have something to find. */
+  runEvery(ms: number): void;
   /** Enables the task and runs it, unless it is enabled; resolves after that run. */
   start(): Promise<void>;
   /** Disables the task and waits for the current run. */
   stop(): Promise<void>;
 }
 
+/** What may make a task run. */
+export type TaskWakes = Pick<RepeatedTask, "run" | "runWithin" | "runEvery">;
+
 interface Options {
   /** Does the work; returns how long to wait until the next run, by default `maxWaitMs`. */
   readonly work: () => Promise<number | undefined> | Promise<void>;
-  /** The longest wait, also after an error. By default ten seconds, for tasks that learn otherwise when their work is due. */
+  /** The longest wait, also after an error. By default nine to ten seconds, for tasks that learn otherwise when their work is due. */
   readonly maxWaitMs?: number;
   readonly onError: (error: unknown) => void;
   /** Subscribes the task to what may cause work; returns the unsubscribe functions. */
-  readonly subscribe?: (task: Pick<RepeatedTask, "run" | "runWithin">) => readonly (() => void)[];
+  readonly subscribe?: (task: TaskWakes) => readonly (() => void)[];
   /** Whether `stop` does the work a last time: for work that stores what is in memory. */
   readonly runsAtStop?: boolean;
 }
 
 export function createRepeatedTask(options: Options): RepeatedTask {
-  const { work, maxWaitMs = 10_000, onError, subscribe, runsAtStop } = options;
+  // Random, because tasks that start together would need a connection each, every time.
+  const { work, maxWaitMs = 9000 + 1000 * Math.random(), onError, subscribe, runsAtStop } = options;
   let running: Promise<void> | undefined;
   let again = false;
   let timer: NodeJS.Timeout | undefined;
   let timerAtMs = Number.POSITIVE_INFINITY;
+  let ranAtMs = Number.NEGATIVE_INFINITY;
   let isStopped = true;
   let unsubscribe: readonly (() => void)[] = [];
 
@@ -35,6 +42,7 @@ export function createRepeatedTask(options: Options): RepeatedTask {
     again = running !== undefined;
     if (again || isStopped) return;
     clear();
+    ranAtMs = performance.now();
     running = runOnce().finally(() => {
       running = undefined;
       if (again) run();
@@ -60,6 +68,10 @@ export function createRepeatedTask(options: Options): RepeatedTask {
     timer = setTimeout(run, waitMs);
   }
 
+  function runEvery(ms: number): void {
+    runWithin(ranAtMs + ms - performance.now());
+  }
+
   function clear(): void {
     clearTimeout(timer);
     timerAtMs = Number.POSITIVE_INFINITY;
@@ -68,10 +80,11 @@ export function createRepeatedTask(options: Options): RepeatedTask {
   return {
     run,
     runWithin,
+    runEvery,
     async start() {
       if (!isStopped) return;
       isStopped = false;
-      unsubscribe = subscribe?.({ run, runWithin }) ?? [];
+      unsubscribe = subscribe?.({ run, runWithin, runEvery }) ?? [];
       run();
       await running;
     },

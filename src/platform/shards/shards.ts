@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../clock/clock.ts";
-import type { Database, Fragment, Signals, Sql } from "../db/index.ts";
+import { type Batcher, createBatcher, type Database, type Fragment, type Signals, type Sql } from "../db/index.ts";
 import { createRepeatedTask } from "../jobs/index.ts";
 import type { Log } from "../log/log.ts";
 import { fairShare } from "./shares.ts";
@@ -8,10 +8,11 @@ import {
   claimShards,
   currentShards,
   joinNodes,
+  type Lease,
   leaveNodes,
   type Renewal,
   releaseShards,
-  renewLease,
+  renewLeases,
   type ShardEpoch,
 } from "./store.ts";
 
@@ -63,12 +64,22 @@ interface Membership {
   owned: ReadonlyMap<number, number>;
 }
 
+/** The renewals of a node: those of several kinds that are due together are one statement. */
+const renewals = new WeakMap<Database, Batcher<Lease, Renewal>>();
+
+function renewalsOf(db: Database): Batcher<Lease, Renewal> {
+  const known = renewals.get(db) ?? createBatcher({ flush: (leases: Lease[]) => renewLeases(db.sql, leases) });
+  renewals.set(db, known);
+  return known;
+}
+
 const none: ReadonlyMap<number, number> = new Map();
 
 /** Creates this node's part of the shards of a kind. All nodes get equal shares, give or take one shard. */
 export function createShards(dependencies: Dependencies): Shards {
   const { db, clock, system = systemClock, log, signals, kind, count, leaseMs } = dependencies;
   const topic = `shards.${kind}`;
+  const renewEveryMs = leaseMs / 3;
   const listeners = new Set<() => void>();
   let membership: Membership | undefined;
   let reported = none;
@@ -104,7 +115,7 @@ export function createShards(dependencies: Dependencies): Shards {
   async function renew(member: Membership): Promise<Renewal> {
     // The database counts from a later time, so the lease never ends there first.
     const until = leaseEnd();
-    const renewal = await renewLease(db.sql, kind, member.nodeId, count, leaseMs);
+    const renewal = await renewalsOf(db).run({ kind, nodeId: member.nodeId, count, leaseMs });
     if (renewal.renewed) {
       member.leaseUntil = until;
       member.owned = new Map(renewal.owned);
@@ -138,7 +149,13 @@ export function createShards(dependencies: Dependencies): Shards {
     signals?.wake(topic);
   }
 
-  async function maintain(): Promise<void> {
+  /** Returns when to renew again: at the same moments for all kinds of a node. */
+  async function maintain(): Promise<number> {
+    await renewAndBalance();
+    return renewEveryMs - (performance.now() % renewEveryMs);
+  }
+
+  async function renewAndBalance(): Promise<void> {
     if (clock.isFenced?.()) return leave();
     membership ??= await join();
     const renewal = await renew(membership);
@@ -154,7 +171,7 @@ export function createShards(dependencies: Dependencies): Shards {
 
   const task = createRepeatedTask({
     work: maintain,
-    maxWaitMs: leaseMs / 3,
+    maxWaitMs: renewEveryMs,
     onError: (error) => {
       log.warn({ err: error, kind }, "shards cannot be maintained");
       reportChange();

@@ -25,30 +25,49 @@ export async function joinNodes(sql: Sql, kind: string, nodeId: string, count: n
     insert into shard_nodes (kind, node_id, expires_at) values (${kind}, ${nodeId}, ${fromNow(sql, leaseMs)})`;
 }
 
+/** A node's lease for the shards of one kind. */
+export interface Lease {
+  readonly kind: string;
+  readonly nodeId: string;
+  readonly count: number;
+  readonly leaseMs: number;
+}
+
 /**
- * Renews a node's lease and reads its shards. They are correct although the same statement renews the lease: only their
+ * Renews leases of a node and reads its shards. They are correct although the same statement renews the leases: only their
  * own node can give them back while its row exists, and if the row is gone, nothing is renewed.
  */
-export async function renewLease(sql: Sql, kind: string, nodeId: string, count: number, leaseMs: number) {
-  const [row] = await sql<
+export async function renewLeases(sql: Sql, leases: readonly Lease[]): Promise<Renewal[]> {
+  const kinds = leases.map(({ kind }) => kind);
+  const rows = await sql<
     { renewed: boolean; nodeIds: string[]; ownedShards: number[]; ownedEpochs: number[]; freeCount: number }[]
   >`
-    with renewed as (
-      update shard_nodes set expires_at = ${fromNow(sql, leaseMs)}
-      where kind = ${kind} and node_id = ${nodeId} and expires_at > now()
-      returning node_id
+    with lease as (
+      select * from unnest(${kinds}::text[], ${leases.map(({ nodeId }) => nodeId)}::text[],
+        ${leases.map(({ count }) => count)}::int[], ${leases.map(({ leaseMs }) => leaseMs)}::float8[])
+        with ordinality as lease(kind, node_id, count, ms, nth)
+    ),
+    renewed as (
+      update shard_nodes node set expires_at = now() + lease.ms * interval '1 millisecond'
+      from lease where node.kind = lease.kind and node.node_id = lease.node_id and node.expires_at > now()
+      returning node.kind
     ),
     live as (
-      select node_id from shard_nodes where kind = ${kind} and expires_at > now()
+      select kind, node_id from shard_nodes where kind = any(${kinds}::text[]) and expires_at > now()
     )
-    select exists (select from renewed) as renewed,
-      (select coalesce(array_agg(node_id), '{}') from live) as node_ids,
-      coalesce(array_agg(shard order by shard) filter (where shards.node_id = ${nodeId}), '{}') as owned_shards,
-      coalesce(array_agg(epoch order by shard) filter (where shards.node_id = ${nodeId}), '{}') as owned_epochs,
-      (count(*) filter (where shards.node_id not in (select node_id from live)))::int as free_count
-    from shards where kind = ${kind} and shard < ${count}`;
-  const { renewed, nodeIds, ownedShards, ownedEpochs, freeCount } = row!;
-  return { renewed, nodeIds, owned: ownedShards.map((shard, at) => [shard, ownedEpochs[at]!] as const), freeCount };
+    select exists (select from renewed where renewed.kind = lease.kind) as renewed, all_shards.*,
+      (select coalesce(array_agg(node_id), '{}') from live where live.kind = lease.kind) as node_ids
+    from lease cross join lateral (
+      select coalesce(array_agg(shard order by shard) filter (where shards.node_id = lease.node_id), '{}') as owned_shards,
+        coalesce(array_agg(epoch order by shard) filter (where shards.node_id = lease.node_id), '{}') as owned_epochs,
+        (count(*) filter (where not exists (
+          select from live where live.kind = lease.kind and live.node_id = shards.node_id)))::int as free_count
+      from shards where shards.kind = lease.kind and shard < lease.count) all_shards
+    order by lease.nth`;
+  return rows.map(({ renewed, nodeIds, ownedShards, ownedEpochs, freeCount }) => {
+    const owned = ownedShards.map((shard, at) => [shard, ownedEpochs[at]!] as const);
+    return { renewed, nodeIds, owned, freeCount };
+  });
 }
 
 /**

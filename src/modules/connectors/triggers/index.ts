@@ -11,7 +11,7 @@
 
 import type { OperationCaller } from "../../../chain/operation-caller.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import type { NextDue, Sql } from "../../../platform/db/index.ts";
 import { createTenantConcurrencyLimiter } from "../../../platform/event-loop/index.ts";
 import { createLeasedWorkLoop, type LeasedWorkLoop, type LeaseRequest } from "../../../platform/jobs/index.ts";
 import { createShards } from "../../../platform/shards/index.ts";
@@ -98,16 +98,27 @@ export function createTriggers(parts: TriggerParts) {
   const register = createRegistrar(common);
   const poll = createPoller(common);
   const owned = () => shards.currentSql(db.sql, shards.owned());
+  /** The earliest due time in the shards of this node. */
+  const nextIn =
+    (table: string, due: string): NextDue =>
+    (sql) => sql`
+      select min(first.due) from unnest(${[...shards.owned().keys()]}::int[]) as owned(shard) cross join lateral (
+        select ${sql(due)} as due from ${sql(table)} where shard = owned.shard and ${sql(due)} is not null
+        order by ${sql(due)} limit 1) first`;
 
   /** The loop of work on connections, one piece per connection at a time: all of it belongs to one shard, and so to one node. */
   function loopOf<Item extends { readonly tenantId: TenantId; readonly connectionId: string }>(
     name: string,
+    nextDue: NextDue,
     claim: (request: LeaseRequest) => Promise<readonly Item[]>,
     perform: (item: Item, signal: AbortSignal) => Promise<void>,
   ): LeasedWorkLoop {
     return createLeasedWorkLoop<Item>({
-      ...{ pollMs, concurrency, busyAt: perTenant },
-      subscribe: ({ run }) => [signals.onWake(intakeTopic, run)],
+      ...{ concurrency, busyAt: perTenant },
+      subscribe: ({ run, runWithin, runEvery }) => [
+        signals.onWake(intakeTopic, run),
+        signals.onDue(nextDue, (inMs) => (inMs > 0 ? runWithin(inMs) : runEvery(pollMs))),
+      ],
       lease: async (request) => ({ items: shards.owned().size === 0 ? [] : await claim(request), scannedTo: "" }),
       onLeaseError: (error) => log.warn({ err: error }, `${name} cannot be claimed`),
       handle: () => (item, signal) => limiter.run(item.tenantId, item.connectionId, () => perform(item, signal)),
@@ -119,11 +130,13 @@ export function createTriggers(parts: TriggerParts) {
 
   const registrations = loopOf(
     "the registration of webhooks",
+    nextIn("connector_trigger_registrations", "due_at"),
     (request) => registrationStore(db.sql).claimDue(owned(), request, claimMs),
     register,
   );
   const polls = loopOf(
     "the polls of providers",
+    nextIn("connector_trigger_subscriptions", "poll_due_at"),
     (request) => pollStore(db.sql).claimDue(owned(), request, claimMs),
     poll,
   );

@@ -1,4 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
+import type { NextDue } from "../../../platform/db/index.ts";
 import { createRepeatedTask } from "../../../platform/jobs/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { Position } from "./domain/event.ts";
@@ -7,11 +8,13 @@ import type { EventReader } from "./reader.ts";
 export interface LogConsumer {
   /** Signal topic for changes to the set of followed tenants. */
   readonly topic: string;
+  /** Now, while any log may be followed. */
+  readonly nextFollowed: NextDue;
   /** The positions of up to `limit` tenants whose logs are followed, after a tenant. */
   positions(after: string, limit: number): Promise<readonly (Position & { readonly tenantId: TenantId })[]>;
   /** Handles all new events of a tenant. Never called concurrently for the same tenant on this node. */
   handle(tenantId: TenantId): Promise<unknown>;
-  /** Interval of the scans that find new events without a signal. */
+  /** Interval of the scans that find new events without a signal, while any log may be followed. */
   readonly pollMs?: number;
 }
 
@@ -29,7 +32,7 @@ const retryDelaysMs = [50, 200, 1000];
 
 /** Creates a follower of event logs on this node. */
 export function createLogFollower({ db, signals, reader, log }: Dependencies, consumer: LogConsumer) {
-  const { topic, positions, handle, pollMs = 2000 } = consumer;
+  const { topic, nextFollowed, positions, handle, pollMs = 2000 } = consumer;
   const waiting = new Map<TenantId, number>();
   const following = new Map<TenantId, Promise<void>>();
   const wakers = new Map<TenantId, () => void>();
@@ -98,9 +101,8 @@ export function createLogFollower({ db, signals, reader, log }: Dependencies, co
 
   const polls = createRepeatedTask({
     work: poll,
-    maxWaitMs: pollMs,
     onError: (error) => log.warn({ err: error }, "could not read the event logs to follow"),
-    subscribe: ({ run }) => [signals.onWake(topic, run)],
+    subscribe: ({ run, runEvery }) => [signals.onWake(topic, run), signals.onDue(nextFollowed, () => runEvery(pollMs))],
   });
 
   return {

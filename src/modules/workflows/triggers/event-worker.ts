@@ -109,6 +109,7 @@ export function createEventWorker(dependencies: Dependencies) {
   const follower = eventLogs.follow({
     topic,
     handle: follow,
+    nextFollowed: (sql) => sql`select now() from workflow_trigger_cursors limit 1`,
     positions: (after, limit) => store.positions([...shards.owned().keys()], after, limit),
     ...(pollMs !== undefined && { pollMs }),
   });

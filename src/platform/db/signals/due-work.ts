@@ -7,7 +7,9 @@ export type NextDue = (sql: Sql) => Fragment;
 /** Called with the milliseconds until the next work of a loop, by the database's clock, and with its time. */
 export type DueListener = (inMs: number, atMs: number) => void;
 
-const everyMs = 500;
+/** The interval of looks, and the one while nothing is overdue. */
+const busyMs = 500;
+const idleMs = 1000;
 
 /** Milliseconds until the next work of a loop, by the database's clock; undefined when there is none. */
 export async function readMsToNext(sql: Sql, nextDue: NextDue): Promise<number | undefined> {
@@ -18,12 +20,13 @@ export async function readMsToNext(sql: Sql, nextDue: NextDue): Promise<number |
 
 /**
  * Creates the function that subscribes a loop to its due work. All loops of a node share one statement, which runs twice a
- * second: an idle node costs next to nothing. The function returns the unsubscribe function of the loop.
+ * second, or once while nothing is overdue: an idle node costs next to nothing. The function returns the unsubscribe function of the
+ * loop.
  */
 export function createDueWork(db: Pick<Database, "genericPlans">) {
   const loops = new Map<DueListener, NextDue>();
 
-  async function look(): Promise<void> {
+  async function look(): Promise<number> {
     // The statement asks some fifty tables, so that planning it takes far longer than running it.
     const { sql } = db.genericPlans;
     const listeners = [...loops.keys()];
@@ -37,11 +40,12 @@ export function createDueWork(db: Pick<Database, "genericPlans">) {
       const atMs = dueMs[nth];
       if (atMs != null) listener(Math.max(0, atMs - nowMs), atMs);
     }
+    return dueMs.some((atMs) => atMs != null && atMs < nowMs) ? busyMs : idleMs;
   }
 
   const looks = createRepeatedTask({
     work: look,
-    maxWaitMs: everyMs,
+    maxWaitMs: idleMs,
     // Each loop then looks for itself.
     onError: () => {
       for (const listener of loops.keys()) listener(0, 0);

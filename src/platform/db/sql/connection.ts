@@ -237,7 +237,7 @@ export class Connection implements Runner, ExecutionOwner {
     try {
       const [applied] = (await this.runText(session.apply(this.processId))) as readonly Record<string, unknown>[];
       if (applied!["pooled"] === true) {
-        const statement = { name: "settings", types: [], columns: noColumns, usedAt: 0 };
+        const statement = { name: "local_settings", types: [], columns: noColumns, usedAt: 0 };
         const run = { shape: session.local, parameters: [], values: [], bytesMax: undefined, isRetry: true };
         await this.submit(new PreparedExecution(this, { ...run, statement, dropped: [], before: undefined }));
         this.localSettings = statement;

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { fromNow, type Sql } from "../../../../platform/db/index.ts";
+import { fromNow, type NextDue, type Sql } from "../../../../platform/db/index.ts";
 import type { Json, JsonObject } from "../../../../platform/document/index.ts";
 import { type Leased, type LeaseRequest, leaseInTurns } from "../../../../platform/jobs/index.ts";
 import type { EventStatus } from "../domain/event.ts";
@@ -42,6 +42,9 @@ type Row = Omit<ClaimedDelivery, "subscription"> & {
   readonly target: Target | null;
   readonly deliveryError: string | null;
 };
+
+/** Now, while any delivery is pending. */
+export const nextPending: NextDue = (sql) => sql`select now() from connector_trigger_deliveries limit 1`;
 
 /** The SQL queries of deliveries. Due times are the database's, so that the clocks of nodes do not matter. */
 export function deliveryStore(sql: Sql) {

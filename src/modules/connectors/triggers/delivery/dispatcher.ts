@@ -9,7 +9,7 @@ import type { EventEntry, EventRecorder } from "../../../operations/index.ts";
 import { shortMessage } from "../domain/failure.ts";
 import type { StoreStatus } from "../status-store.ts";
 import type { TriggerMetrics } from "../trigger-metrics.ts";
-import { type ClaimedDelivery, type DeliveryEnd, deliveryStore } from "./delivery-store.ts";
+import { type ClaimedDelivery, type DeliveryEnd, deliveryStore, nextPending } from "./delivery-store.ts";
 import { type CallTarget, TargetRefusal } from "./target-calls.ts";
 import { isConditionTrue } from "./target-templates.ts";
 
@@ -106,8 +106,11 @@ export function createDispatcher(dependencies: Dependencies) {
   }
 
   const loop = createLeasedWorkLoop<ClaimedDelivery>({
-    ...{ concurrency, busyAt: perTenant, pollMs: dependencies.pollMs },
-    subscribe: ({ run }) => [signals.onWake(topic, run)],
+    ...{ concurrency, busyAt: perTenant },
+    subscribe: ({ run, runEvery }) => [
+      signals.onWake(topic, run),
+      signals.onDue(nextPending, () => runEvery(dependencies.pollMs)),
+    ],
     lease: (request) => store.claimDue(request, dependencies.claimMs),
     onLeaseError: (error) => log.warn({ err: error }, "the delivery of trigger events cannot be claimed"),
     handle: () => perform,

@@ -53,6 +53,7 @@ export function createFollower({ db, signals, reader, log, onDue, pollMs = 2000 
     { db, signals, reader, log },
     {
       ...{ topic: followTopic, handle: follow, pollMs },
+      nextFollowed: (sql) => sql`select now() from webhook_cursors limit 1`,
       positions: (after, limit) => endpointStore(db.sql).cursors(after, limit),
     },
   );

@@ -5,7 +5,7 @@ import type { AttemptResult } from "../domain/delivery.ts";
 import { type Destination, type EndpointRef, endpointStore } from "../endpoints/endpoint-store.ts";
 import { type AttemptParts, attempt } from "./delivery-attempt.ts";
 import type { DeliveryResultWriter } from "./delivery-result-writer.ts";
-import { deliveryStore, type LeasedDelivery } from "./delivery-store.ts";
+import { deliveryStore, type LeasedDelivery, nextPending } from "./delivery-store.ts";
 import { createSendSlots, keyOf } from "./send-slots.ts";
 
 /** Sends due deliveries. */
@@ -51,9 +51,11 @@ export function createSender(dependencies: Dependencies) {
       for (const endpoint of found) ready.set(keyOf(endpoint), endpoint);
       sends.run();
     },
-    maxWaitMs: pollMs,
     onError: (error) => log.warn({ err: error }, "could not find due webhook deliveries"),
-    subscribe: ({ run }) => [signals.onWake(dueTopic, run)],
+    subscribe: ({ run, runEvery }) => [
+      signals.onWake(dueTopic, run),
+      signals.onDue(nextPending, () => runEvery(pollMs)),
+    ],
   });
 
   const sends = createLeasedWorkLoop<Send>({

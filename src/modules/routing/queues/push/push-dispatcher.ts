@@ -14,7 +14,7 @@ import { canReceiveWork, type LeaseService, queueTopicPrefix } from "../leasing/
 import type { LeasedRow } from "../leasing/lease-store.ts";
 import type { PushAction } from "./action-push.ts";
 import { PushBackoff } from "./push-backoff.ts";
-import { findPushTargets, type PushTarget, type TenantTargets } from "./push-store.ts";
+import { findPushTargets, nextToPush, type PushTarget, type TenantTargets } from "./push-store.ts";
 
 interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "signals"> {
   readonly pools: Pick<PoolReader, "snapshot">;
@@ -43,7 +43,7 @@ const targetsPerTenant = 200;
 const positionsMax = 1000;
 /** The number of tenants served concurrently. */
 const lanes = 8;
-/** The interval of scans without a wake, and the longest back-off of a target. */
+/** The interval of scans while items wait to be pushed, and the longest back-off of a target. */
 const idleMs = 1000;
 const timeoutMs = 15_000;
 /** Longer than the request timeout, so that no other node sends the same item concurrently. */
@@ -86,10 +86,10 @@ export function createPushDispatcher(dependencies: Dependencies) {
     async work() {
       if (capacityLeft() > 0 && (await scan())) scans.run();
     },
-    maxWaitMs: idleMs,
     onError: (error) => log.warn({ err: error }, "scanning for push targets failed"),
-    subscribe: ({ run }) => [
+    subscribe: ({ run, runEvery }) => [
       signals.onWake(pushTopic, run),
+      signals.onDue(nextToPush, () => runEvery(idleMs)),
       signals.onWakeUnder(
         queueTopicPrefix,
         (name) => poolChanged(...(name.split(":") as [string, string])),

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Sql } from "../../../../platform/db/index.ts";
+import type { NextDue, Sql } from "../../../../platform/db/index.ts";
 
 /** A recipient with items waiting to be pushed. */
 export interface PushTarget {
@@ -26,6 +26,10 @@ export interface TenantTargets {
   /** The last target, if the scan stopped before the tenant's end; otherwise undefined. */
   readonly last: PushTarget | undefined;
 }
+
+/** Now, while any item waits to be pushed. */
+export const nextToPush: NextDue = (sql) =>
+  sql`select now() from queue_items where state = 'ready' and delivery = 'push' limit 1`;
 
 /**
  * Finds recipients with items waiting to be pushed: a bounded number of targets per tenant, for a bounded number of

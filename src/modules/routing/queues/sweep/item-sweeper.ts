@@ -147,12 +147,13 @@ export function createItemSweeper(dependencies: Dependencies) {
     return more.includes(true);
   }
 
-  /** Sweeps; returns when to sweep again. */
+  /** Sweeps if something is due; returns when to sweep again. */
   async function round(): Promise<number | undefined> {
-    const hasMore = await sweep();
-    const inMs = hasMore ? 0 : await readMsToNext(db.sql, store.nextDeadline);
+    const inMs = await readMsToNext(db.sql, store.nextDeadline);
+    const isDue = inMs !== undefined && inMs <= 0;
+    const hasMore = isDue ? await sweep() : await expireItems();
     passedAtMs = performance.now();
-    return inMs && Math.max(soonestMs, inMs);
+    return isDue || hasMore ? soonestMs : inMs && Math.max(soonestMs, inMs);
   }
 
   const task = createRepeatedTask({
