@@ -18,7 +18,7 @@ export type TaskWakes = Pick<RepeatedTask, "run" | "runWithin" | "runEvery">;
 interface Options {
   /** Does the work; returns how long to wait until the next run, by default `maxWaitMs`. */
   readonly work: () => Promise<number | undefined> | Promise<void>;
-  /** The longest wait, also after an error. By default nine to ten seconds, for tasks that learn otherwise when their work is due. */
+  /** The longest wait, also after an error. By default 13 to 15 seconds, for tasks that learn otherwise when their work is due. */
   readonly maxWaitMs?: number;
   readonly onError: (error: unknown) => void;
   /** Subscribes the task to what may cause work; returns the unsubscribe functions. */
@@ -29,7 +29,7 @@ interface Options {
 
 export function createRepeatedTask(options: Options): RepeatedTask {
   // Random, because tasks that start together would need a connection each, every time.
-  const { work, maxWaitMs = 9000 + 1000 * Math.random(), onError, subscribe, runsAtStop } = options;
+  const { work, maxWaitMs = 13_000 + 2000 * Math.random(), onError, subscribe, runsAtStop } = options;
   let running: Promise<void> | undefined;
   let again = false;
   let timer: NodeJS.Timeout | undefined;

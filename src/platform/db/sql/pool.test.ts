@@ -64,7 +64,8 @@ test("the number of prepared statements per connection is bounded, and those in 
   const [row] = await sql<{ n: number; kept: number }[]>`
     select count(*)::int as n, count(*) filter (where statement = 'select ''often''')::int as kept
     from pg_prepared_statements`;
-  assert.ok(row!.n > 100 && row!.n <= 250, `${row!.n} are prepared`);
+  // Behind a pooler, one more holds the settings.
+  assert.ok(row!.n > 100 && row!.n <= 251, `${row!.n} are prepared`);
   assert.equal(row!.kept, 1);
 });
 

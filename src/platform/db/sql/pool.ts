@@ -26,6 +26,8 @@ const pipelineMax = 16;
 /** The delay between connection attempts, and so the delay until a recovered database is used. */
 const retryMs = 250;
 const sweepMs = 1000;
+/** The connections that are opened at a time. Most callers of a burst get one that another caller has used before. */
+const openingMax = 2;
 
 /**
  * Connections to one database, opened on demand. A statement uses an idle connection, otherwise a new one, and at the
@@ -186,7 +188,8 @@ export class Pool implements Runner {
 
   private openMissing(): void {
     const missing = () =>
-      this.waiters.size > this.opening && this.connections.size + this.opening < this.options.maxConnections;
+      this.opening < Math.min(this.waiters.size, openingMax) &&
+      this.connections.size + this.opening < this.options.maxConnections;
     while (missing()) {
       const delayMs = this.retryAtMs - performance.now();
       if (delayMs > 0) {
@@ -257,7 +260,7 @@ export class Pool implements Runner {
 
   /** Closes connections that are idle for too long, too old, or silent for too long. */
   private sweep(): void {
-    const { idleMs = 60_000, silenceMs = Number.POSITIVE_INFINITY } = this.options;
+    const { idleMs = 20_000, silenceMs = Number.POSITIVE_INFINITY } = this.options;
     const nowMs = performance.now();
     const suspects = new Set<Connection>();
     for (const connection of this.connections) {
