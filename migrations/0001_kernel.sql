@@ -82,7 +82,7 @@ create table idempotency_records (
   response    text,
   created_at  timestamptz not null,
   primary key (tenant_id, principal, operation, key)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 -- Only retention uses it, from the oldest row on, so a coarse index is enough.
 create index idempotency_records_by_age on idempotency_records using brin (created_at);
 

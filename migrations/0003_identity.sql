@@ -47,7 +47,7 @@ create table sso_attempts (
   expires_at    timestamptz not null,
   created_at    timestamptz not null,
   primary key (tenant_id, id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create unique index sso_attempts_by_state on sso_attempts (tenant_id, state_hash);
 create unique index sso_attempts_by_ticket on sso_attempts (tenant_id, ticket_hash) where ticket_hash is not null;
 create index sso_attempts_by_expiry on sso_attempts (expires_at);
@@ -59,7 +59,7 @@ create table saml_messages_seen (
   message_id    text not null,
   expires_at    timestamptz not null,
   primary key (tenant_id, connection_id, message_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index saml_messages_seen_by_expiry on saml_messages_seen (expires_at);
 
 -- A link that signs a browser in, once.
@@ -74,7 +74,7 @@ create table login_links (
   expires_at timestamptz not null,
   created_at timestamptz not null,
   primary key (tenant_id, id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create unique index login_links_by_token on login_links (tenant_id, token_hash);
 create index login_links_by_expiry on login_links (expires_at);
 
@@ -101,7 +101,7 @@ create table browser_sessions (
   end_reason    text not null default '',
   primary key (tenant_id, id),
   constraint browser_sessions_check check ((member_id = '') <> (api_key_id = ''))
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create unique index browser_sessions_by_token on browser_sessions (tenant_id, token_hash);
 create index browser_sessions_by_member on browser_sessions (tenant_id, member_id, id)
   where ended_at is null and member_id <> '';

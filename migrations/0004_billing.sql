@@ -154,7 +154,7 @@ create table billing_usage (
   dimensions     jsonb not null,
   recorded_at    timestamptz not null,
   primary key (tenant_id, meter_key, transaction_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index billing_usage_by_time on billing_usage (tenant_id, meter_key, at);
 
 -- What the service counted itself: one row per window. A repeated count replaces the row.

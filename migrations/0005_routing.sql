@@ -55,7 +55,7 @@ create table recipient_pauses (
   -- When the recipient is resumed automatically; null for never.
   resume_at    timestamptz,
   primary key (tenant_id, recipient_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index recipient_pauses_due on recipient_pauses (tenant_id, pool_id, resume_at) where resume_at is not null;
 
 -- The state of recipients that outcomes and assignments change. Apart from recipients, so that work does not rewrite them.
@@ -304,7 +304,7 @@ create table outcomes (
   observed_at  timestamptz not null,
   recorded_at  timestamptz not null,
   primary key (tenant_id, decision_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index outcomes_by_pool on outcomes (tenant_id, pool_id, recorded_at);
 
 -- All items, ended ones included.
@@ -373,7 +373,7 @@ create table queue_offers (
   -- Who accepted, declined or withdrew it; empty for the service itself.
   ended_by     text not null default '',
   primary key (tenant_id, item_id, number)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index queue_offers_by_age on queue_offers using brin (ended_at);
 
 create table queue_states (
@@ -386,7 +386,7 @@ create table queue_states (
   paused_by text not null default '',
   reason    text not null default '',
   primary key (tenant_id, pool_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index queue_states_due on queue_states (resume_at) where resume_at is not null;
 
 -- Counts are spread over shards, so that concurrent writers rarely wait for each other.
@@ -464,7 +464,7 @@ create table admission_groups (
   cleared_reason text not null default '',
   updated_at     timestamptz not null,
   primary key (tenant_id, kind, group_id)
-) with (fillfactor = 70);
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 -- Coarse, so that using a group moves no index entry.
 create index admission_groups_by_age on admission_groups using brin (updated_at);
 -- By pool alone, so that new groups are added at the end of their pool's entries. A pool's groups are sorted when they are
@@ -488,7 +488,7 @@ create table dead_letters (
   first_failed_at timestamptz not null,
   last_failed_at  timestamptz not null,
   primary key (tenant_id, pool_id, queue_item_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index dead_letters_failed on dead_letters (tenant_id, pool_id, last_failed_at) include (retry_count, max_retries)
   where state = 'failed';
 create index dead_letters_set_aside on dead_letters (tenant_id, pool_id, queue_item_id) where state = 'quarantined';
@@ -544,7 +544,7 @@ create table routing_schedules (
   updated_at           timestamptz not null,
   record_version       integer not null default 1,
   primary key (tenant_id, id)
-) with (fillfactor = 70);
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 create unique index routing_schedules_name on routing_schedules (tenant_id, environment_id, name);
 create index routing_schedules_due on routing_schedules (due_at) where due_at is not null;
 
@@ -570,6 +570,6 @@ create table routing_schedule_runs (
   created_at    timestamptz not null,
   ended_at      timestamptz,
   primary key (tenant_id, schedule_id, id)
-) with (fillfactor = 70);
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 create index routing_schedule_runs_unsettled on routing_schedule_runs (tenant_id, schedule_id, id)
   where open or due_at is not null;

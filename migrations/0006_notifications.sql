@@ -122,7 +122,7 @@ create table notification_topic_imports (
   created_at    timestamptz not null,
   updated_at    timestamptz not null,
   primary key (tenant_id, id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index notification_topic_imports_ended on notification_topic_imports (updated_at) where status <> 'running';
 
 -- Subscribers' own preferences: layers 3 to 5.
@@ -241,7 +241,7 @@ create table notification_payloads (
   cancelled_at   timestamptz,
   expires_at     timestamptz not null,
   primary key (tenant_id, transaction_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index notification_payloads_by_age on notification_payloads (expires_at);
 
 create table notification_broadcasts (
@@ -267,7 +267,7 @@ create table notification_broadcasts (
   created_at     timestamptz not null,
   updated_at     timestamptz not null,
   primary key (tenant_id, transaction_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index notification_broadcasts_open on notification_broadcasts (next_page_at)
   where status in ('accepted', 'expanding', 'cancelling');
 create index notification_broadcasts_ended on notification_broadcasts (updated_at)
@@ -330,7 +330,7 @@ create table notification_digests (
   kept_bytes    bigint not null,
   primary key (tenant_id, id),
   unique (tenant_id, workflow_key, step_key, subscriber_id, digest_key)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index notification_digests_by_run on notification_digests (tenant_id, run_id);
 
 -- The payloads of open digests, one for each run that was collected.
@@ -343,7 +343,7 @@ create table notification_digest_events (
   bytes          integer not null,
   at             timestamptz not null,
   primary key (tenant_id, digest_id, run_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index notification_digest_events_by_run on notification_digest_events (tenant_id, run_id);
 
 -- When runs of a subscriber passed a throttle within its window.
@@ -356,7 +356,7 @@ create table notification_throttles (
   passed_at     timestamptz[] not null,
   expires_at    timestamptz not null,
   primary key (tenant_id, workflow_key, step_key, subscriber_id, throttle_key)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index notification_throttles_expired on notification_throttles (expires_at);
 
 create table notification_deliveries (
@@ -447,7 +447,7 @@ create table notification_dead_letters (
   redriven_by        text not null default '',
   redrive_reason     text not null default '',
   primary key (tenant_id, id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index notification_dead_letters_by_age on notification_dead_letters (last_failed_at);
 create index notification_dead_letters_by_status on notification_dead_letters (tenant_id, status, id);
 create index notification_dead_letters_expiring on notification_dead_letters (payload_expires_at) where status = 'open';
@@ -473,7 +473,7 @@ create table notification_observations (
   attributes        jsonb not null default '{}',
   primary key (tenant_id, delivery_id, sequence),
   unique (tenant_id, adapter_key, provider_event_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 -- Finds observations after their retention.
 create index notification_observations_by_age on notification_observations (received_at);
 
@@ -518,4 +518,4 @@ create table notification_outbox (
   data         jsonb not null default '{}',
   created_at   timestamptz not null,
   primary key (tenant_id, id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);

@@ -227,7 +227,7 @@ create table workflow_approvals (
   opened_at        timestamptz not null,
   due_at           timestamptz not null,
   primary key (tenant_id, run_id, step_key)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 -- For lists, the oldest first.
 create unique index workflow_approvals_id on workflow_approvals (tenant_id, id);
 
@@ -255,7 +255,7 @@ create table workflow_dead_letters (
   reason          text not null default '',
   changed_by      text not null default '',
   primary key (tenant_id, run_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index workflow_dead_letters_open on workflow_dead_letters (tenant_id, state, run_id);
 -- For the retention.
 create index workflow_dead_letters_failed on workflow_dead_letters (failed_at);
@@ -308,7 +308,7 @@ create table workflow_triggers (
   updated_at           timestamptz not null,
   record_version       integer not null default 1,
   primary key (tenant_id, id)
-) with (fillfactor = 70);
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 create unique index workflow_triggers_name on workflow_triggers (tenant_id, environment_id, name);
 create index workflow_triggers_due on workflow_triggers (due_at) where enabled and due_at is not null;
 
@@ -396,7 +396,7 @@ create table workflow_stream_consumers (
   -- When a consumer is checked for whether it still acknowledges; null if the pins of its stream do not limit that.
   check_at    timestamptz,
   primary key (tenant_id, run_id, stream_id, consumer_id)
-) with (fillfactor = 70);
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 create index workflow_stream_consumers_check on workflow_stream_consumers (check_at) where check_at is not null;
 
 -- Input records that their runs have not received yet: stored with the record, deleted after its event is in the mailbox.
@@ -445,7 +445,7 @@ create table workflow_object_intents (
   remove_after             timestamptz,
   removed_at               timestamptz,
   primary key (tenant_id, id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 -- For the limit of deliveries in progress.
 create index workflow_object_intents_open on workflow_object_intents (tenant_id, stream_id)
   where status in ('prepared', 'uploaded');

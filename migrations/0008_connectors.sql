@@ -119,7 +119,7 @@ create table connector_connections (
   updated_at          timestamptz not null,
   record_version      integer not null default 1,
   primary key (tenant_id, id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index connector_connections_by_key on connector_connections (key_id);
 -- Lists are read in the order of ids. Filters without an index of their own are evaluated row by row.
 create index connector_connections_by_provider on connector_connections (tenant_id, provider_key, id);
@@ -152,7 +152,7 @@ create table connector_refresh_leases (
   -- No refresh before this time, unless a caller requests it.
   retry_at          timestamptz,
   primary key (tenant_id, connection_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index connector_refresh_leases_interrupted on connector_refresh_leases (leased_until)
   where attempted_version is not null;
 
@@ -203,7 +203,7 @@ create table connector_connect_sessions (
   updated_at            timestamptz not null,
   record_version        integer not null default 1,
   primary key (tenant_id, id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create unique index connector_connect_sessions_by_state on connector_connect_sessions (tenant_id, state_hash)
   where state_hash is not null;
 create index connector_connect_sessions_by_end_user on connector_connect_sessions (tenant_id, (end_user ->> 'id'), id);
@@ -260,7 +260,7 @@ create table connector_rate_limits (
   scope         text not null,
   blocked_until timestamptz not null,
   primary key (tenant_id, scope)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index connector_rate_limits_ended on connector_rate_limits (blocked_until);
 
 -- Subscriptions to what happens in connected accounts, the events that they received, and their delivery to targets.
@@ -311,7 +311,7 @@ create table connector_trigger_subscriptions (
   updated_at      timestamptz not null,
   record_version  integer not null default 1,
   primary key (tenant_id, id)
-) with (fillfactor = 70);
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 create index connector_trigger_subscriptions_connection on connector_trigger_subscriptions (tenant_id, connection_id, id);
 create index connector_trigger_subscriptions_due on connector_trigger_subscriptions (shard, poll_due_at)
   where poll_due_at is not null;
@@ -339,7 +339,7 @@ create table connector_trigger_registrations (
   last_error      text not null default '',
   created_at      timestamptz not null,
   primary key (tenant_id, id)
-) with (fillfactor = 70);
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 create index connector_trigger_registrations_subscription on connector_trigger_registrations (tenant_id, subscription_id);
 create index connector_trigger_registrations_due on connector_trigger_registrations (shard, due_at) where due_at is not null;
 create index connector_trigger_registrations_key on connector_trigger_registrations (key_id);
@@ -353,7 +353,7 @@ create table connector_trigger_dedup_keys (
   event_id        text collate "C" not null,
   seen_at         timestamptz not null,
   primary key (tenant_id, subscription_id, key)
-) with (fillfactor = 80);
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
 create index connector_trigger_seen_at on connector_trigger_dedup_keys (seen_at);
 
 -- Received events, in a partition per day, dropped after their retention.

@@ -175,7 +175,7 @@ create table evidence_runs (
   updated_at      timestamptz not null,
   record_version  integer not null default 1,
   primary key (tenant_id, id)
-) with (fillfactor = 70);
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 create index evidence_runs_pack on evidence_runs (tenant_id, pack_id, id);
 create index evidence_runs_due on evidence_runs (due_at) where due_at is not null;
 
@@ -221,7 +221,7 @@ create table conformance_runs (
   updated_at         timestamptz not null,
   record_version     integer not null default 1,
   primary key (tenant_id, id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 create index conformance_runs_open on conformance_runs (tenant_id, state) where ended_at is null;
 create index conformance_runs_by_end on conformance_runs (ended_at);
 create index conformance_runs_scratch on conformance_runs (ended_at) where scratch_tenant_ids <> '{}';
