@@ -125,7 +125,7 @@ export function createItemScans(db: Database) {
       const scan = head.beginScan();
       const rows = await take(request, count, { ...use, fromRank: scan.fromRank });
       if (rows.length === count) head.advance(scan, rows.at(-1)!.rank);
-      else head.reset();
+      else head.exhaust(scan, rows.at(-1)?.rank);
       if (rows.length > 0) return rows;
       // Only a full scan may report an empty queue.
       const fromStart = scan.fromRank === undefined ? rows : await take(request, count, use);

@@ -19,7 +19,13 @@ test("the next scan skips items that were taken", () => {
   assert.equal(scan.fromRank, undefined);
   head.advance(scan, 7);
   assert.equal(head.beginScan().fromRank, 7);
-  head.reset();
+});
+
+test("a scan that finds too few items keeps the head, and the next one starts from the beginning", () => {
+  const { head, clock } = stage();
+  head.advance(head.beginScan(), 7);
+  clock.ms++;
+  head.exhaust(head.beginScan(), 9);
   assert.equal(head.beginScan().fromRank, undefined);
 });
 
@@ -43,6 +49,37 @@ test("the queue is scanned from its beginning ten times a second, however fast i
     head.advance(scan, clock.ms);
   }
   assert.equal(whole, 10);
+});
+
+test("scans that step over many dead entries take a tenth of the time, however often the queue is woken", () => {
+  const { head, clock, wake } = stage();
+  const deadMs = 50;
+  const countWhole = (untilMs: number) => {
+    let whole = 0;
+    while (clock.ms < untilMs) {
+      wake();
+      const scan = head.beginScan();
+      if (scan.fromRank === undefined) whole++;
+      clock.ms += scan.fromRank === undefined ? deadMs + 1 : 1;
+      head.exhaust(scan, 7);
+    }
+    return whole;
+  };
+  countWhole(20_000);
+  const whole = countWhole(30_000);
+  assert.ok(whole * deadMs <= 1100 && whole * deadMs >= 900, `${whole} scans`);
+});
+
+test("a head is never older than a second", () => {
+  const { head, clock, wake } = stage();
+  for (let n = 0; n < 50; n++) {
+    const scan = head.beginScan();
+    clock.ms += scan.fromRank === undefined ? 1000 : 1;
+    head.advance(scan, 7);
+    wake();
+    clock.ms += 1000;
+    assert.equal(head.beginScan().fromRank, undefined);
+  }
 });
 
 test("a stopped head has no listeners", () => {
