@@ -10,6 +10,12 @@ export type DueListener = (inMs: number, atMs: number) => void;
 /** The interval of looks, and the one while nothing is overdue. */
 const busyMs = 500;
 const idleMs = 1000;
+/**
+ * The part of the time that looks may take, and the longest interval for that. While an old snapshot keeps dead rows, their index
+ * entries are read by every look.
+ */
+const share = 0.1;
+const slowMs = 5000;
 
 /** Milliseconds until the next work of a loop, by the database's clock; undefined when there is none. */
 export async function readMsToNext(sql: Sql, nextDue: NextDue): Promise<number | undefined> {
@@ -20,13 +26,14 @@ export async function readMsToNext(sql: Sql, nextDue: NextDue): Promise<number |
 
 /**
  * Creates the function that subscribes a loop to its due work. All loops of a node share one statement, which runs twice a
- * second, or once while nothing is overdue: an idle node costs next to nothing. The function returns the unsubscribe function of the
- * loop.
+ * second, or once while nothing is overdue: an idle node costs next to nothing. A slow look delays the next one. The function
+ * returns the unsubscribe function of the loop.
  */
 export function createDueWork(db: Pick<Database, "genericPlans">) {
   const loops = new Map<DueListener, NextDue>();
 
   async function look(): Promise<number> {
+    const startedAtMs = performance.now();
     // The statement asks some fifty tables, so that planning it takes far longer than running it.
     const { sql } = db.genericPlans;
     const listeners = [...loops.keys()];
@@ -40,17 +47,17 @@ export function createDueWork(db: Pick<Database, "genericPlans">) {
       const atMs = dueMs[nth];
       if (atMs != null) listener(Math.max(0, atMs - nowMs), atMs);
     }
-    return dueMs.some((atMs) => atMs != null && atMs < nowMs) ? busyMs : idleMs;
+    const intervalMs = dueMs.some((atMs) => atMs != null && atMs < nowMs) ? busyMs : idleMs;
+    return Math.max(intervalMs, (performance.now() - startedAtMs) / share);
   }
 
-  const looks = createRepeatedTask({
-    work: look,
-    maxWaitMs: idleMs,
-    // Each loop then looks for itself.
-    onError: () => {
-      for (const listener of loops.keys()) listener(0, 0);
-    },
-  });
+  /** After a failed look, each loop looks for itself. */
+  function wakeAll(): number {
+    for (const listener of loops.keys()) listener(0, 0);
+    return idleMs;
+  }
+
+  const looks = createRepeatedTask({ work: () => look().catch(wakeAll), maxWaitMs: slowMs, onError: () => {} });
 
   return (nextDue: NextDue, listener: DueListener): (() => void) => {
     loops.set(listener, nextDue);
