@@ -59,7 +59,10 @@ test("an unknown key, an invalid value or a contradiction is an error that names
   refuses({ overrides: ["ratelimit.tenant_rps=many"] }, /^ratelimit\.tenant_rps: must be a whole number/);
   refuses({ overrides: ["cache.backend=disk"] }, /^cache\.backend: must be one of/);
   refuses({ overrides: [...loopback, "cache.backend=redis"] }, /^cache\.redis_url: /);
-  refuses({ overrides: [...loopback, "database.listen_url=postgres://h/db"] }, /^database\.listen_url: needs database\.url/);
+  refuses(
+    { overrides: [...loopback, "database.listen_url=postgres://h/db"] },
+    /^database\.listen_url: needs database\.url/,
+  );
   refuses({ overrides: [...loopback, "api.oidc_issuer=https://id.example"] }, /^api\.oidc_audience: /);
   refuses({ overrides: [...loopback, "auth.service_token_secret=short"] }, /^auth\.service_token_secret: /);
   refuses({ overrides: [...loopback, "auth.bootstrap_api_key=letmein"] }, /^auth\.bootstrap_api_key: /);

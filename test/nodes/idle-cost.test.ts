@@ -1,6 +1,12 @@
-import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { administer, connect, databaseUrl, startTestServer, TEMPLATE, type TestServer } from "../harness/postgres-server.ts";
+import {
+  administer,
+  connect,
+  databaseUrl,
+  startTestServer,
+  TEMPLATE,
+  type TestServer,
+} from "../harness/postgres-server.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 

@@ -69,7 +69,9 @@ test("behind a pooler, every statement and every transaction has the settings of
   const { url } = await pooled(t, "session");
   const db = openDatabase(url, { maxConnections: 4, genericPlanConnections: 1, statementMs: 12_000 });
   t.after(() => db.close());
-  const read = (sql: typeof db.sql) => sql<[{ timeout: string; plans: string; zone: string; name: string; jit: string }]>`
+  const read = (sql: typeof db.sql) => sql<
+    [{ timeout: string; plans: string; zone: string; name: string; jit: string }]
+  >`
     select current_setting('statement_timeout') as timeout, current_setting('plan_cache_mode') as plans,
       current_setting('timezone') as zone, current_setting('jit') as jit, current_setting('application_name') as name`;
   const common = { timeout: "12s", zone: "UTC", jit: "off", name: "switchyard" };

@@ -56,7 +56,9 @@ export function isDatabaseAway(error: unknown): boolean {
   if (classifyDatabaseError(error)?.code !== "UNAVAILABLE") return false;
   const { code, syscall } = error as NodeJS.ErrnoException;
   // A missing file is not a missing socket.
-  return !["CONNECTION_INSECURE", "CONNECTION_UNSUITABLE"].includes(code!) && (code !== "ENOENT" || syscall === "connect");
+  return (
+    !["CONNECTION_INSECURE", "CONNECTION_UNSUITABLE"].includes(code!) && (code !== "ENOENT" || syscall === "connect")
+  );
 }
 
 /** SQLSTATE codes after which the server may still have committed. */

@@ -75,7 +75,11 @@ const listeningRemedy =
 async function findDeafness(sql: Sql, listenUrl: string): Promise<string | undefined> {
   const channel = `switchyard_check_${randomUUID()}`;
   const { promise: heard, resolve } = Promise.withResolvers<string | undefined>();
-  const timer = setTimeout(resolve, signalMs, "a notification does not arrive at the connection that listens for signals");
+  const timer = setTimeout(
+    resolve,
+    signalMs,
+    "a notification does not arrive at the connection that listens for signals",
+  );
   try {
     const calls = { onNotify: () => resolve(undefined), onListen: () => {} };
     const listener = await Listener.start(listenUrl, {}, channel, calls);

@@ -101,7 +101,8 @@ export function createTriggers(parts: TriggerParts) {
   /** The earliest due time in the shards of this node. */
   const nextIn =
     (table: string, due: string): NextDue =>
-    (sql) => sql`
+    (sql) =>
+      sql`
       select min(first.due) from unnest(${[...shards.owned().keys()]}::int[]) as owned(shard) cross join lateral (
         select ${sql(due)} as due from ${sql(table)} where shard = owned.shard and ${sql(due)} is not null
         order by ${sql(due)} limit 1) first`;

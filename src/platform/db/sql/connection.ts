@@ -15,7 +15,7 @@ import {
   isTlsOptional,
   tlsFailure,
 } from "./connection-settings.ts";
-import type { SessionSettings } from "./session-settings.ts";
+import type { AppliedSettings, SessionSettings } from "./session-settings.ts";
 import type { Catalog } from "./statement/catalog.ts";
 import { CopyInExecution, CopyOutExecution, type CopySink } from "./statement/copy-execution.ts";
 import {
@@ -235,8 +235,8 @@ export class Connection implements Runner, ExecutionOwner {
   private async applySettings(): Promise<void> {
     const { session } = this;
     try {
-      const [applied] = (await this.runText(session.apply(this.processId))) as readonly Record<string, unknown>[];
-      if (applied!["pooled"] === true) {
+      const [applied] = (await this.runText(session.apply(this.processId))) as readonly AppliedSettings[];
+      if (applied!.pooled) {
         const statement = { name: "local_settings", types: [], columns: noColumns, usedAt: 0 };
         const run = { shape: session.local, parameters: [], values: [], bytesMax: undefined, isRetry: true };
         await this.submit(new PreparedExecution(this, { ...run, statement, dropped: [], before: undefined }));

@@ -10,6 +10,11 @@ const defaults = {
   client_min_messages: "warning",
 };
 
+/** The row of `apply`: the settings by their position, and whether they are those of one transaction only. */
+export interface AppliedSettings extends Readonly<Record<string, unknown>> {
+  readonly pooled: boolean;
+}
+
 /**
  * The PostgreSQL settings of a connection's statements. A connection that ends at the server sets them once. Behind a pooler, two
  * transactions of a connection may run in different sessions, so each transaction brings its settings (decision 60).
@@ -25,7 +30,10 @@ export class SessionSettings {
 
   constructor(settings: Readonly<Record<string, string | number>>) {
     this.entries = Object.entries({ ...defaults, ...settings }).map(([name, value]) => [name, String(value)]);
-    this.current = new Shape(this.select((name) => `current_setting(${literal(name)})`), []);
+    this.current = new Shape(
+      this.select((name) => `current_setting(${literal(name)})`),
+      [],
+    );
     const unset = this.entries.map(([name, value]) => `set_config(${literal(name)}, ${literal(value)}, true) is null`);
     this.local = new Shape(`select where ${unset.join(" or ")}`, []);
     const sets = this.entries.map(([name, value]) => `set local ${new Identifier(name).text} to ${list(value)}`);
