@@ -57,7 +57,7 @@ export async function openStorage(config: Config, log: Log, supervisor?: Supervi
       maxConnections,
       genericPlanConnections: Math.floor(maxConnections / 4),
       statementMs: config["api.request_timeout_s"] * 1000,
-      listenUrl: listenUrlOf(config, url),
+      listenUrl: listenUrlOf(config, url) ?? url,
     });
     try {
       await prepareRows(db, log);
@@ -87,9 +87,9 @@ export function connectionsOf(config: Config, processCount: number): number {
   return processCount * (config["database.max_connections"] + cacheLoadConnections + listeningConnections);
 }
 
-/** Where a node listens for signals. */
-export function listenUrlOf(config: Config, url: string): string {
-  return config["database.listen_url"] || url;
+/** Where a node listens for signals; undefined if they travel over Redis. */
+export function listenUrlOf(config: Config, url: string): string | undefined {
+  return config["signals.backend"] === "redis" ? undefined : config["database.listen_url"] || url;
 }
 
 /** Checks an external server once on this machine, and migrates the schema. */

@@ -96,7 +96,7 @@ test("behind a pooler, every statement and every transaction has the settings of
 test("a signal that a node sends through a pooler reaches a node behind it", async (t) => {
   const { url } = await pooled(t, "session");
   const nodes = [1, 2].map(() => openDatabase(url, { maxConnections: 2 }));
-  const [near, far] = nodes.map(createSignals);
+  const [near, far] = nodes.map((db) => createSignals(db));
   t.after(async () => {
     await Promise.all([near!.stop(), far!.stop()]);
     await Promise.all(nodes.map((db) => db.close()));

@@ -39,7 +39,7 @@ const signalMs = 5000;
 export async function checkServer(
   url: string,
   connectionsNeeded: number,
-  listenUrl: string,
+  listenUrl?: string,
 ): Promise<{ readonly version: number; readonly problems: readonly ServerFailure[] }> {
   const { sql, isPooled, close } = await openSession(url, {});
   try {
@@ -60,7 +60,8 @@ export async function checkServer(
           and relkind in ('r', 'p') and not pg_has_role(relowner, 'usage')) as "foreignTable"`;
     const problems = problemsOf(facts, connectionsNeeded);
     // A connection to the server itself hears every signal.
-    const deafness = isPooled || listenUrl !== url ? await findDeafness(sql, listenUrl) : undefined;
+    const mayBeDeaf = listenUrl !== undefined && (isPooled || listenUrl !== url);
+    const deafness = mayBeDeaf ? await findDeafness(sql, listenUrl) : undefined;
     if (deafness !== undefined) problems.push({ isFatal: true, message: deafness, remedy: listeningRemedy });
     return { version: facts.version, problems };
   } finally {

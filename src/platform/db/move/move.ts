@@ -63,7 +63,7 @@ export async function moveDatabase({ from, to, migrations, now }: Move): Promise
 }
 
 async function requireSuitable(url: string): Promise<void> {
-  const fatal = (await checkServer(url, 0, url)).problems.find(({ isFatal }) => isFatal);
+  const fatal = (await checkServer(url, 0)).problems.find(({ isFatal }) => isFatal);
   if (fatal !== undefined) throw refuse(`the target is not suitable: ${fatal.message}. ${fatal.remedy}`);
 }
 
