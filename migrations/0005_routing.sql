@@ -138,6 +138,7 @@ create table routing_snapshot_parts (
 create index routing_snapshot_parts_by_age on routing_snapshot_parts (created_at);
 
 -- Unfinished items and dead letters, each with its decision. When an item ends, its row moves to routing_history.
+-- A varchar column holds JSON that the service wrote: PostgreSQL would parse json columns again for each new item.
 create table queue_items (
   tenant_id         text collate "C" not null,
   id                text collate "C" not null,
@@ -192,9 +193,9 @@ create table queue_items (
   -- The request and the decision: behind the columns that statements search by, which are cheaper to read in front.
   type              text not null,
   key               text not null,
-  attributes        json not null,
-  requirements      json not null,
-  payload           json not null,
+  attributes        varchar not null,
+  requirements      varchar not null,
+  payload           varchar not null,
   -- The requested priority. Rules may have changed the item's own.
   decided_priority  integer not null,
   outcome           text not null,
@@ -202,7 +203,7 @@ create table queue_items (
   decided_for       text collate "C" not null,
   snapshot_digest   bytea not null,
   seed              bigint not null,
-  evidence          json not null,
+  evidence          varchar not null,
   -- Whether somebody reported an outcome before the item was completed.
   reported          boolean not null default false,
   primary key (tenant_id, id)
@@ -244,15 +245,15 @@ create table routing_history (
   ended_at          timestamptz not null,
   type              text not null,
   key               text not null,
-  attributes        json not null,
-  requirements      json not null,
-  payload           json not null,
+  attributes        varchar not null,
+  requirements      varchar not null,
+  payload           varchar not null,
   decided_priority  integer not null,
   outcome           text not null,
   decided_for       text collate "C" not null,
   snapshot_digest   bytea not null,
   seed              bigint not null,
-  evidence          json not null,
+  evidence          varchar not null,
   -- The result that its worker reported with the completion. Null for an item without one.
   result            json,
   -- The item; all null for a decision without one.

@@ -78,6 +78,17 @@ test("tables whose rows are leased, or found by a time, are vacuumed before dead
   assert.deepEqual(late, quietTables);
 });
 
+test("only columns of JSON are varchar, because the client parses their values", async () => {
+  const { sql } = await testDatabase();
+  const columns = await sql<{ name: string }[]>`
+    select distinct a.attname as name from pg_attribute a join pg_class c on c.oid = a.attrelid
+    where c.relnamespace = current_schema()::regnamespace and a.atttypid in ('varchar'::regtype, 'varchar[]'::regtype) order by 1`;
+  assert.deepEqual(
+    columns.map(({ name }) => name),
+    ["attributes", "evidence", "payload", "requirements"],
+  );
+});
+
 /** Tables of the whole installation; all others belong to tenants. */
 const installationTables = [
   ...["billing_collections", "health_observations", "instance", "schema_migrations", "shard_nodes", "shards"],

@@ -23,10 +23,10 @@ export async function readCollected(sql: Sql, groups: readonly DebounceGroup[]):
   const rows = await sql<(CollectedPayloads & { tenantId: TenantId; id: string })[]>`
     select q.* from unnest(${held.map(({ tenantId }) => tenantId)}::text[], ${held.map(({ state }) => state.itemId)}::text[])
       as n(tenant_id, id) cross join lateral (
-      select q.tenant_id, q.id, json_array_length(q.payload -> 'payloads') as count,
-        octet_length(q.payload::text) as bytes
+      select q.tenant_id, q.id, json_array_length(q.payload::json -> 'payloads') as count,
+        octet_length(q.payload) as bytes
       from queue_items q
-      where q.tenant_id = n.tenant_id and q.id = n.id and q.payload::text like '{"payloads":[%]}'
+      where q.tenant_id = n.tenant_id and q.id = n.id and q.payload like '{"payloads":[%]}'
       limit 1) q`;
   const collected = new Map(rows.map(({ tenantId, id, count, bytes }) => [tenantId + id, { count, bytes }]));
   return held.map(({ tenantId, state }) => ({ ...state, collected: collected.get(tenantId + state.itemId) }));

@@ -16,10 +16,10 @@ export async function withDetails<Item extends { readonly id: string }>(
   if (items.length === 0) return [];
   const ids = items.map(({ id }) => id);
   const rows = await sql<({ id: string } & ItemDetails)[]>`
-    select id, null as result_json, progress, evidence -> 'after' as after from queue_items
+    select id, null as result_json, progress, evidence::json -> 'after' as after from queue_items
     where tenant_id = ${tenantId} and id = any(${ids}::text[])
     union all
-    select id, result::text, null::json, evidence -> 'after' from routing_history
+    select id, result::text, null::json, evidence::json -> 'after' from routing_history
     where tenant_id = ${tenantId} and id = any(${ids}::text[]) and state is not null
     order by id desc`.firstRows(pageBytesMax);
   const complete = rows.isCut ? items.filter(({ id }) => id >= rows.at(-1)!.id) : items;

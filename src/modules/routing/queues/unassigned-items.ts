@@ -201,7 +201,7 @@ async function changePool(
       due_at = case placed.state when 'ready' then q.due_at else to_timestamp(placed.due_at_ms / 1000) end,
       singleton_group = placed.singleton,
       debounce_group = placed.debounce, throttle_group = placed.throttle, concurrency_group = placed.concurrency,
-      ${collects ? tx`payload = ('{"payloads":[' || q.payload::text || ']}')::json,` : tx``}
+      ${collects ? tx`payload = '{"payloads":[' || q.payload || ']}',` : tx``}
       assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as placed(
       id text, state text, hold_reason text, due_at_ms float8, singleton text, debounce text, throttle text,

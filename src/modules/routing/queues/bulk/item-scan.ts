@@ -76,7 +76,7 @@ export function itemScan(sql: Sql, action: "cancel" | "requeue", filter: QueueIt
           ? sql``
           : sql`and not exists (
               select from unnest(${names}::text[], ${Object.values(attributes)}::text[]) as wanted(name, value)
-              where q.attributes ->> wanted.name is distinct from wanted.value)`
+              where q.attributes::json ->> wanted.name is distinct from wanted.value)`
       }`;
   }
 

@@ -50,7 +50,7 @@ export async function completePlainItems(
         limit 1 for update
       ) q
       where q.lease_token = n.token and not q.revived and q.blocks is not true
-        and strpos(q.evidence::text, '"experiments":[{') = 0
+        and strpos(q.evidence, '"experiments":[{') = 0
     ), ended as (
       delete from queue_items q where q.ctid = any(array(select place from locked))
       returning q.*, floor(date_part('epoch', q.leased_at) * 1000) as leased_at_ms

@@ -217,8 +217,8 @@ function claimKeys(sql: Sql, batches: readonly AcceptedBatch[]): Fragment {
 function decisionColumns(sql: Sql) {
   return {
     names: sql`type, key, attributes, requirements, payload, decided_priority, outcome, decided_for, snapshot_digest, seed, evidence`,
-    values: sql`type, key, attributes::json, requirements::json, payload::json, priority::int, outcome,
-      coalesce(decided_for, ''), decode(snapshot_digest, 'hex'), seed::bigint, evidence::json`,
+    values: sql`type, key, attributes, requirements, payload, priority::int, outcome,
+      coalesce(decided_for, ''), decode(snapshot_digest, 'hex'), seed::bigint, evidence`,
   };
 }
 

@@ -53,7 +53,7 @@ async function extendWindows(tx: Sql, extensions: readonly Extension[], nowMs: n
       -- An item with a time of its own may be due later.
       due_at = greatest(q.due_at, now() + make_interval(secs => l.due_in_ms / 1000)),
       payload = case when l.payloads is null then q.payload
-        else (left(q.payload::text, -2) || ',' || l.payloads || ']}')::json end
+        else left(q.payload, -2) || ',' || l.payloads || ']}' end
     from locked l where q.tenant_id = l.tenant_id and q.id = l.id`;
   return result.count;
 }

@@ -145,7 +145,7 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
 const itemBytesMax = 256 * 1024;
 
 function itemBytes(sql: Sql): Fragment {
-  return sql`coalesce(octet_length(q.payload::text), 0) + coalesce(octet_length(q.attributes::text), 0)`;
+  return sql`octet_length(q.payload) + octet_length(q.attributes)`;
 }
 
 /** The recipients whose items are leased. With bounds, each has its capacity; null is no limit. */
@@ -229,7 +229,7 @@ export function isReady(sql: Sql, { tenantId, poolId, delivery, offerNumber, pla
   return sql`
     q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.delivery = ${delivery} and q.expires_at > now()
       and ${offerNumber === undefined ? sql`q.state = 'ready'` : isOpenOffer(sql, offerNumber)}
-      ${plainOnly === true ? sql`and q.requirements::text = ${noRequirementsJson}` : sql``}`;
+      ${plainOnly === true ? sql`and q.requirements = ${noRequirementsJson}` : sql``}`;
 }
 
 /** SQL condition: the item is offered with this number, and the offer has not expired. */

@@ -118,7 +118,7 @@ export async function transitionItems(
       from matching l where ${hasKey(tx, "q", "l")} and l.leaves = 0
       returning (l.nth - 1)::int as nth, q.tenant_id, q.id, q.pool_id, l.held_by as recipient_id, l.from_state, l.had_slot,
         l.leased_at, q.attempt, q.revived, q.blocks, q.failures, q.singleton_group, q.debounce_group, q.concurrency_group,
-        q.key, case l.ends when 1 then q.evidence -> 'experiments' end as experiments
+        q.key, case l.ends when 1 then q.evidence::json -> 'experiments' end as experiments
     ), ended as (
       delete from queue_items q using matching l where ${hasKey(tx, "q", "l")} and l.leaves = 1
       returning q.*, (l.nth - 1)::int as nth, l.from_state, l.had_slot, l.state as end_state, l.superseded_by_id as replaced_by
@@ -133,7 +133,7 @@ export async function transitionItems(
     select * from changed
     union all
     select nth, tenant_id, id, pool_id, recipient_id, from_state, had_slot, leased_at, attempt, revived, blocks, failures,
-      singleton_group, debounce_group, concurrency_group, key, evidence -> 'experiments' as experiments
+      singleton_group, debounce_group, concurrency_group, key, evidence::json -> 'experiments' as experiments
     from ended`;
 }
 

@@ -36,6 +36,8 @@ const roundTrips: readonly (readonly [type: string, value: unknown, back?: unkno
   ["jsonb", "a text"],
   ["jsonb", 5],
   ["json", { n: 1 }],
+  ["varchar", '{"n": 1}', { n: 1 }],
+  ["varchar[]", ['{"n": 1}', null], [{ n: 1 }, null]],
   ["text[]", awkward],
   ["text[]", []],
   ["text[]", ["a", null, "b"]],
