@@ -33,8 +33,10 @@ export async function completePlainItems(
   const now = new Date(nowMs);
   // Few items have a result, so the column is left out if none has.
   const hasResults = done.some(({ result }) => result !== undefined);
+  const leasedAtMs = sql`floor(date_part('epoch', q.leased_at) * 1000)`;
   // Only leased items have a token. Rows are looked up one by one and deleted by ctid: for a join, or a filter by state,
-  // the planner may choose a full scan if the table was empty when its statistics were collected.
+  // the planner may choose a full scan if the table was empty when its statistics were collected. The history copies the rows
+  // from the table, where this statement still sees them, because PostgreSQL would write deleted rows to a temporary store.
   return sql`
     with locked as materialized (
       select q.place from (
@@ -53,14 +55,15 @@ export async function completePlainItems(
         and strpos(q.evidence, '"experiments":[{') = 0
     ), ended as (
       delete from queue_items q where q.ctid = any(array(select place from locked))
-      returning q.*, floor(date_part('epoch', q.leased_at) * 1000) as leased_at_ms
+      returning q.tenant_id, q.id, q.pool_id, q.recipient_id, q.attempt, ${leasedAtMs} as leased_at_ms
     ) ${hasResults ? sql`, ${resultRows(sql, done)}` : sql``}, archived as (
       insert into routing_history (${historyColumns(sql)}, state, ended_at, done_token, succeeded, latency_ms
         ${hasResults ? sql`, result` : sql``})
       select ${historyColumns(sql)}, 'completed', ${now}::timestamptz, lease_token,
         case when recipient_id <> '' and not reported then true end,
-        greatest(0, ${nowMs}::float8 - leased_at_ms) ${hasResults ? sql`, value` : sql``}
-      from ended ${hasResults ? sql`left join results on item_key = tenant_id || id` : sql``}
+        greatest(0, ${nowMs}::float8 - ${leasedAtMs}) ${hasResults ? sql`, value` : sql``}
+      from queue_items q ${hasResults ? sql`left join results on item_key = tenant_id || id` : sql``}
+      where q.ctid = any(array(select place from locked))
     ), counted as (
       insert into queue_daily_counts (tenant_id, pool_id, day, shard, completed)
       select tenant_id, pool_id, (now() at time zone 'utc')::date, ${shard}, count(*) from ended
