@@ -50,7 +50,7 @@ function manifest() {
       repository: { type: "git", url: `git+${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}.git` },
     }),
     publishConfig: { access: "public", provenance: true },
-    build: { commit: commit(), date: new Date().toISOString() },
+    build: { commit: commit(), date: builtAt() },
   };
 }
 
@@ -80,9 +80,17 @@ function licenseOf(bundledFolder) {
   return `${name} ${version} (${license})\n${text}\n${"-".repeat(80)}\n`;
 }
 
+/** The commit of this clone; a build that sees only the files is told by SOURCE_COMMIT. */
 function commit() {
+  if (process.env.SOURCE_COMMIT) return process.env.SOURCE_COMMIT;
   const { stdout, status } = spawnSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" });
   return status === 0 ? stdout.trim() : "unknown";
+}
+
+/** Now, or the time that makes a repeated build the same: https://reproducible-builds.org/specs/source-date-epoch */
+function builtAt() {
+  const { SOURCE_DATE_EPOCH } = process.env;
+  return (SOURCE_DATE_EPOCH === undefined ? new Date() : new Date(Number(SOURCE_DATE_EPOCH) * 1000)).toISOString();
 }
 
 function read(name) {
