@@ -25,7 +25,8 @@ const PROGRAM = "SWITCHYARD_TEST_PGBOUNCER";
 export async function findPgBouncer(): Promise<Program> {
   const path = process.env[PROGRAM];
   if (path !== undefined) return { path, env: process.env };
-  return findProgram({ cache: "pgbouncer-packages", names: ["pgbouncer"], packages: ["pgbouncer"] });
+  const names = ["pgbouncer"];
+  return findProgram({ cache: "pgbouncer-packages", names, packages: names, folders: ["usr/sbin"] });
 }
 
 /** Whether it keeps the prepared statements of its clients in transaction mode, as versions since 1.21 do. */
