@@ -1,5 +1,4 @@
 import { fork } from "node:child_process";
-import { once } from "node:events";
 import type { MetricFamily } from "../../platform/telemetry/index.ts";
 import type { Assignment, ProcessCalls, StartReport, StopMode, SupervisorCalls } from "./process-calls.ts";
 import { openChannel, type ProcessChannel } from "./process-channel.ts";
@@ -71,11 +70,13 @@ export function startChildProcess(
       child.lastMetrics = families;
     },
   } satisfies SupervisorCalls);
-  const ended = once(worker, "exit").then(([code, signal]): ProcessEnd => {
+  // Not `once` of node:events: it rejects at the first error, such as that of a message to an ended process.
+  const exited = new Promise<ProcessEnd>((resolve) => worker.once("exit", (code, signal) => resolve({ code, signal })));
+  const ended = exited.then((end) => {
     child.state = "stopping";
     isAccepting = false;
     calls.close("the process has ended");
-    return { code, signal };
+    return end;
   });
   const child: ChildProcess = {
     ...{ number: assignment.place.number, pid: worker.pid!, calls, ended },
