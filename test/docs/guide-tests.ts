@@ -23,13 +23,17 @@ interface Step {
 }
 
 /** The service that the commands of a document call. */
-type Target = Pick<TestService, "baseUrl" | "adminKey"> & { readonly approverLink?: string };
+type Target = Pick<TestService, "baseUrl" | "adminKey"> & {
+  readonly approverLink?: string;
+  /** What a reader chooses before the first command. */
+  readonly env?: Readonly<Record<string, string>>;
+};
 
 let service: TestService;
 let residentCli: Promise<string> | undefined;
 
-/** Guides with a test of their own: one changes the sources, one needs a second person, one needs a Prometheus. */
-const testedElsewhere = new Set(["add-an-operation.md", "promote-a-change.md", "query-analytics.md"]);
+/** Guides with a test of their own: they change the sources, start nodes, or need a second person or a Prometheus. */
+const testedElsewhere = new Set(["add-an-operation.md", "grow.md", "promote-a-change.md", "query-analytics.md"]);
 
 /** Documents with commands. Two test files share them, so that they run at the same time. */
 const documents = [
@@ -108,14 +112,18 @@ async function outputsOf(steps: readonly Step[], target: Target): Promise<string
   return stdout.split(marker);
 }
 
-async function bash(script: string, { baseUrl, adminKey, approverLink = "" }: Target) {
+async function bash(script: string, { baseUrl, adminKey, approverLink = "", env }: Target) {
   if (residentCli === undefined) {
     residentCli = startResidentCli();
     afterFile(() => (residentCli = undefined));
   }
   return run("bash", ["-c", `set -euo pipefail\n${await residentCli}\n${script}`], {
     cwd: root,
-    env: { ...process.env, XDG_CONFIG_HOME: scratch, ADDRESS: baseUrl, KEY: adminKey, APPROVER_LINK: approverLink },
+    env: {
+      ...process.env,
+      ...{ XDG_CONFIG_HOME: scratch, ADDRESS: baseUrl, KEY: adminKey, APPROVER_LINK: approverLink },
+      ...env,
+    },
   });
 }
 
