@@ -6,6 +6,9 @@ import { test } from "node:test";
 import { until } from "../harness/until.ts";
 import { key, pidsOf, startProcesses } from "./process-fixture.ts";
 
+/** A GOAWAY that names it refuses no request. */
+const streamIdMax = 2 ** 31 - 1;
+
 test("SIGHUP replaces every process, and no call of keep-alive HTTP/1.1 and HTTP/2 callers is refused or fails", async (t) => {
   const { machine } = await startProcesses(t);
   const before = await pidsOf(machine);
@@ -30,15 +33,27 @@ test("SIGHUP replaces every process, and no call of keep-alive HTTP/1.1 and HTTP
   };
   const http2Callers = Array.from({ length: 4 }, () => {
     let session: http2.ClientHttp2Session | undefined;
+    let lastServed: number | undefined;
     t.after(() => session?.destroy());
-    return async () => {
+    const call = async (): Promise<void> => {
       // As HTTP/2 says: after a GOAWAY, calls go over a new connection.
-      if (session === undefined || session.closed) session = http2.connect(machine.baseUrl);
+      if (session === undefined || session.closed) {
+        session = http2.connect(machine.baseUrl).on("goaway", (_, last) => {
+          lastServed = last;
+        });
+      }
       const stream = session.request({ ":path": "/api/v2/environments", "x-api-key": key });
-      const [head] = (await once(stream, "response")) as [http2.IncomingHttpHeaders];
-      await stream.toArray();
-      assert.equal(head[":status"], 200);
+      try {
+        const [head] = (await once(stream, "response")) as [http2.IncomingHttpHeaders];
+        await stream.toArray();
+        assert.equal(head[":status"], 200);
+      } catch (error) {
+        // Node's own client refuses a request that meets a GOAWAY, also one that refuses nothing. HTTP/2 has it repeated.
+        if (stream.rstCode !== http2.constants.NGHTTP2_REFUSED_STREAM || lastServed !== streamIdMax) throw error;
+        await call();
+      }
     };
+    return call;
   });
   const callers = Promise.all([...Array<typeof overHttp1>(6).fill(overHttp1), ...http2Callers].map(repeat));
   await until(() => calls > 200 || failures.length > 0);
