@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { imageConfig } from "./image/image-config.mjs";
+import { imageConfig } from "./image/image-config.ts";
 import { writeRoot } from "./image/image-root.mjs";
 import { writeArchive } from "./image/oci-archive.mjs";
 import { run } from "./image/run.mjs";

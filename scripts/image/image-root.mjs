@@ -2,7 +2,7 @@
 // manager and no distribution. Node itself has the certificates of public authorities and the time zones.
 import { chmodSync, cpSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { imageUser } from "./image-config.mjs";
+import { imageUser } from "./image-config.ts";
 import { run } from "./run.mjs";
 
 const platform = `linux-${process.arch}`;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { imageUser } from "./image-config.mjs";
+import { imageUser } from "./image-config.ts";
 import { run } from "./run.mjs";
 
 const types = {

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
+/** Starts a program with mounts of its own, which it may change as if it were root. */
+const namespace = ["unshare", "--user", "--map-root-user", "--mount"] as const;
 
 /** The start of a program in the unpacked files of an image. */
 export interface ImageProcess {
@@ -18,7 +20,7 @@ export interface ImageProcess {
 
 /** Why this machine cannot run a program in an image; undefined if it can. */
 export async function whyNoNamespaces(): Promise<string | undefined> {
-  return run("unshare", ["--user", "--map-root-user", "--mount", "true"]).then(
+  return run(namespace[0], [...namespace.slice(1), "true"]).then(
     () => undefined,
     (error) => `This machine permits no user namespaces: ${(error.stderr || error.message).trim().split("\n")[0]}`,
   );
@@ -38,7 +40,7 @@ export async function startInImage({ root, uid, words, env, mounts }: ImageProce
     // The namespace of the mounts is of another user, so that the program has no privileges in it.
     `exec unshare --user --map-user=${uid} --map-group=${uid} --root="$ROOT" --wd=/ -- "$@"`,
   ].join("\n");
-  return spawn("unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", ...words], {
+  return spawn(namespace[0], [...namespace.slice(1), "sh", "-c", script, "sh", ...words], {
     env: { PATH: process.env.PATH, ROOT: root, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

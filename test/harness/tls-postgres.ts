@@ -1,10 +1,10 @@
 import { chownSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
 import { type Authority, createAuthority } from "./certificates.ts";
+import { freePort } from "./free-port.ts";
 
 /** A PostgreSQL server that accepts only TCP connections with TLS. */
 export interface TlsServer {
@@ -62,12 +62,4 @@ function writeRoot(folder: string, name: string, { cert }: Authority): string {
   const file = join(folder, name);
   writeFileSync(file, cert);
   return file;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
