@@ -9,7 +9,7 @@ import { key, pidsOf, startProcesses } from "./process-fixture.ts";
 /** A GOAWAY that names it refuses no request. */
 const streamIdMax = 2 ** 31 - 1;
 
-test("SIGHUP replaces every process, and no call of keep-alive HTTP/1.1 and HTTP/2 callers is refused or fails", async (t) => {
+test("SIGHUP replaces every process, and no call of keep-alive, new and HTTP/2 connections is refused or fails", async (t) => {
   const { machine } = await startProcesses(t);
   const before = await pidsOf(machine);
   const failures: unknown[] = [];
@@ -25,8 +25,9 @@ test("SIGHUP replaces every process, and no call of keep-alive HTTP/1.1 and HTTP
   };
   const agent = new http.Agent({ keepAlive: true });
   t.after(() => agent.destroy());
-  const overHttp1 = async () => {
-    const request = http.get(`${machine.baseUrl}/api/v2/environments`, { agent, headers: { "x-api-key": key } });
+  const overHttp1 = async (own: http.Agent | false = agent) => {
+    const options = { agent: own, headers: { "x-api-key": key } };
+    const request = http.get(`${machine.baseUrl}/api/v2/environments`, options);
     const [response] = (await once(request, "response")) as [http.IncomingMessage];
     await response.toArray();
     assert.equal(response.statusCode, 200);
@@ -55,7 +56,14 @@ test("SIGHUP replaces every process, and no call of keep-alive HTTP/1.1 and HTTP
     };
     return call;
   });
-  const callers = Promise.all([...Array<typeof overHttp1>(6).fill(overHttp1), ...http2Callers].map(repeat));
+  const callers = Promise.all(
+    [
+      ...Array.from({ length: 6 }, () => () => overHttp1()),
+      // A new connection for each call.
+      ...Array.from({ length: 4 }, () => () => overHttp1(false)),
+      ...http2Callers,
+    ].map(repeat),
+  );
   await until(() => calls > 200 || failures.length > 0);
   machine.process.kill("SIGHUP");
   const after = await until(
