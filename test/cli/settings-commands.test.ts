@@ -33,6 +33,8 @@ test("config show masks every secret", async () => {
   const marker = "TOPSECRET";
   const values: Record<string, string> = {
     "database.url": `postgres://u:${marker}@db/x`,
+    "database.listen_url": `postgres://u:${marker}@db/x`,
+    "database.read_url": `postgres://u:${marker}@replica/x`,
     "cache.redis_url": `redis://:${marker}@cache`,
     "auth.service_token_secret": marker.repeat(4),
     "auth.bootstrap_api_key": `sk_dev_1_${marker}`,
