@@ -120,7 +120,7 @@ test("the nodes of compose.yaml serve behind its proxy, over HTTP/1.1, HTTP/2 an
   // The field `status` of the response is SERVING.
   assert.deepEqual([...status], [8, 1]);
 
-  // The proxy stops to call a node that drains, before the node stops to serve.
+  // The proxy no longer calls a node that drains, before the node stops serving.
   const stopped = first.stop();
   let routed = 0;
   let ended: number | undefined;
