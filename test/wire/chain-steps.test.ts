@@ -48,6 +48,7 @@ function markedChain(plane: Plane, end: Next, broken?: "telemetry" | "rate limit
       return { status: "active", platform: true, quotas: {}, settings };
     },
     limiter: {
+      shareOf: (total: number) => total,
       take: () => {
         mark("rate limit");
         if (broken === "rate limit") throw new Error("broken limiter");
