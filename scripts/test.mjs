@@ -9,6 +9,7 @@
 //   --pooler  Connect through a PgBouncer in session mode.
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { NODE_MAIN } from "../test/harness/node-process.ts";
@@ -23,7 +24,8 @@ import { report, secondsText } from "./progress-reporter.mjs";
 import { bundleNode } from "./service-bundle.mjs";
 import { runTestFiles } from "./test-pool.mjs";
 
-const workers = 2;
+/** One more than processors, because a third of the time files wait: for deadlines, leases and other processes. */
+const workers = availableParallelism() + 1;
 /** The slowest file takes one minute on an idle machine, and two on a busy one. */
 const fileMsMax = 5 * 60_000;
 const longFileMsMax = 120 * 60_000;

@@ -1,6 +1,6 @@
 import { existsSync, globSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, statfs } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
 import { runProgram, startServer } from "../../src/platform/db/embedded/embedded-process.ts";
@@ -21,8 +21,8 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-/** The connections that nodes and tests of two concurrent files need. */
-const maxConnections = 300;
+/** The connections that nodes and tests of several concurrent files need. */
+const maxConnections = 150 * (availableParallelism() + 1);
 
 /** Starts a server in a temporary folder, without durability. Tests about durability start their own server. */
 export function startTestServer(): Promise<TestServer> {
@@ -86,7 +86,7 @@ async function withTemplate(start: (dataDir: string) => Promise<TestServer>): Pr
 
 const memory = "/dev/shm";
 const folderPrefix = "switchyard-test-";
-/** Databases of two concurrent files, and of one with many nodes, take some hundred megabytes. */
+/** Databases of several concurrent files, and of one with many nodes, take some hundred megabytes. */
 const bytesMin = 4 * 2 ** 30;
 
 /** Creates a folder in memory, if there is enough: creating a database on a disk takes ten times the CPU time. */
