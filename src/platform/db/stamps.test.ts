@@ -61,6 +61,7 @@ test("the era is raised above a stamp that was found in a row", async () => {
 test("a snapshot holds the stamps that were committed, and those after a given one never", async () => {
   const db = await testDatabase();
   await prepareStamps(db);
+  const before = await stampOf(db.sql);
   const opened = Promise.withResolvers<bigint>();
   const { promise, resolve: proceed } = Promise.withResolvers<void>();
   const running = db.transaction(async (tx) => {
@@ -68,7 +69,7 @@ test("a snapshot holds the stamps that were committed, and those after a given o
     await promise;
   });
   const open = await opened.promise;
-  const [before, after] = [open - 1n, await stampOf(db.sql)];
+  const after = await stampOf(db.sql);
   const last = await stampOf(db.sql);
   const visible = async (snapshot: string) => {
     const rows = await db.sql<{ stamp: string }[]>`
@@ -82,7 +83,8 @@ test("a snapshot holds the stamps that were committed, and those after a given o
   proceed();
   await running;
   assert.deepEqual(await visible(whole!.now), [before, after, last]);
-  assert.equal(BigInt(whole!.horizon), open);
+  // Transactions of other databases on the server count too.
+  assert.ok(BigInt(whole!.horizon) <= open);
   assert.deepEqual(await visible(cut!.now), [before, after]);
   assert.deepEqual(await visible(early!.now), [before]);
 });

@@ -269,10 +269,9 @@ test("a config cannot be archived while a connection of it is being stored", asy
       values (${tenantId}, ${ulid(nowMs)}, ${tenantId}, 'production', 'c', 'acme', ${id}, 'active', '', 'k1', now(), now())`;
   });
   await held;
-  const archived = verb("archive", tenantId, id);
+  const refused = assert.rejects(verb("archive", tenantId, id), failsWith("IN_USE"));
   archive();
-  await storing;
-  await assert.rejects(archived, failsWith("IN_USE"));
+  await Promise.all([storing, refused]);
 });
 
 test("of several active configs the last activated one is the default of its environment", async () => {
