@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import type { Command } from "commander";
+import { commandEntries } from "../../gen/commands.ts";
 import { createCommandNaming, formatCommand, pluralOf } from "../../src/cli/operations/operation-names.ts";
 import { fieldOptions, pathArguments } from "../../src/cli/operations/operation-options.ts";
 import { createProgram } from "../../src/cli/program.ts";
@@ -13,7 +14,7 @@ const nameOf = createCommandNaming(operations);
 const quiet = { env: {}, terminal: false, columns: 100, out: () => {}, err: () => {}, input: async () => "" };
 
 // Completion needs every command with its options.
-const program = await createProgram(["completion"], quiet, () => {});
+const program = await createProgram([...commandEntries.map(({ word }) => word), "--help"], quiet, () => {});
 
 function commandOf(operation: Operation): Command | undefined {
   const { noun, verb } = nameOf(operation);

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { addCompletionCommand } from "../completion/completion-command.ts";
+import { addCompletionCommands } from "../completion/completion-commands.ts";
 import { commonOptions } from "../connection/common-options.ts";
 import { addProfileCommands } from "../connection/profile-commands.ts";
 import type { Io } from "../io.ts";
@@ -122,5 +122,5 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
     });
 
   addProfileCommands(group("profile", "Manage connection profiles."), io);
-  addCompletionCommand(program, io);
+  addCompletionCommands(program, io);
 }

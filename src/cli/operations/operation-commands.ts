@@ -9,7 +9,7 @@ const helpWords = ["-h", "--help", "help"];
  * Adds a command for every operation in the definitions. Two operations with the same command name are an error.
  *
  * Reading all definitions takes most of the time of a short command. So only the commands in `argv` are complete, and they
- * have descriptions only when their help is shown. The others have what the list of commands shows. Completion needs all.
+ * have descriptions only when their help or their completions are shown. The others have what the list of commands shows.
  */
 export async function addOperationCommands(
   program: Command,
@@ -18,16 +18,16 @@ export async function addOperationCommands(
   argv: readonly string[],
 ): Promise<void> {
   const words = new Set(argv);
-  const all = words.has("completion");
+  const isCompletion = argv[0] === "complete";
   for (const entry of commandEntries) {
     const { word, description, isGroup, verbs } = entry;
     const known = isGroup ? program.commands.find((each) => each.name() === word) : undefined;
     const first = known ?? program.command(word).description(description);
     if (isGroup && known === undefined) first.alias(pluralOf(word)).helpCommand(false);
-    if (!all && !words.has(word) && !(isGroup && words.has(pluralOf(word)))) continue;
+    if (!words.has(word) && !(isGroup && words.has(pluralOf(word)))) continue;
     const named = isGroup ? namedVerbs(entry, words) : Object.keys(verbs);
     // Without a verb, the group shows its help.
-    const isHelp = all || named.length === 0 || helpWords.some((help) => words.has(help));
+    const isHelp = isCompletion || named.length === 0 || helpWords.some((help) => words.has(help));
     const { completeCommand, operationsOf } = await import("./operation-command.ts");
     const describe = isHelp ? (await import("../../definitions/comments.ts")).commentOf : undefined;
     const complete = new Set(isHelp ? Object.keys(verbs) : named);
