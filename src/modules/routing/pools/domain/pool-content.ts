@@ -106,8 +106,8 @@ export interface ContentChange {
 
 /** The differences from one content to another: the strategy, then sections of the config, then rules. */
 export function diffContents(before: PoolContent, after: PoolContent): ContentChange[] {
-  const rulesOf = (content: PoolContent) => new Map(content.rules.map((rule) => [`rules.${rule.id}`, rule]));
-  const [rulesBefore, rulesAfter] = [rulesOf(before), rulesOf(after)];
+  const rulesAfter = new Map(after.rules.map((rule) => [`rules.${rule.id}`, rule]));
+  const rulesBefore = new Map(before.rules.map((rule) => [pathOfSuccessor(rule, before, after), rule]));
   const nameOf = (path: string) => (rulesAfter.get(path) ?? rulesBefore.get(path))?.name ?? "";
   const sectionsOf = ({ settings }: PoolContent) =>
     new Map(
@@ -120,14 +120,30 @@ export function diffContents(before: PoolContent, after: PoolContent): ContentCh
   ].map((change) => ({ ...change, name: nameOf(change.path) }));
 }
 
+/** The path of a rule, or of a new rule with its name that replaces it: rules that are staged without an id get a new one. */
+function pathOfSuccessor(rule: ContentRule, before: PoolContent, after: PoolContent): string {
+  const has = ({ rules }: PoolContent, id: RuleId) => rules.some((each) => each.id === id);
+  const successors = after.rules.filter(({ id, name }) => name === rule.name && !has(before, id));
+  const isReplaced = !has(after, rule.id) && successors.length === 1;
+  return `rules.${isReplaced ? successors[0]!.id : rule.id}`;
+}
+
 function diffMaps(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>) {
-  const text = (value: unknown) => (value === undefined ? "" : canonicalJson(value));
+  const text = (value: unknown) => (value === undefined ? "" : canonicalJson(withWireNames(value)));
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((path) => {
     const [was, is] = [text(before.get(path)), text(after.get(path))];
     if (was === is) return [];
     const change = was === "" ? ("added" as const) : is === "" ? ("removed" as const) : ("changed" as const);
     return [{ path, change, before: was, after: is }];
   });
+}
+
+/** The value with the names of the API. Settings and rules have no names of their own in them. */
+function withWireNames(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(withWireNames);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [snakeCase(name), withWireNames(each)]));
 }
 
 /** The pool with the strategy and the config of a content. */
