@@ -17,12 +17,13 @@ export function weightOf(path) {
 
 /**
  * Runs test files and yields their events in the form of node:test's events.
- *   workers      The number of files that run concurrently.
+ *   workers      The largest number of files that run concurrently.
+ *   turns        Has each file begin when `begin` resolves, and calls `end` after it. Without it, every file begins at once.
  *   fileMsMax    The time limit of a file.
  *   lingerMsMax  The time that a file's open handles may stay open after its last test.
  *   signal       Aborts the run immediately.
  */
-export async function* runTestFiles(files, { workers, env = process.env, signal, ...limits }) {
+export async function* runTestFiles(files, { workers, turns, env = process.env, signal, ...limits }) {
   const events = new PassThrough({ objectMode: true });
   const startedAt = performance.now();
   const total = { tests: 0, passed: 0, failed: 0, skipped: 0 };
@@ -34,7 +35,13 @@ export async function* runTestFiles(files, { workers, env = process.env, signal,
 
   async function runQueue() {
     let shared;
-    for (let file = queue.shift(); file !== undefined && !signal?.aborted; file = queue.shift()) {
+    while (queue.length > 0 && !signal?.aborted) {
+      await turns?.begin();
+      const file = queue.shift();
+      if (file === undefined) {
+        turns?.end();
+        break;
+      }
       const isAlone = alone.includes(file);
       const worker = isAlone || shared === undefined ? startWorker({ env, signal, ...limits }) : shared;
       const summary = await worker.run(file, (event) => events.write(event));
@@ -43,6 +50,7 @@ export async function* runTestFiles(files, { workers, env = process.env, signal,
       if (!isAlone && summary.usable) shared = worker;
       else await worker.end();
       if (!isAlone && !summary.usable) shared = undefined;
+      turns?.end();
     }
     await shared?.end();
   }

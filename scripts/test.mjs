@@ -9,7 +9,6 @@
 //   --pooler  Connect through a PgBouncer in session mode.
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { NODE_MAIN } from "../test/harness/node-process.ts";
@@ -20,12 +19,11 @@ import {
   startInstalledServer,
   startTestServer,
 } from "../test/harness/postgres-server.ts";
+import { admitWhileIdle } from "./idle-processors.mjs";
 import { report, secondsText } from "./progress-reporter.mjs";
 import { bundleNode } from "./service-bundle.mjs";
 import { runTestFiles } from "./test-pool.mjs";
 
-/** One more than processors, because a third of the time files wait: for deadlines, leases and other processes. */
-const workers = availableParallelism() + 1;
 /** The slowest file takes one minute on an idle machine, and two on a busy one. */
 const fileMsMax = 5 * 60_000;
 const longFileMsMax = 120 * 60_000;
@@ -79,8 +77,10 @@ const nodeMain = await bundling;
 const startedAt = performance.now();
 const interrupt = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => interrupt.abort());
+const turns = admitWhileIdle();
 const events = runTestFiles(files, {
-  workers,
+  workers: turns.max,
+  turns,
   fileMsMax: isLong ? longFileMsMax : fileMsMax,
   signal: interrupt.signal,
   env: {
@@ -94,6 +94,7 @@ const events = runTestFiles(files, {
   },
 });
 const success = await report(events, { files, showTests: files.length <= shownFilesMax });
+turns.stop();
 process.exitCode = success ? 0 : 1;
 await pooler?.stop();
 await server.stop();
