@@ -28,7 +28,8 @@ import { openPlanes, type Planes } from "./planes.ts";
 import type { StopMode } from "./processes/process-calls.ts";
 import type { SupervisingProcess } from "./processes/supervising-process.ts";
 import { openReadReplica, openStorage } from "./storage.ts";
-import { openTelemetry, type Telemetry } from "./telemetry.ts";
+import { createOperationalMetrics } from "./telemetry/operational-metrics.ts";
+import { namedTenantsMax, openTelemetry, type Telemetry } from "./telemetry/process-telemetry.ts";
 import { version } from "./version.ts";
 
 /** The work of a node: serve calls (`api`), run background work (`worker`), or both (`all`). */
@@ -116,7 +117,7 @@ async function start(
     closers.push(() => audit?.close());
     const cache = await cacheOf(config);
     closers.push(() => cache.redis?.close());
-    const metrics = createMetrics({ tenantsMax: config["analytics.enabled"] ? config["analytics.tenants_max"] : 0 });
+    const metrics = createMetrics({ tenantsMax: namedTenantsMax(config) });
     const exported = telemetry.exportMetrics(metrics);
     closers.push(() => exported.stop());
     const replica = openReadReplica({ config, log, metrics, db });
@@ -170,6 +171,7 @@ async function start(
       redis: cache.redis,
       worker: role !== "api",
     });
+    createOperationalMetrics({ metrics, db, checks, backlogs: node.backlogs });
     const readiness = () => readReadiness(servingStatus.isServing(), checks);
     const planes = await openPlanes(
       {

@@ -2,7 +2,7 @@ import { openAuditLog } from "../../app/audit-log.ts";
 import { startEmbeddedDatabase } from "../../app/embedded-database.ts";
 import { processCountOf } from "../../app/processes/process-count.ts";
 import { superviseProcesses } from "../../app/processes/supervisor.ts";
-import { openTelemetry } from "../../app/telemetry.ts";
+import { openTelemetry } from "../../app/telemetry/process-telemetry.ts";
 import type { LoadedConfig } from "../../config/index.ts";
 import { systemClock } from "../../platform/clock/clock.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";

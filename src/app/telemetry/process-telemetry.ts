@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import type { Config } from "../config/index.ts";
-import { createLog, type Log } from "../platform/log/log.ts";
+import type { Config } from "../../config/index.ts";
+import { createLog, type Log } from "../../platform/log/log.ts";
 import {
   type Metrics,
   type OtlpSignal,
   openTelemetryExport,
   type TelemetryExport,
-} from "../platform/telemetry/index.ts";
-import { version } from "./version.ts";
+} from "../../platform/telemetry/index.ts";
+import { version } from "../version.ts";
 
 /** The telemetry of one process: its log, and what it sends to a collector. */
 export interface Telemetry extends Pick<TelemetryExport, "tracing" | "close"> {
@@ -16,6 +16,11 @@ export interface Telemetry extends Pick<TelemetryExport, "tracing" | "close"> {
   /** Sends the metrics until `stop`, and counts failed exports among them. */
   exportMetrics(metrics: Pick<Metrics, "families" | "counter">): { stop(): void };
   readonly areTracesLost: () => boolean;
+}
+
+/** The most tenants that series name. */
+export function namedTenantsMax(config: Config): number {
+  return config["analytics.enabled"] ? config["analytics.tenants_max"] : 0;
 }
 
 /** The shortest interval between log lines about failed exports of a signal. */

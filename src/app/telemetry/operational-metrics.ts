@@ -1,0 +1,91 @@
+import { type HealthCheck, readReadiness } from "../../gateway/health.ts";
+import { type Backlog, type Database, readBacklogs } from "../../platform/db/index.ts";
+import type { Metrics } from "../../platform/telemetry/index.ts";
+
+interface Dependencies {
+  readonly metrics: Pick<Metrics, "gauge">;
+  readonly db: Database;
+  readonly checks: Readonly<Record<string, HealthCheck>>;
+  readonly backlogs: readonly Backlog[];
+}
+
+/** How long a scrape waits for the database. Without it the other metrics are still shown. */
+const readMs = 1000;
+
+/** Creates the gauges that say whether this node can work, and whether the work keeps up. They are read at every scrape. */
+export function createOperationalMetrics({ metrics, db, checks, backlogs }: Dependencies): void {
+  metrics.gauge({
+    name: "unhealthy_components",
+    help: "Components that do not work for this process, as /ready shows them: 1 if degraded or unhealthy, else 0.",
+    labels: ["component"],
+    async collect(gauge) {
+      const { components } = await readReadiness(true, checks);
+      for (const [component, { status }] of Object.entries(components))
+        gauge.set({ component }, status === "ok" ? 0 : 1);
+    },
+  });
+  metrics.gauge({
+    name: "database_connections",
+    help: "Open connections to the database, by state: busy or idle.",
+    labels: ["state"],
+    collect(gauge) {
+      const { busy, idle } = db.load();
+      gauge.set({ state: "busy" }, busy);
+      gauge.set({ state: "idle" }, idle);
+    },
+  });
+  metrics.gauge({
+    name: "database_connections_max",
+    help: "The most connections to the database that may be open.",
+    collect: (gauge) => gauge.set(db.load().max),
+  });
+  metrics.gauge({
+    name: "database_waiting",
+    help: "Statements and transactions that wait for a connection to the database.",
+    collect: (gauge) => gauge.set(db.load().waiting),
+  });
+  createBacklogMetrics(metrics, db, backlogs);
+}
+
+function createBacklogMetrics(metrics: Pick<Metrics, "gauge">, db: Database, backlogs: readonly Backlog[]): void {
+  let reading: ReturnType<typeof readBacklogs> | undefined;
+  /** Both gauges of a scrape share one statement. One that takes too long is not repeated before it ends. */
+  const readAll = () => {
+    reading ??= readBacklogs(db, backlogs).finally(() => (reading = undefined));
+    return withinTime(reading);
+  };
+  const gauge = (
+    name: string,
+    help: string,
+    valueIn: (state: Awaited<ReturnType<typeof readBacklogs>>[number]) => number,
+  ) =>
+    metrics.gauge({
+      ...{ name, help, labels: ["backlog"], isShared: true },
+      async collect(values) {
+        const states = await readAll();
+        values.reset();
+        for (const state of states ?? []) values.set({ backlog: state.name }, valueIn(state));
+      },
+    });
+  gauge(
+    "backlog_rows",
+    "Rows that wait: due work that nobody does yet, and open dead letters. At most 10,000 of each.",
+    ({ rows }) => rows,
+  );
+  gauge(
+    "backlog_oldest_seconds",
+    "How long the longest-waiting row of a backlog has waited, among those that are counted.",
+    ({ oldestMs }) => oldestMs / 1000,
+  );
+}
+
+/** Undefined if it fails or takes too long. */
+async function withinTime<T>(promise: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, readMs, undefined);
+  });
+  const value = await Promise.race([promise.catch(() => undefined), late]);
+  clearTimeout(timer);
+  return value;
+}
