@@ -1,5 +1,5 @@
 import { type HealthCheck, readReadiness } from "../../gateway/health.ts";
-import { type Backlog, type Database, readBacklogs } from "../../platform/db/index.ts";
+import { type Backlog, type BacklogState, type Database, readBacklogs } from "../../platform/db/index.ts";
 import type { Metrics } from "../../platform/telemetry/index.ts";
 
 interface Dependencies {
@@ -9,7 +9,7 @@ interface Dependencies {
   readonly backlogs: readonly Backlog[];
 }
 
-/** How long a scrape waits for the database. Without it the other metrics are still shown. */
+/** How long a scrape waits for the database. Without it, the other metrics are still shown. */
 const readMs = 1000;
 
 /** Creates the gauges that say whether this node can work, and whether the work keeps up. They are read at every scrape. */
@@ -48,23 +48,31 @@ export function createOperationalMetrics({ metrics, db, checks, backlogs }: Depe
 }
 
 function createBacklogMetrics(metrics: Pick<Metrics, "gauge">, db: Database, backlogs: readonly Backlog[]): void {
-  let reading: ReturnType<typeof readBacklogs> | undefined;
-  /** Both gauges of a scrape share one statement. One that takes too long is not repeated before it ends. */
-  const readAll = () => {
-    reading ??= readBacklogs(db, backlogs).finally(() => (reading = undefined));
+  let latest: readonly BacklogState[] = [];
+  let reading: Promise<void> | undefined;
+  /** Both gauges of a scrape share one statement. While it takes too long, they show what the one before found. */
+  const read = () => {
+    reading ??= readBacklogs(db, backlogs)
+      .then(
+        (states) => {
+          latest = states;
+        },
+        () => {
+          latest = [];
+        },
+      )
+      .finally(() => {
+        reading = undefined;
+      });
     return withinTime(reading);
   };
-  const gauge = (
-    name: string,
-    help: string,
-    valueIn: (state: Awaited<ReturnType<typeof readBacklogs>>[number]) => number,
-  ) =>
+  const gauge = (name: string, help: string, valueIn: (state: BacklogState) => number) =>
     metrics.gauge({
       ...{ name, help, labels: ["backlog"], isShared: true },
       async collect(values) {
-        const states = await readAll();
+        await read();
         values.reset();
-        for (const state of states ?? []) values.set({ backlog: state.name }, valueIn(state));
+        for (const state of latest) values.set({ backlog: state.name }, valueIn(state));
       },
     });
   gauge(
@@ -79,13 +87,11 @@ function createBacklogMetrics(metrics: Pick<Metrics, "gauge">, db: Database, bac
   );
 }
 
-/** Undefined if it fails or takes too long. */
-async function withinTime<T>(promise: Promise<T>): Promise<T | undefined> {
+async function withinTime(work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, readMs, undefined);
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, readMs);
   });
-  const value = await Promise.race([promise.catch(() => undefined), late]);
+  await Promise.race([work, late]);
   clearTimeout(timer);
-  return value;
 }
