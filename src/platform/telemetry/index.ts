@@ -10,7 +10,8 @@
 export type { MetricFamily } from "./merged-metrics.ts";
 export { type CallMetrics, createMetrics, type MetricDescription, type Metrics } from "./metrics.ts";
 export { createNonRecordingTracing } from "./non-recording-tracing.ts";
-export { type OtlpSignal, openTelemetryExport, type TelemetryExport } from "./telemetry-export.ts";
+export type { OtlpSignal } from "./otlp/otlp-settings.ts";
+export { openTelemetryExport, type TelemetryExport } from "./telemetry-export.ts";
 export type { TenantCounter } from "./tenant-counter.ts";
 export { formatTraceparent, parseTraceparent, type TraceContext } from "./trace-context.ts";
 export type { Span, SpanOptions, Tracing } from "./tracing.ts";

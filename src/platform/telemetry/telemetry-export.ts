@@ -1,25 +1,7 @@
 import type { MetricFamily } from "./merged-metrics.ts";
 import { createNonRecordingTracing } from "./non-recording-tracing.ts";
+import type { OtlpSettings, OtlpSignal } from "./otlp/otlp-settings.ts";
 import type { Tracing } from "./tracing.ts";
-
-/** What can be sent to a collector. */
-export const otlpSignals = ["traces", "metrics", "logs"] as const;
-
-export type OtlpSignal = (typeof otlpSignals)[number];
-
-/** Where telemetry is sent, and from whom. */
-export interface OtlpSettings {
-  /** An OTLP/HTTP collector such as `http://host:4318`. The path of a signal, such as `/v1/traces`, is added. */
-  readonly endpoint: string;
-  readonly serviceName: string;
-  /** More attributes of the sender. */
-  readonly resource?: Readonly<Record<string, string | number>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The fraction of new traces that is sampled, 0 to 1. A caller's sampling decision takes precedence. */
-  readonly sampleRatio?: number;
-  /** Receives the error of each failed export. */
-  readonly onError?: (error: Error, signal: OtlpSignal) => void;
-}
 
 export interface TelemetryExportSettings extends OtlpSettings {
   /** Without an endpoint nothing is sent. */

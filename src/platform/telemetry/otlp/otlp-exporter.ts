@@ -1,6 +1,6 @@
 import { type Resource, resourceFromAttributes } from "@opentelemetry/resources";
 import { fail } from "../../../errors/index.ts";
-import type { OtlpSettings, OtlpSignal } from "../telemetry-export.ts";
+import type { OtlpSettings, OtlpSignal } from "./otlp-settings.ts";
 
 /** How long one request to the collector may take, with its repetitions. */
 export const sendMs = 5_000;

@@ -1,8 +1,8 @@
 import { type AnyValue, ROOT_CONTEXT, SeverityNumber, TraceFlags, trace } from "@opentelemetry/api";
 import { OTLPLogExporter } from "@opentelemetry/exporter-logs-otlp-http";
 import { BatchLogRecordProcessor, LoggerProvider } from "@opentelemetry/sdk-logs";
-import type { OtlpSettings } from "../telemetry-export.ts";
 import { exporterOptions, exportMs, resourceOf, withErrorReporting } from "./otlp-exporter.ts";
+import type { OtlpSettings } from "./otlp-settings.ts";
 
 const severities: Readonly<Record<string, SeverityNumber>> = {
   trace: SeverityNumber.TRACE,

@@ -9,8 +9,8 @@ import {
   PeriodicExportingMetricReader,
 } from "@opentelemetry/sdk-metrics";
 import type { MetricFamily } from "../merged-metrics.ts";
-import type { OtlpSettings } from "../telemetry-export.ts";
 import { exporterOptions, exportMs, resourceOf, sendMs, withErrorReporting } from "./otlp-exporter.ts";
+import type { OtlpSettings } from "./otlp-settings.ts";
 
 /**
  * Sends what a registry shows to a collector, periodically and when it stops. The SDK counts nothing itself: its reader reads the

@@ -15,10 +15,10 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import { Failure } from "../../../errors/index.ts";
-import type { OtlpSettings } from "../telemetry-export.ts";
 import { formatTraceparent, parseTraceparent, randomId } from "../trace-context.ts";
 import type { Span, Tracing } from "../tracing.ts";
 import { exporterOptions, exportMs, resourceOf, withErrorReporting } from "./otlp-exporter.ts";
+import type { OtlpSettings } from "./otlp-settings.ts";
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
 
