@@ -183,8 +183,11 @@ test("Prometheus answers every query of a dashboard from a node under load, also
   }
   assert.ok(answered > panelQueries.length / 2, `${answered} of ${panelQueries.length} queries have series`);
   for (const { expression } of alertQueries) await query(expression);
-  const [waiting] = await query('backlog_rows{backlog="queue_items"}');
-  assert.equal(Number(waiting.value[1]), 2 * (tenantsMax + 3));
+  const waiting = `backlog_rows{backlog="queue_items"} == ${2 * (tenantsMax + 3)}`;
+  await until(
+    () => query(waiting),
+    ({ length }) => length === 1,
+  );
   const tenants = await query('count by (tenant_id) ({tenant_id!=""})');
   assert.ok(tenants.length === tenantsMax + 1, tenants.map(({ metric }) => metric.tenant_id).join());
 });

@@ -10,18 +10,17 @@ interface Dependencies {
 }
 
 /** How long a scrape waits for the database. Without it, the other metrics are still shown. */
-const readMs = 1000;
+const readMs = 500;
 
 /** Creates the gauges that say whether this node can work, and whether the work keeps up. They are read at every scrape. */
 export function createOperationalMetrics({ metrics, db, checks, backlogs }: Dependencies): void {
+  const readChecks = latestOf(async () => Object.entries((await readReadiness(true, checks)).components), []);
   metrics.gauge({
     name: "unhealthy_components",
     help: "Components that do not work for this process, as /ready shows them: 1 if degraded or unhealthy, else 0.",
     labels: ["component"],
     async collect(gauge) {
-      const { components } = await readReadiness(true, checks);
-      for (const [component, { status }] of Object.entries(components))
-        gauge.set({ component }, status === "ok" ? 0 : 1);
+      for (const [component, { status }] of await readChecks()) gauge.set({ component }, status === "ok" ? 0 : 1);
     },
   });
   metrics.gauge({
@@ -48,31 +47,15 @@ export function createOperationalMetrics({ metrics, db, checks, backlogs }: Depe
 }
 
 function createBacklogMetrics(metrics: Pick<Metrics, "gauge">, db: Database, backlogs: readonly Backlog[]): void {
-  let latest: readonly BacklogState[] = [];
-  let reading: Promise<void> | undefined;
-  /** Both gauges of a scrape share one statement. While it takes too long, they show what the one before found. */
-  const read = () => {
-    reading ??= readBacklogs(db, backlogs)
-      .then(
-        (states) => {
-          latest = states;
-        },
-        () => {
-          latest = [];
-        },
-      )
-      .finally(() => {
-        reading = undefined;
-      });
-    return withinTime(reading);
-  };
+  /** Both gauges of a scrape share one statement. */
+  const read = latestOf((): Promise<readonly BacklogState[]> => readBacklogs(db, backlogs).catch(() => []), []);
   const gauge = (name: string, help: string, valueIn: (state: BacklogState) => number) =>
     metrics.gauge({
       ...{ name, help, labels: ["backlog"], isShared: true },
       async collect(values) {
-        await read();
+        const states = await read();
         values.reset();
-        for (const state of latest) values.set({ backlog: state.name }, valueIn(state));
+        for (const state of states) values.set({ backlog: state.name }, valueIn(state));
       },
     });
   gauge(
@@ -87,11 +70,21 @@ function createBacklogMetrics(metrics: Pick<Metrics, "gauge">, db: Database, bac
   );
 }
 
-async function withinTime(work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, readMs);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
+/** Reads a value, for all callers at once. While that takes too long, they get the value before, and the next ones the new one. */
+function latestOf<T>(read: () => Promise<T>, initial: T): () => Promise<T> {
+  let latest = initial;
+  let reading: Promise<void> | undefined;
+  return async () => {
+    reading ??= read().then((value) => {
+      latest = value;
+      reading = undefined;
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, readMs);
+    });
+    await Promise.race([reading, late]);
+    clearTimeout(timer);
+    return latest;
+  };
 }
