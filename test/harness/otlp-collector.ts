@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** A value of OTLP in JSON. */
@@ -19,6 +19,7 @@ interface KeyValue {
 
 interface Received {
   readonly path: string;
+  readonly headers: IncomingHttpHeaders;
   readonly resource: Attributes;
   // biome-ignore lint/suspicious/noExplicitAny: spans, metrics and log records as they were sent.
   readonly items: readonly any[];
@@ -57,6 +58,7 @@ export async function startOtlpCollector(after: (stop: () => unknown) => void, s
         for (const { resource, [scopes]: scoped } of body[resources])
           received.push({
             path,
+            headers: request.headers,
             resource: attributesOf(resource.attributes),
             items: scoped.flatMap((scope: Record<string, unknown[]>) => scope[items]),
           });

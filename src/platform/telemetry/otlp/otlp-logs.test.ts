@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { attributesOf, startOtlpCollector } from "../../../../test/harness/otlp-collector.ts";
 import { until } from "../../../../test/harness/until.ts";
+import { exporterOptions } from "./otlp-exporter.ts";
 import { createOtlpLogs } from "./otlp-logs.ts";
 
 type Sent = ReturnType<Awaited<ReturnType<typeof startOtlpCollector>>["items"]>[number];
@@ -31,6 +32,29 @@ test("a line reaches the collector with its severity, time, trace, fields and er
     ...{ "exception.type": "TypeError", "exception.message": "x", "exception.stacktrace": "at" },
   });
   assert.equal(second.traceId ?? "", "");
+});
+
+test("headers for the collector come from the standard variable", async (t) => {
+  const collector = await collectorOf(t);
+  process.env.OTEL_EXPORTER_OTLP_HEADERS = "x-token=abc";
+  t.after(() => delete process.env.OTEL_EXPORTER_OTLP_HEADERS);
+  const logs = createOtlpLogs({ endpoint: collector.endpoint, serviceName: "switchyard" });
+  logs.write(line({}));
+  await logs.close();
+  assert.equal(collector.received[0]?.headers["x-token"], "abc");
+});
+
+test("the path of a signal is added to that of the endpoint", () => {
+  for (const [path, expected] of [
+    ["", "/v1/logs"],
+    ["/", "/v1/logs"],
+    ["/otlp/", "/otlp/v1/logs"],
+    ["/v1/traces", "/v1/logs"],
+  ] as const)
+    assert.equal(
+      exporterOptions({ endpoint: `http://collector:4318${path}`, serviceName: "s" }, "logs").url,
+      `http://collector:4318${expected}`,
+    );
 });
 
 test("while the collector is down, lines wait in bounded memory, and the next ones arrive when it is back", async (t) => {
