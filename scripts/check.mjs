@@ -13,6 +13,7 @@ const steps = [
     () => run("buf", ["breaking", "--against", "definitions/released.binpb"]),
   ],
   ["the reference matches the definitions, settings and errors", () => run("node", ["scripts/docs.ts", "--check"])],
+  ["the dashboards match their declaration", () => run("node", ["scripts/dashboards.ts", "--check"])],
   ["format and lint", () => run("biome", ["ci", "--error-on-warnings", "--colors=off"])],
   ["types", () => run("node", ["node_modules/typescript-native/bin/tsc", "-p", "."])],
   [

@@ -270,7 +270,7 @@ function describeCapabilities({ config, keyring, isCacheReachable, areTracesLost
       mode: () => auditPosture(config),
     }),
     capability("traces", "Traces", "OpenTelemetry traces.", [], {
-      settings: ["telemetry.otlp_endpoint"],
+      settings: ["telemetry.otlp_endpoint", "telemetry.otlp_signals"],
       dependencies: ["otlp_collector"],
       mode: () => tracePosture(config, areTracesLost),
     }),
@@ -357,5 +357,7 @@ function auditPosture(config: Config): Posture {
 function tracePosture(config: Config, areTracesLost: () => boolean): Posture {
   if (config["telemetry.otlp_endpoint"] === "")
     return { mode: "disabled", reason: "telemetry.otlp_endpoint is not set" };
+  if (!config["telemetry.otlp_signals"].includes("traces"))
+    return { mode: "disabled", reason: "telemetry.otlp_signals does not have traces" };
   return areTracesLost() ? { mode: "degraded", reason: "the collector did not accept the latest traces" } : active;
 }

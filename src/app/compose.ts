@@ -7,7 +7,7 @@ import { createSignals, createTenantChanges, openRedisTransport } from "../platf
 import { createEgress } from "../platform/egress/index.ts";
 import { createEventLoopScheduler } from "../platform/event-loop/index.ts";
 import { deleteExpiredRecords } from "../platform/idempotency/index.ts";
-import { createJobRunner, retentionJob } from "../platform/jobs/index.ts";
+import { createJobRunner, retentionJob, waitingJobs } from "../platform/jobs/index.ts";
 import { createAreas } from "./areas.ts";
 import type { Foundation } from "./foundation.ts";
 import { createInvokers } from "./invokers.ts";
@@ -81,6 +81,7 @@ export async function compose(foundation: Foundation, createParts: typeof create
   return {
     ...areas,
     ...{ signals, changes, jobs, egress, operationsOf, invoke, address, clock, ownRequests },
+    backlogs: [waitingJobs, ...areas.all.flatMap(({ backlogs = [] }) => backlogs)],
     confirmationSecret: await readInstanceSecret(db.sql, "mcp_confirmation_secret"),
     /** Background loops, in start order. */
     workers: [jobs, ...areas.all.flatMap((area) => area.workers)],

@@ -14,14 +14,13 @@ import { systemClock } from "../platform/clock/clock.ts";
 import { type DatabaseClock, startDatabaseClock } from "../platform/clock/database-clock.ts";
 import { isDatabaseAway } from "../platform/db/index.ts";
 import { createRepeatedTask } from "../platform/jobs/index.ts";
-import { createLog, type Log } from "../platform/log/log.ts";
 import {
   createMemoryLimiter,
   openRedisLimiter,
   type RateLimiter,
   type RedisLimiter,
 } from "../platform/ratelimit/index.ts";
-import { createMetrics, createTracing, type Metrics } from "../platform/telemetry/index.ts";
+import { createMetrics, type Metrics } from "../platform/telemetry/index.ts";
 import { openAuditLog } from "./audit-log.ts";
 import { type AdminAccess, ensureAdminAccess, ensureApprover } from "./bootstrap.ts";
 import { compose, type Node } from "./compose.ts";
@@ -29,6 +28,8 @@ import { openPlanes, type Planes } from "./planes.ts";
 import type { StopMode } from "./processes/process-calls.ts";
 import type { SupervisingProcess } from "./processes/supervising-process.ts";
 import { openReadReplica, openStorage } from "./storage.ts";
+import { createOperationalMetrics } from "./telemetry/operational-metrics.ts";
+import { namedTenantsMax, openTelemetry, type Telemetry } from "./telemetry/process-telemetry.ts";
 import { version } from "./version.ts";
 
 /** The work of a node: serve calls (`api`), run background work (`worker`), or both (`all`). */
@@ -68,27 +69,38 @@ export async function serve(
   stopping?: AbortSignal,
   supervisor?: SupervisingProcess,
 ): Promise<Service> {
-  const log = createLog(config["log.level"], supervisor?.place.number);
-  for (let failures = 1; ; failures++) {
-    try {
-      return await start(config, log, role, createParts, supervisor);
-    } catch (error) {
-      if (config["database.url"] === "" || !isDatabaseAway(error)) throw error;
-      const waitMs = backoffMs(databaseBackoff, failures, Math.random());
-      log.warn({ reason: (error as Error).message, waitMs }, "the start waits for the database (database.url)");
-      await delay(waitMs, undefined, { signal: stopping });
+  const telemetry = await openTelemetry(config, supervisor?.place.number);
+  try {
+    for (let failures = 1; ; failures++) {
+      try {
+        const service = await start(config, telemetry, role, createParts, supervisor);
+        const stop = (mode?: StopMode) => service.stop(mode).finally(telemetry.close);
+        return { ...service, stop };
+      } catch (error) {
+        if (config["database.url"] === "" || !isDatabaseAway(error)) throw error;
+        const waitMs = backoffMs(databaseBackoff, failures, Math.random());
+        telemetry.log.warn(
+          { reason: (error as Error).message, waitMs },
+          "the start waits for the database (database.url)",
+        );
+        await delay(waitMs, undefined, { signal: stopping });
+      }
     }
+  } catch (error) {
+    await telemetry.close();
+    throw error;
   }
 }
 
 /** Starts a node. If a part fails to start, the parts already started are stopped. */
 async function start(
   config: Config,
-  log: Log,
+  telemetry: Telemetry,
   role: Role,
   createParts: Parameters<typeof compose>[1],
   supervisor: SupervisingProcess | undefined,
 ): Promise<Service> {
+  const { log, tracing, areTracesLost } = telemetry;
   const closers: ((mode: StopMode) => Promise<unknown> | unknown)[] = [];
   const stop = async (mode: StopMode = "now") => {
     for (const close of closers.splice(0).reverse()) {
@@ -101,21 +113,13 @@ async function start(
     const { db } = storage;
     const clock = await startDatabaseClock({ db: storage.cacheLoadDb, log });
     closers.push(() => clock.stop());
-    let tracesLostAtMs = Number.NEGATIVE_INFINITY;
-    const tracing = await createTracing({
-      endpoint: config["telemetry.otlp_endpoint"],
-      serviceName: "switchyard",
-      onError: (error) => {
-        tracesLostAtMs = performance.now();
-        log.warn({ err: error }, "traces could not be sent");
-      },
-    });
-    closers.push(() => tracing.close());
     const audit = supervisor === undefined ? await openAuditLog(config, clock) : supervisor.openAudit?.(clock.now);
     closers.push(() => audit?.close());
     const cache = await cacheOf(config);
     closers.push(() => cache.redis?.close());
-    const metrics = createMetrics({ tenantsMax: config["analytics.enabled"] ? config["analytics.tenants_max"] : 0 });
+    const metrics = createMetrics({ tenantsMax: namedTenantsMax(config) });
+    const exported = telemetry.exportMetrics(metrics);
+    closers.push(() => exported.stop());
     const replica = openReadReplica({ config, log, metrics, db });
     closers.push(() => replica?.close());
     const isCacheReachable = cache.redis && (() => isReachable(cache.redis!));
@@ -123,7 +127,7 @@ async function start(
       ...{ config, db, cacheLoadDb: storage.cacheLoadDb, replica, clock, log, metrics, tracing, audit },
       limiter: cache.limiter,
       isCacheReachable,
-      areTracesLost: () => performance.now() - tracesLostAtMs < 60_000,
+      areTracesLost,
     };
     const node = await compose(foundation, createParts);
 
@@ -167,6 +171,7 @@ async function start(
       redis: cache.redis,
       worker: role !== "api",
     });
+    createOperationalMetrics({ metrics, db, checks, backlogs: node.backlogs });
     const readiness = () => readReadiness(servingStatus.isServing(), checks);
     const planes = await openPlanes(
       {

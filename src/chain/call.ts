@@ -42,8 +42,8 @@ export interface Call {
   /** Time that the call spent in a wait the caller requested, such as a long poll. */
   waitedMs: number;
   requestId: string;
-  /** Set by telemetry. The trace id is generated on first read. */
-  span: { readonly traceId: string } | undefined;
+  /** Set by telemetry. The ids are generated on first read. */
+  span: { readonly traceId: string; readonly spanId: string } | undefined;
   apiVersion: string;
   principal: Principal | undefined;
   tenantId: TenantId | undefined;

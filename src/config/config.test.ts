@@ -64,6 +64,7 @@ test("an unknown key, an invalid value or a contradiction is an error that names
     /^database\.listen_url: needs database\.url/,
   );
   refuses({ overrides: [...loopback, "api.oidc_issuer=https://id.example"] }, /^api\.oidc_audience: /);
+  refuses({ overrides: [...loopback, "telemetry.otlp_signals=traces,metric"] }, /^telemetry\.otlp_signals: metric is /);
   refuses({ overrides: [...loopback, "auth.service_token_secret=short"] }, /^auth\.service_token_secret: /);
   refuses({ overrides: [...loopback, "auth.bootstrap_api_key=letmein"] }, /^auth\.bootstrap_api_key: /);
   for (const net of ["10.0.0.0/33", "10.0.0/8", "10.0.0.0/", "10.0.0.0/8/8", "fd00::/129", "fe80::1%eth0", "lan"]) {

@@ -50,6 +50,10 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
   if (!mcpPath.test(config["mcp.path"])) {
     refuse("mcp.path", "must be a path of its own, without a slash at its end (for example: /mcp)");
   }
+  for (const signal of config["telemetry.otlp_signals"]) {
+    if (!["traces", "metrics", "logs"].includes(signal))
+      refuse("telemetry.otlp_signals", `${signal} is unknown: use traces, metrics and logs`);
+  }
   checkAnalytics(config, refuse);
   checkObjects(config, refuse);
   checkInternalPlane(config, refuse);

@@ -424,8 +424,16 @@ export const settings = {
 
   "telemetry.otlp_endpoint": text(
     "",
-    "OTLP/HTTP endpoint for OpenTelemetry traces, for example `http://127.0.0.1:4318`. Empty: no traces.",
+    "OTLP/HTTP endpoint of an OpenTelemetry collector, for example `http://127.0.0.1:4318`. The paths of the signals, such as `/v1/traces`, are added. Empty: nothing is sent.",
   ),
+  "telemetry.otlp_signals": list(
+    ["traces"],
+    "What is sent to `telemetry.otlp_endpoint`: `traces`, `metrics` (those of `/metrics`) and `logs` (the lines of the log).",
+  ),
+  "telemetry.otlp_metrics_interval_s": integer(60, "Seconds between two exports of metrics to the collector.", {
+    minimum: 1,
+    maximum: 3600,
+  }),
   "log.level": choice(["debug", "info", "warn", "error", "silent"], "info", "Minimum level of log lines."),
 } as const satisfies Record<string, Setting>;
 

@@ -4,7 +4,7 @@ import type { TenantId } from "../platform/access/index.ts";
 import type { Clock } from "../platform/clock/clock.ts";
 import type { Keyring } from "../platform/crypto/index.ts";
 import type { Cursors } from "../platform/cursor/index.ts";
-import type { Database, Signals, TenantChanges } from "../platform/db/index.ts";
+import type { Backlog, Database, Signals, TenantChanges } from "../platform/db/index.ts";
 import type { EgressGuard } from "../platform/egress/index.ts";
 import type { EventLoopScheduler } from "../platform/event-loop/index.ts";
 import type { JobKind, JobRunner } from "../platform/jobs/index.ts";
@@ -46,6 +46,8 @@ export interface Area {
   readonly workers: readonly BackgroundWorker[];
   /** Loops of every node, whatever its role, in start order. */
   readonly services?: readonly BackgroundWorker[];
+  /** What metrics show as work that waits. */
+  readonly backlogs?: readonly Backlog[];
   /** Ends the calls that wait. A stopping node calls it first. */
   readonly endWaits?: () => void;
   /** Resolves when nothing is being written or performed. Called when calls and workers have ended. */

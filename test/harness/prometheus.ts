@@ -11,8 +11,10 @@ import { until } from "./until.ts";
 /** A real Prometheus for one test file. */
 export interface PrometheusServer {
   readonly url: string;
-  /** Starts it with stored series, in the OpenMetrics format, and with an address to scrape every second. */
+  /** Starts it with stored series, in the OpenMetrics format, if any, and with an address to scrape every second. */
   start(openMetrics: string, scraped: string): Promise<void>;
+  /** Runs promtool; returns its output, also if it finds a fault. */
+  promtool(...args: readonly string[]): Promise<{ readonly ok: boolean; readonly output: string }>;
   stop(): Promise<void>;
 }
 
@@ -42,6 +44,8 @@ export async function findPrometheus(): Promise<PrometheusServer | undefined> {
 
 function serverOf(program: Program, folder: string, port: number): PrometheusServer {
   const url = `http://127.0.0.1:${port}`;
+  const { env } = program;
+  const promtoolPath = join(dirname(program.path), "promtool");
   let child: ChildProcess | undefined;
   // A crashed test must not leave a server running.
   process.once("exit", () => child?.kill("SIGKILL"));
@@ -50,13 +54,8 @@ function serverOf(program: Program, folder: string, port: number): PrometheusSer
     async start(openMetrics, scraped) {
       const [series, config, data] = ["series.om", "prometheus.json", "data"].map((name) => join(folder, name));
       await writeFile(series!, openMetrics);
-      await run(
-        join(dirname(program.path), "promtool"),
-        ["tsdb", "create-blocks-from", "openmetrics", series!, data!],
-        {
-          env: program.env,
-        },
-      );
+      if (openMetrics !== "")
+        await run(promtoolPath, ["tsdb", "create-blocks-from", "openmetrics", series!, data!], { env });
       await writeFile(config!, JSON.stringify(configOf(scraped)));
       const settings = [
         `--config.file=${config}`,
@@ -69,6 +68,11 @@ function serverOf(program: Program, folder: string, port: number): PrometheusSer
       });
       await untilReady(`${url}/-/ready`, child);
     },
+    promtool: (...args) =>
+      run(promtoolPath, args, { env }).then(
+        ({ stdout, stderr }) => ({ ok: true, output: `${stdout}${stderr}` }),
+        ({ stdout, stderr, message }) => ({ ok: false, output: `${stdout}${stderr}` || message }),
+      ),
     async stop() {
       if (child !== undefined && child.exitCode === null) {
         const exit = once(child, "exit");

@@ -6,8 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { verifyAudit } from "../../src/platform/audit/index.ts";
+import { freshDatabase } from "../harness/postgres.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService } from "../harness/service.ts";
+import { addressOf, startTcpProxy } from "../harness/tcp-proxy.ts";
+import { until } from "../harness/until.ts";
 
 interface Span {
   readonly name: string;
@@ -86,4 +89,37 @@ test("metrics count calls by operation, protocol, plane and code, and never name
     assert.match(text, new RegExp(`rpc_server_call_duration_seconds_count\\{${labels}\\} 1`));
   }
   assert.ok(!text.includes(body.data[0].id));
+});
+
+test("while the database does not respond, the metrics say so and show everything else", async (t) => {
+  const { url, drop } = await freshDatabase();
+  const proxy = await startTcpProxy(addressOf(url));
+  const proxied = new URL(url);
+  proxied.searchParams.delete("host");
+  proxied.hostname = "127.0.0.1";
+  proxied.port = String(proxy.port);
+  const service = await startService({}, proxied.href);
+  t.after(async () => {
+    proxy.thaw();
+    await service.stop();
+    await proxy.close();
+    await drop();
+  });
+  const readSeries = async (series: string) => {
+    const { text } = await restClient(service.metricsUrl).call("GET", "/metrics");
+    return text
+      .split("\n")
+      .find((line) => line.startsWith(`${series} `))
+      ?.slice(series.length + 1);
+  };
+  const unhealthy = 'unhealthy_components{component="database"}';
+  const backlog = 'backlog_rows{backlog="queue_items"}';
+  await until(async () => (await readSeries(unhealthy)) === "0" && (await readSeries(backlog)) === "0");
+  assert.equal(await readSeries("database_waiting"), "0");
+  proxy.freeze();
+  await until(async () => (await readSeries(unhealthy)) === "1");
+  assert.equal(await readSeries(backlog), "0", "what was read before");
+  assert.ok(Number(await readSeries("process_pid")) > 0);
+  proxy.thaw();
+  await until(async () => (await readSeries(unhealthy)) === "0");
 });

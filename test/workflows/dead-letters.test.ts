@@ -305,7 +305,7 @@ test("open letters are counted in the metrics", async () => {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int from workflow_dead_letters where state = 'open'`;
   const text = await (await fetch(`${fixture.metricsUrl}/metrics`)).text();
-  const shown = text.split("\n").filter((line) => line.startsWith("workflow_dead_letter"));
-  assert.ok(shown.includes(`workflow_dead_letters_open ${row!.count}`), shown.join("\n"));
+  const shown = text.split("\n").filter((line) => /^(?:workflow_dead_letter|backlog_rows)/.test(line));
+  assert.ok(shown.includes(`backlog_rows{backlog="workflow_dead_letters"} ${row!.count}`), shown.join("\n"));
   assert.match(shown.join("\n"), /workflow_dead_letter_changes_total\{change="replayed"\} \d+/);
 });

@@ -5,6 +5,7 @@ import type { Audit } from "../../platform/audit/index.ts";
 import { type Backoff, backoffMs } from "../../platform/backoff/backoff.ts";
 import type { Log } from "../../platform/log/log.ts";
 import { createMetricsMerger } from "../../platform/telemetry/merged-metrics.ts";
+import { namedTenantsMax } from "../telemetry/process-telemetry.ts";
 import { type ChildProcess, type ProcessEnd, startChildProcess } from "./child-process.ts";
 import { mergeReadiness } from "./merged-readiness.ts";
 import type { StartReport, StopMode, SupervisorCalls } from "./process-calls.ts";
@@ -62,7 +63,7 @@ export async function superviseProcesses(dependencies: Dependencies): Promise<Su
   /** All processes that run, with those that are being replaced. */
   const children = new Set<ChildProcess>();
   const listeners = createSharedListeners(config["server.max_connections"]);
-  const merger = createMetricsMerger();
+  const merger = createMetricsMerger(namedTenantsMax(config));
   const { promise: lost, resolve: lose } = Promise.withResolvers<ProcessEnd>();
   const stopping = new AbortController();
   let isStarted = false;

@@ -12,7 +12,13 @@ export function mask(error: unknown, call: Call, log: Log): Failure {
     if (error.entry.http >= 500 && error.cause !== undefined && !masked.has(error)) {
       masked.add(error);
       log.warn(
-        { err: error.cause, code: error.code, request_id: call.requestId, trace_id: call.span?.traceId },
+        {
+          err: error.cause,
+          code: error.code,
+          request_id: call.requestId,
+          trace_id: call.span?.traceId,
+          span_id: call.span?.spanId,
+        },
         error.message,
       );
     }
@@ -25,6 +31,7 @@ export function mask(error: unknown, call: Call, log: Log): Failure {
       ref: reference,
       request_id: call.requestId,
       trace_id: call.span?.traceId,
+      span_id: call.span?.spanId,
       operation: call.operation.id,
     },
     "internal error",

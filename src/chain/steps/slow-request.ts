@@ -15,6 +15,7 @@ export function slowRequest(thresholdMs: number, log: Log): Interceptor {
             took_ms: Math.round(tookMs),
             request_id: call.requestId,
             trace_id: call.span?.traceId,
+            span_id: call.span?.spanId,
           },
           "slow request",
         );

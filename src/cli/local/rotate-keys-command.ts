@@ -3,7 +3,7 @@ import type { LoadedConfig } from "../../config/index.ts";
 import { systemClock } from "../../platform/clock/clock.ts";
 import { openDatabase } from "../../platform/db/index.ts";
 import { createLog } from "../../platform/log/log.ts";
-import { createMetrics, createTracing } from "../../platform/telemetry/index.ts";
+import { createMetrics, createNonRecordingTracing } from "../../platform/telemetry/index.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { isInUse, withDatabaseUrl } from "./database-access.ts";
@@ -41,7 +41,6 @@ async function reencryptAll({ config }: LoadedConfig, url: string) {
   const db = openDatabase(url, { maxConnections: 3, applicationName: "switchyard rotate-keys" });
   try {
     // The node is composed to get all encrypted records, and never started.
-    const tracing = await createTracing({ endpoint: "", serviceName: "switchyard", onError: () => {} });
     const node = await compose({
       config,
       db,
@@ -49,7 +48,7 @@ async function reencryptAll({ config }: LoadedConfig, url: string) {
       clock: systemClock,
       log: createLog(config["log.level"]),
       metrics: createMetrics(),
-      tracing,
+      tracing: createNonRecordingTracing(),
       audit: undefined,
       limiter: undefined,
       isCacheReachable: undefined,

@@ -2,9 +2,9 @@ import { openAuditLog } from "../../app/audit-log.ts";
 import { startEmbeddedDatabase } from "../../app/embedded-database.ts";
 import { processCountOf } from "../../app/processes/process-count.ts";
 import { superviseProcesses } from "../../app/processes/supervisor.ts";
+import { openTelemetry } from "../../app/telemetry/process-telemetry.ts";
 import type { LoadedConfig } from "../../config/index.ts";
 import { systemClock } from "../../platform/clock/clock.ts";
-import { createLog } from "../../platform/log/log.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { announceStart, databaseLost, type ServeOptions } from "./service-start.ts";
@@ -14,7 +14,8 @@ import { firstStopSignal } from "./stop-signals.ts";
 /** Serves in several processes until a stop signal arrives. Returns the exit code. */
 export async function superviseCommand(io: Io, options: ServeOptions, loaded: LoadedConfig): Promise<number> {
   const { config } = loaded;
-  const log = createLog(config["log.level"], "supervisor");
+  // The processes send what they count and trace themselves.
+  const { log, close: closeTelemetry } = await openTelemetry(config, "supervisor", ["logs"]);
   const stopping = new AbortController();
   const stopped = firstStopSignal(io);
   stopped.then(() => stopping.abort());
@@ -22,7 +23,7 @@ export async function superviseCommand(io: Io, options: ServeOptions, loaded: Lo
   // In a terminal, the signal means that the terminal was closed.
   process.on("SIGHUP", () => (process.stdin.isTTY ? process.kill(process.pid, "SIGINT") : roll()));
 
-  const closers: (() => Promise<unknown>)[] = [];
+  const closers: (() => Promise<unknown>)[] = [closeTelemetry];
   try {
     const embedded = await startEmbeddedDatabase(config, log);
     closers.push(async () => embedded?.stop());

@@ -107,6 +107,7 @@ export function createConnectors(dependencies: Dependencies) {
     checkActionUse: actions.checkUse,
     /** Activated by promotions. */
     artifacts: [configs.artifacts],
+    backlogs: [triggers.backlog],
     usageSources: [executionUsage],
     explainers: [actions.explainer],
     /** Receives the webhook deliveries of providers. */

@@ -108,6 +108,7 @@ export function createNotifications({ config, ...parts }: Dependencies) {
     providers,
     /** The records that packs contain. A layout comes before the workflows that use it. */
     packRecords: [layouts.packRecords, preferences.packRecords],
+    backlogs: dispatch.backlogs,
     usageSources: [deliveryUsage],
     explainers: [deliveryExplainer, runExplainer],
     /** Finds which of some keys belong to notification workflows. */

@@ -67,6 +67,7 @@ export function createOperations({ discovery, explainers, health: healthParts, c
     },
     jobs: [...events.jobs, ...webhooks.jobs],
     workers: [webhooks, health.collector],
+    backlogs: [webhooks.backlog],
     /** Renders health reports for people. */
     healthPage: health.page,
     events: events.recorder,

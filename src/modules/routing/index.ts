@@ -126,6 +126,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Dependencie
     /** Finds records that refer to records of other areas. */
     findUses: pools.findUses,
     usageSources: [decisionUsage],
+    backlogs: [queues.backlog, deadLetters.backlog],
     healthSources: { queue_items: queues.health },
     /** In the order in which an item passes them. */
     explainers: [router.explainer, queues.explainer],

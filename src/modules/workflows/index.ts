@@ -83,6 +83,7 @@ export function createWorkflows({ config, ...parts }: Dependencies) {
     /** The records that packs contain. */
     packRecords: [definitions.packRecords(findTriggersOf), triggers.packRecords],
     usageSources: [runUsage],
+    backlogs: [...runs.backlogs, tasks.backlog],
     healthSources: { workflow_runs: runs.health, workflow_tasks: tasks.health },
     explainers: [runs.explainer],
     /** Finds workflows that refer to records of other areas. */

@@ -1,6 +1,6 @@
 import { camelCase } from "../text/index.ts";
 import { Listener } from "./sql/listener.ts";
-import { Pool, type PoolOptions } from "./sql/pool.ts";
+import { Pool, type PoolLoad, type PoolOptions } from "./sql/pool.ts";
 import type { Sql } from "./sql/sql.ts";
 import type { Abortable } from "./sql/wait-queue.ts";
 
@@ -33,6 +33,7 @@ export interface Database extends Connections {
     onListen: () => void,
   ): Promise<{ unlisten(): Promise<void> }>;
   ping(): Promise<void>;
+  load(): PoolLoad;
   close(): Promise<void>;
 }
 
@@ -88,10 +89,20 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     ping: async () => {
       await pool.sql`select 1`;
     },
+    load: () => (genericPlans === pool ? pool.load() : addLoads(pool.load(), genericPlans.load())),
     close: async () => {
       const ends = [...listeners].map((listener) => listener.stop());
       await Promise.all([...ends, pool.end(closeMs), genericPlans.end(closeMs)]);
     },
+  };
+}
+
+function addLoads(one: PoolLoad, other: PoolLoad): PoolLoad {
+  return {
+    busy: one.busy + other.busy,
+    idle: one.idle + other.idle,
+    max: one.max + other.max,
+    waiting: one.waiting + other.waiting,
   };
 }
 

@@ -7,6 +7,7 @@
  * tenant change: the stored record of a change; caches are invalidated by it.
  * row image: a row as JSON text, from which exactly the same row can be restored.
  */
+export { type Backlog, type BacklogState, readBacklogs } from "./backlog.ts";
 export { type Batcher, createBatcher } from "./batcher.ts";
 export { classifyDatabaseError, isDatabaseAway, isDataError, isUniqueViolation, mayBeCommitted } from "./classify.ts";
 export { type Connections, type Database, type Fragment, openDatabase, type Sql } from "./database.ts";

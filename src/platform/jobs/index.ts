@@ -11,5 +11,5 @@ export { createLeasedWorkLoop, type Leased, type LeasedWorkLoop, type LeaseReque
 export { createRepeatedTask, type RepeatedTask } from "./repeated-task.ts";
 export { type RetentionDependencies, retentionJob, type TenantCutoff } from "./retention.ts";
 export { createJobRunner, type Job, type JobHandler, type JobKind, type JobRunner } from "./runner.ts";
-export { enqueueJobs, type NewJob } from "./store.ts";
+export { enqueueJobs, type NewJob, waitingJobs } from "./store.ts";
 export { leaseInTurns } from "./tenant-turns.ts";

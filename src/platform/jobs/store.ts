@@ -1,4 +1,4 @@
-import { type Fragment, fromNow, hasKey, type Sql } from "../db/index.ts";
+import { type Backlog, type Fragment, fromNow, hasKey, type Sql } from "../db/index.ts";
 import { ulid } from "../ids/ulid.ts";
 
 /** A job to enqueue. */
@@ -67,6 +67,12 @@ export async function leaseJobs(
     from (select * from due union all select * from expired order by run_at limit ${limit}) n where ${hasKey(sql, "j", "n")}
     returning j.tenant_id, j.id, kind, payload, dedupe_key, attempts, max_attempts, lease_token`;
 }
+
+/** Jobs that no node has leased yet. */
+export const waitingJobs: Backlog = {
+  name: "jobs",
+  rows: (sql) => sql`select run_at, id from jobs where state = 'ready'`,
+};
 
 /** When the next job of these kinds is due, or the next lease expires. */
 export function nextJobDue(sql: Sql, kinds: readonly string[]): Fragment {

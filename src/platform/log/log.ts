@@ -1,13 +1,14 @@
-import { type Logger, pino } from "pino";
+import { type DestinationStream, type Logger, pino } from "pino";
 
 /** A structured logger. */
 export type Log = Logger;
 
 /**
  * Creates a logger that writes JSON lines to standard error, so that standard output stays free for command output. Several
- * processes that write to the same place name themselves.
+ * processes that write to the same place name themselves. `copy` gets every line too.
  */
-export function createLog(level: string, processName?: number | string): Log {
+export function createLog(level: string, processName?: number | string, copy?: (line: string) => void): Log {
+  const standardError = pino.destination({ dest: 2, sync: true });
   return pino(
     {
       level,
@@ -30,6 +31,15 @@ export function createLog(level: string, processName?: number | string): Log {
         "err.parameters",
       ],
     },
-    pino.destination({ dest: 2, sync: true }),
+    copy === undefined ? standardError : writeTo(standardError, copy),
   );
+}
+
+function writeTo(first: DestinationStream, second: (line: string) => void): DestinationStream {
+  return {
+    write(line) {
+      first.write(line);
+      second(line);
+    },
+  };
 }

@@ -19,7 +19,7 @@ test("counts of processes are added up, shared values are not, and values of a p
     family("rows", "gauge", "max", `rows ${calls}`),
     family("heap", "gauge", "process", `heap ${calls}`, `heap{space="old"} 1`),
   ];
-  const text = createMetricsMerger().render(
+  const text = createMetricsMerger(0).render(
     new Map([
       [1, of(2)],
       [2, [...of(5), family("only_total", "counter", "sum", "only_total 1")]],
@@ -38,7 +38,7 @@ test("counts of processes are added up, shared values are not, and values of a p
 });
 
 test("what a process counted stays in the sums after its end, and its gauges do not", () => {
-  const merger = createMetricsMerger();
+  const merger = createMetricsMerger(0);
   const of = (value: number) => [
     family("seconds", "histogram", "sum", `seconds_bucket{le="1"} ${value}`, `seconds_sum ${value / 2}`),
     family("open", "gauge", "sum", `open ${value}`),
@@ -49,5 +49,21 @@ test("what a process counted stays in the sums after its end, and its gauges do 
     'seconds_bucket{le="1"} 15',
     "seconds_sum 7.5",
     "open 4",
+  ]);
+});
+
+test("the series of tenants stay bounded however many processes have named tenants, and lose no count", () => {
+  const merger = createMetricsMerger(3);
+  const of = (first: number) =>
+    Array.from({ length: 3 }, (_, nth) => `runs_total{status="ended",tenant_id="t${first + nth}"} 1`);
+  for (let process = 0; process < 40; process++)
+    merger.retire([family("runs_total", "counter", "sum", ...of(3 * process), 'runs_total{tenant_id="other"} 5')]);
+  const lines = linesOf(merger.render(new Map([[1, [family("runs_total", "counter", "sum", ...of(1000))]]])));
+  assert.deepEqual(lines.sort(), [
+    'runs_total{status="ended",tenant_id="other"} 120',
+    'runs_total{status="ended",tenant_id="t0"} 1',
+    'runs_total{status="ended",tenant_id="t1"} 1',
+    'runs_total{status="ended",tenant_id="t2"} 1',
+    'runs_total{tenant_id="other"} 200',
   ]);
 });

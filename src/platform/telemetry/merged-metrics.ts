@@ -1,3 +1,5 @@
+import { createTenantLabels, type TenantLabels, tenantLabel } from "./tenant-labels.ts";
+
 /** A metric of one process, in the exposition format. */
 export interface MetricFamily {
   readonly name: string;
@@ -20,23 +22,26 @@ interface MergedFamily extends Pick<MetricFamily, "type" | "combine"> {
 type Families = Map<string, MergedFamily>;
 
 /**
- * Creates the merger of the metrics of a machine's processes. What a process counted stays in the sums after its end: a sum that
+ * Creates the merger of the metrics of a machine's processes. Each of them names the first tenants that it sees, so that they name
+ * different ones; here, the first `tenantsMax` of all keep their names, however many processes there have been. What a process counted stays in the sums after its end: a sum that
  * falls would look like a restart, and every rate of that interval would be wrong.
  */
-export function createMetricsMerger() {
+export function createMetricsMerger(tenantsMax: number) {
   const ended: Families = new Map();
+  const tenants = createTenantLabels(tenantsMax);
   return {
     /** Keeps the counts of a process that has ended. */
     retire(families: readonly MetricFamily[]): void {
       addFamilies(
         ended,
+        tenants,
         families.filter(({ type, combine }) => type !== "gauge" && combine === "sum"),
       );
     },
     /** Renders the metrics of all processes, each with its number. One without a number is about to end and shows only its counts. */
     render(processes: Iterable<readonly [number: number | undefined, families: readonly MetricFamily[]]>): string {
       const merged: Families = new Map();
-      for (const [number, families] of processes) addFamilies(merged, families, number);
+      for (const [number, families] of processes) addFamilies(merged, tenants, families, number);
       for (const [name, { values, ...family }] of ended) {
         const target = familyIn(merged, name, family);
         for (const [series, value] of values) combineInto(target, series, value);
@@ -46,7 +51,14 @@ export function createMetricsMerger() {
   };
 }
 
-function addFamilies(target: Families, families: readonly MetricFamily[], number?: number): void {
+const tenantPattern = new RegExp(`(?<=[{,]${tenantLabel}=")[^"]*`);
+
+function addFamilies(
+  target: Families,
+  tenants: TenantLabels,
+  families: readonly MetricFamily[],
+  number?: number,
+): void {
   for (const { name, type, combine, text } of families) {
     if (combine === "process" && number === undefined) continue;
     const lines = text.split("\n");
@@ -55,7 +67,7 @@ function addFamilies(target: Families, families: readonly MetricFamily[], number
     for (const line of lines) {
       if (line === "" || line.startsWith("#")) continue;
       const at = line.lastIndexOf(" ");
-      const series = line.slice(0, at);
+      const series = line.slice(0, at).replace(tenantPattern, (tenantId) => tenants.of(tenantId));
       combineInto(
         family,
         combine === "process" ? labelled(series, `process="${number}"`) : series,

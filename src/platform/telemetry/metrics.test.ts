@@ -150,6 +150,19 @@ test("a tenant counter names the first tenants up to the bound, and counts all o
   ]);
 });
 
+test("the number of series does not depend on the number of tenants", async () => {
+  const seriesOf = async (tenantCount: number) => {
+    const metrics = createMetrics({ tenantsMax: 20 });
+    const counter = metrics.tenantCounter({ name: "runs_total", help: "Runs.", labels: ["status"] });
+    for (let nth = 0; nth < tenantCount; nth++) {
+      for (const status of ["ended", "failed"]) counter.inc(`t${nth}`, { status });
+      metrics.calls.end(operation, "rest", "external", "OK", 0.1, `t${nth}`);
+    }
+    return (await metrics.render()).split("\n").filter((line) => /^(?:runs|api_calls|rpc)_/.test(line)).length;
+  };
+  assert.equal(await seriesOf(10_000), await seriesOf(21));
+});
+
 test("without a bound no series names a tenant", async () => {
   const metrics = createMetrics();
   const counter = metrics.tenantCounter({ name: "runs_total", help: "Runs." });

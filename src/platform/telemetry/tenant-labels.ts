@@ -22,7 +22,7 @@ export function createTenantLabels(max: number): TenantLabels {
     isEnabled: max > 0,
     of(tenantId) {
       if (max === 0 || named.has(tenantId)) return max === 0 ? "" : tenantId;
-      if (named.size >= max) return otherTenants;
+      if (named.size >= max || tenantId === otherTenants) return otherTenants;
       named.add(tenantId);
       return tenantId;
     },

@@ -23,14 +23,3 @@ export interface Tracing {
   /** Exports the remaining spans, for a few seconds at most. */
   close(): Promise<void>;
 }
-
-export interface TracingSettings {
-  /** An OTLP/HTTP collector such as `http://host:4318`. `/v1/traces` is added if it has no path. Without it nothing is exported. */
-  readonly endpoint?: string | undefined;
-  readonly serviceName: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The fraction of new traces that is sampled, 0 to 1. A caller's sampling decision takes precedence. */
-  readonly sampleRatio?: number;
-  /** Receives the error of a failed export. */
-  readonly onError?: (error: Error) => void;
-}

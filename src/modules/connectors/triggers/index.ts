@@ -18,6 +18,7 @@ import { createShards } from "../../../platform/shards/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Catalogue, GuardedHttp } from "../manifests/index.ts";
+import { dueDeliveries } from "./delivery/delivery-store.ts";
 import { createDispatcher } from "./delivery/dispatcher.ts";
 import { createTargetCaller, type FindPoolId } from "./delivery/target-calls.ts";
 import type { CompileTemplate } from "./delivery/target-templates.ts";
@@ -159,6 +160,7 @@ export function createTriggers(parts: TriggerParts) {
   return {
     handlers: triggerHandlers({ ...parts, subscriptions, events: eventService }),
     jobs: [maintainTriggersJob(parts)],
+    backlog: dueDeliveries,
     /** Registers webhooks, polls and delivers events, on a node that does background work. */
     worker: {
       start() {

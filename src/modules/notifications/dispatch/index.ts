@@ -27,8 +27,10 @@ import type { Topics } from "../topics/index.ts";
 import { broadcastTopic, createBroadcastExpander } from "./broadcasts/broadcast-expander.ts";
 import { createBroadcastService } from "./broadcasts/broadcast-service.ts";
 import { createDeadLetterService } from "./dead-letters/dead-letter-service.ts";
+import { openLetters } from "./dead-letters/dead-letter-store.ts";
 import { deliveryHandlers } from "./delivery/delivery-handler.ts";
 import { createDeliveryReporter } from "./delivery/delivery-report.ts";
+import { dueDeliveries } from "./delivery/dispatch-store.ts";
 import { createDispatcher, dispatchTopic } from "./delivery/dispatcher.ts";
 import { createMessageSender } from "./delivery/send-attempt.ts";
 import { createDeliveryResultWriter } from "./delivery/settlement.ts";
@@ -126,6 +128,7 @@ export function createDispatch(dependencies: Dependencies) {
     if ((await runStore(sql).wakeAwaiting(tenantId, messageIds)) > 0) afterCommit(wakeRuns);
   };
   return {
+    backlogs: [dueDeliveries, openLetters],
     handlers: {
       notifications: {
         ...triggerHandlers({ triggers, batches, broadcasts, hasQueue, dispatchEnabled: settings.enabled }),

@@ -10,6 +10,7 @@ import { randomBytes } from "node:crypto";
 import type { PlatformServices } from "../../area.ts";
 import type { EventReader, EventRecorder } from "../events/index.ts";
 import { createDeliveryResultWriter } from "./deliveries/delivery-result-writer.ts";
+import { dueDeliveries } from "./deliveries/delivery-store.ts";
 import { createFollower, followTopic } from "./deliveries/follower.ts";
 import { createSender, dueTopic } from "./deliveries/sender.ts";
 import { createWebhookExplainer } from "./deliveries/webhook-explainer.ts";
@@ -70,6 +71,7 @@ export function createWebhooks(dependencies: Dependencies) {
     handlers: webhookHandlers(endpoints, redelivery),
     jobs: webhookJobs({ ...dependencies, reader, onDue: sender.onDue }),
     explainer: createWebhookExplainer(reader),
+    backlog: dueDeliveries,
     /** The sealed records, for re-encryption when the master key changes. */
     sealed: sealedByWebhooks(db.sql),
     /** Starts the follower and the sender, on a node that does background work. */

@@ -15,7 +15,7 @@ import { deadLetterHandlers } from "./handler.ts";
 import { deleteExpiredLettersJob } from "./jobs.ts";
 import type { PreparedReadmission, Readmission, ReadmissionBatch, RefusedItem, RequeuedItem } from "./readmission.ts";
 import { createDeadLetterService, type DeadLetterParts } from "./service.ts";
-import { deadLetterStore, type NewDeadLetter, type ResolvedItem } from "./store.ts";
+import { deadLetterStore, failedItems, type NewDeadLetter, type ResolvedItem } from "./store.ts";
 
 export type { FailedAttempt, FailurePhase } from "./domain/dead-letter.ts";
 export type { NewDeadLetter, PreparedReadmission, Readmission, ReadmissionBatch, RefusedItem, RequeuedItem };
@@ -31,6 +31,7 @@ interface Dependencies extends Pick<PlatformServices, "clock">, DeadLetterParts 
 export function createDeadLetters({ sql, clock, platformTenantId, ...parts }: Dependencies) {
   return {
     handlers: deadLetterHandlers(createDeadLetterService(parts)),
+    backlog: failedItems,
     jobs: [deleteExpiredLettersJob({ sql, clock, platformTenantId })],
     /**
      * Records items that failed permanently, or failed again after a retry, in the transaction that ends them. The caller

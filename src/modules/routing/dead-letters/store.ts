@@ -1,11 +1,17 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import { type Fragment, recordRows, type Sql } from "../../../platform/db/index.ts";
+import { type Backlog, type Fragment, recordRows, type Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { DeadLetter, DeadLetterState, LetterStatus } from "./domain/dead-letter.ts";
 import type { RequeuedItem } from "./readmission.ts";
 
 /** The maximum number of attempts that a letter stores, over all its retries. */
 const attemptsMax = 100;
+
+/** Items that failed and that nobody has retried or set aside. */
+export const failedItems: Backlog = {
+  name: "queue_dead_letters",
+  rows: (sql) => sql`select last_failed_at, queue_item_id from dead_letters where state = 'failed'`,
+};
 
 /** An item that has just failed permanently. */
 export interface NewDeadLetter

@@ -30,7 +30,7 @@ import { createDependencyCheck } from "./dependencies/dependency-check.ts";
 import { isEndState } from "./domain/queue-item.ts";
 import { explanationHandlers } from "./explanation/explanation-handler.ts";
 import { createItemExplainer } from "./explanation/item-explainer.ts";
-import { createItemHealth } from "./health/item-health.ts";
+import { createItemHealth, readyItems } from "./health/item-health.ts";
 import { maintainHistoryJob } from "./history/history-job.ts";
 import { createAcceptor } from "./intake/acceptor.ts";
 import { createConstrainedAcceptor } from "./intake/constrained-acceptor.ts";
@@ -183,6 +183,7 @@ export function createQueues(dependencies: Dependencies) {
     sweeper,
     /** The state of waiting items, for health reports. */
     health: createItemHealth(sweeper),
+    backlog: readyItems,
     pushDispatcher,
     unassignedItems: createUnassignedItems({ ...dependencies, wake: wakeReady, sweepBy }),
     wake,

@@ -24,7 +24,7 @@ import { approvalHandlers } from "./approvals/approval-handler.ts";
 import { deadLetterHandlers } from "./dead-letters/dead-letter-handler.ts";
 import { createDeadLetterMetrics } from "./dead-letters/dead-letter-metrics.ts";
 import { createDeadLetterService } from "./dead-letters/dead-letter-service.ts";
-import { deadLetterStore } from "./dead-letters/dead-letter-store.ts";
+import { openLetters } from "./dead-letters/dead-letter-store.ts";
 import { deleteExpiredLettersJob } from "./dead-letters/retention-job.ts";
 import { shardCount } from "./domain/run.ts";
 import { createChildCancellation } from "./effects/child-cancellation.ts";
@@ -49,6 +49,7 @@ import { createServiceStartedRuns, type TakeQuota } from "./service-started-runs
 import { createSimulation } from "./simulation/simulation-service.ts";
 import { createRunStart } from "./start/run-start.ts";
 import { createRunStarter } from "./start/run-starter.ts";
+import { overdueRuns } from "./storage/due-runs.ts";
 import { createTaskReports } from "./task-reports.ts";
 
 export { compileTemplate, type Template } from "./domain/engine/template.ts";
@@ -128,7 +129,7 @@ export function createRuns(dependencies: Dependencies) {
   const service = createRunService({ ...dependencies, start, engine });
   const replays = createReplayService({ ...dependencies, plans, starter, getRun: service.getRun });
   const explain = createRunExplanation(plans, dependencies.tasksOfRun);
-  const letterMetrics = createDeadLetterMetrics(dependencies.metrics, () => deadLetterStore(db.sql));
+  const letterMetrics = createDeadLetterMetrics(dependencies.metrics);
   return {
     handlers: runHandlers({
       service,
@@ -155,6 +156,7 @@ export function createRuns(dependencies: Dependencies) {
     sweeper,
     /** The state of runs, for health reports. */
     health: createRunHealth(sweeper),
+    backlogs: [overdueRuns, openLetters],
     explainer: createRunExplainer(explain),
     /** Starts a run for a caller. */
     startRun: service.startRun,

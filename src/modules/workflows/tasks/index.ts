@@ -24,7 +24,7 @@ import { createReportService } from "./reports/report-service.ts";
 import { isLeaseStored } from "./reports/report-store.ts";
 import { createExpiredLeaseSweeper } from "./sweep/expired-lease-sweeper.ts";
 import { taskHandlers } from "./task-handler.ts";
-import { createTaskHealth } from "./task-health.ts";
+import { createTaskHealth, readyTasks } from "./task-health.ts";
 import { createTaskMetrics } from "./task-metrics.ts";
 import { createWorkerRegistry } from "./workers/worker-registry.ts";
 
@@ -69,6 +69,7 @@ export function createTasks({ db, signals, log, engine, environments, ...parts }
     sweeper,
     /** The state of waiting tasks, for health reports. */
     health: createTaskHealth(sweeper),
+    backlog: readyTasks,
     /** Reads the tasks of a run, oldest first, with the reasons why they wait. */
     tasksOfRun,
     /** Ends the long polls of workers when the node stops. */

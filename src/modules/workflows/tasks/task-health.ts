@@ -1,9 +1,15 @@
-import type { Sql } from "../../../platform/db/index.ts";
+import type { Backlog, Sql } from "../../../platform/db/index.ts";
 import type { HealthScope, HealthSource, TaskHealth } from "../../health-source.ts";
 import { shownState } from "./domain/wait-reason.ts";
 import { readPresence } from "./overview/task-overview.ts";
 import { type KindCount, readWaitingKinds, readWaitingQueues } from "./overview/task-store.ts";
 import type { ExpiredLeaseSweeper } from "./sweep/expired-lease-sweeper.ts";
+
+/** Tasks that wait for a worker. */
+export const readyTasks: Backlog = {
+  name: "workflow_tasks",
+  rows: (sql) => sql`select ready_at, id from workflow_tasks where state in ('ready', 'incompatible')`,
+};
 
 /** The most tasks that are counted. */
 const countMax = 10_000;

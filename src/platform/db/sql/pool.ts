@@ -18,6 +18,16 @@ export interface PoolOptions extends ConnectionSettings {
   readonly waitMs?: number;
 }
 
+/** The connections of a pool. */
+export interface PoolLoad {
+  readonly busy: number;
+  readonly idle: number;
+  /** The most that may be open. */
+  readonly max: number;
+  /** Callers that wait for one. */
+  readonly waiting: number;
+}
+
 /** A busy database runs some thousand transactions per second, so the last waiter waits for a few seconds. */
 const defaultWaitersMax = 10_000;
 
@@ -87,6 +97,14 @@ export class Pool implements Runner {
   async transaction<T>(work: (tx: Sql) => Promise<T>, caller?: Abortable): Promise<T> {
     const connection = await this.acquire(caller);
     return runTransaction(connection, work, () => this.release(connection));
+  }
+
+  load(): PoolLoad {
+    const idle = this.idle.length;
+    return {
+      ...{ busy: this.connections.size - idle, idle },
+      ...{ max: this.options.maxConnections, waiting: this.waiters.size },
+    };
   }
 
   /** Waits for statements in flight, up to a timeout, and closes all connections. */

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { fromNow, type NextDue, type Sql } from "../../../../platform/db/index.ts";
+import { type Backlog, fromNow, type NextDue, type Sql } from "../../../../platform/db/index.ts";
 import type { Json, JsonObject } from "../../../../platform/document/index.ts";
 import { type Leased, type LeaseRequest, leaseInTurns } from "../../../../platform/jobs/index.ts";
 import type { EventStatus } from "../domain/event.ts";
@@ -45,6 +45,12 @@ type Row = Omit<ClaimedDelivery, "subscription"> & {
 
 /** Now, while any delivery is pending. */
 export const nextPending: NextDue = (sql) => sql`select now() from connector_trigger_deliveries limit 1`;
+
+/** Deliveries that should have been tried. */
+export const dueDeliveries: Backlog = {
+  name: "connector_trigger_deliveries",
+  rows: (sql) => sql`select due_at, event_id from connector_trigger_deliveries`,
+};
 
 /** The SQL queries of deliveries. Due times are the database's, so that the clocks of nodes do not matter. */
 export function deliveryStore(sql: Sql) {

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { type Fragment, joinSelected, type Sql } from "../../../../platform/db/index.ts";
+import { type Backlog, type Fragment, joinSelected, type Sql } from "../../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import type { Broadcast } from "../domain/broadcast.ts";
 import type { DeadLetter, DeadLetterStatus } from "../domain/dead-letter.ts";
@@ -10,6 +10,12 @@ export interface DeadLetterFilter {
   readonly status: DeadLetterStatus | undefined;
   readonly channel: string | undefined;
 }
+
+/** Letters that nobody has redriven or discarded. */
+export const openLetters: Backlog = {
+  name: "notification_dead_letters",
+  rows: (sql) => sql`select last_failed_at, id from notification_dead_letters where status = 'open'`,
+};
 
 /** Selects dead letters; an empty field matches all. */
 export interface RedriveFilter

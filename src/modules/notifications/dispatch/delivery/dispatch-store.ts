@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Fragment, Sql } from "../../../../platform/db/index.ts";
+import type { Backlog, Fragment, Sql } from "../../../../platform/db/index.ts";
 import { type Leased, type LeaseRequest, leaseInTurns } from "../../../../platform/jobs/index.ts";
 import { type Delivery, type DeliveryStatus, type Lane, leaseS } from "../domain/delivery.ts";
 import type { SerializedPayload } from "../domain/trigger.ts";
@@ -74,6 +74,12 @@ export interface HandOver {
 export function nextQueued(sql: Sql, lane: Lane): Fragment {
   return sql`select now() from notification_deliveries where lane = ${lane} and status = 'queued' limit 1`;
 }
+
+/** Deliveries that should have been sent. */
+export const dueDeliveries: Backlog = {
+  name: "notification_deliveries",
+  rows: (sql) => sql`select next_attempt_at, id from notification_deliveries where status = 'queued'`,
+};
 
 /** SQL queries for sending. All nodes use the database's clock. */
 export function dispatchStore(sql: Sql) {

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { deleteBatch, fromNow, type NextDue, type Sql } from "../../../../platform/db/index.ts";
+import { type Backlog, deleteBatch, fromNow, type NextDue, type Sql } from "../../../../platform/db/index.ts";
 import { lowestUlid } from "../../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import { type Attempt, attemptLogMax, type Delivery, type DeliveryStatus } from "../domain/delivery.ts";
@@ -37,6 +37,12 @@ export interface DeliveryFilter {
 
 /** Now, while any delivery is pending. */
 export const nextPending: NextDue = (sql) => sql`select now() from webhook_deliveries where status = 'pending' limit 1`;
+
+/** Deliveries that should have been tried. */
+export const dueDeliveries: Backlog = {
+  name: "webhook_deliveries",
+  rows: (sql) => sql`select next_attempt_at, event_id from webhook_deliveries where status = 'pending'`,
+};
 
 /** The SQL queries of deliveries. All times are the database's, so that the clocks of nodes do not matter. */
 export function deliveryStore(sql: Sql) {

@@ -1,4 +1,4 @@
-import type { Sql } from "../../../../platform/db/index.ts";
+import type { Backlog, Sql } from "../../../../platform/db/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import type { HealthScope, HealthSource, HealthTime, ItemHealth } from "../../../health-source.ts";
 import type { ItemSweeper } from "../sweep/item-sweeper.ts";
@@ -7,6 +7,12 @@ import type { ItemSweeper } from "../sweep/item-sweeper.ts";
 export function createItemHealth({ lastPassMs }: Pick<ItemSweeper, "lastPassMs">): HealthSource<ItemHealth> {
   return { lastPassMs, read: readItemHealth };
 }
+
+/** Items that wait for a worker, since they became ready. */
+export const readyItems: Backlog = {
+  name: "queue_items",
+  rows: (sql) => sql`select due_at, id from queue_items where state = 'ready'`,
+};
 
 /** The most items that are read. So many are unhealthy whatever their age. */
 const itemsMax = 10_000;

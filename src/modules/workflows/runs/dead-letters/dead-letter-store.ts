@@ -1,5 +1,5 @@
 import type { EnvironmentMode, TenantId } from "../../../../platform/access/index.ts";
-import { joinSelected, type Sql } from "../../../../platform/db/index.ts";
+import { type Backlog, joinSelected, type Sql } from "../../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset, totalMax } from "../../../../platform/paging/index.ts";
 import type { RunEventWrite } from "../storage/run-write.ts";
 import type { DeadLetter, DeadLetterState } from "./dead-letter.ts";
@@ -19,6 +19,12 @@ export interface DeadLetterCounts {
 }
 
 const codesMax = 20;
+
+/** Letters that nobody has replayed, discarded or set aside. */
+export const openLetters: Backlog = {
+  name: "workflow_dead_letters",
+  rows: (sql) => sql`select failed_at, run_id from workflow_dead_letters where state = 'open'`,
+};
 
 export function deadLetterStore(sql: Sql) {
   const columns = sql`tenant_id, run_id, environment_id, environment_key, definition_id, definition_key, version, state,
@@ -135,13 +141,6 @@ export function deadLetterStore(sql: Sql) {
         from workflow_dead_letters where failed_at < ${before} order by failed_at limit ${limit} for update skip locked`;
       const joined = joinSelected(sql, "workflow_dead_letters", expired, ["tenant_id", "run_id"]);
       return (await sql`delete from workflow_dead_letters using ${joined}`).count;
-    },
-
-    /** The number of open letters of all tenants, counted up to a limit. */
-    async countOpen(limit: number): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*) from (select 1 from workflow_dead_letters where state = 'open' limit ${limit}) as counted`;
-      return row!.count;
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Fragment, Sql } from "../../../../platform/db/index.ts";
+import type { Backlog, Fragment, Sql } from "../../../../platform/db/index.ts";
 
 /** A run that needs attention. */
 export interface DueRun {
@@ -18,6 +18,12 @@ export async function findDueRuns(
     select tenant_id, id, shard from workflow_runs
     where wake_at <= ${new Date(nowMs)} and shard = any(${shards as number[]}::int[]) order by wake_at limit ${limit}`;
 }
+
+/** Runs that need attention and have not got it yet. */
+export const overdueRuns: Backlog = {
+  name: "workflow_runs",
+  rows: (sql) => sql`select wake_at, id from workflow_runs where wake_at <= now()`,
+};
 
 /** When the next run of shards needs attention. */
 export function nextWake(sql: Sql, shards: readonly number[]): Fragment {

@@ -8,41 +8,36 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
-import { resourceFromAttributes } from "@opentelemetry/resources";
 import {
   BatchSpanProcessor,
   ParentBasedSampler,
-  type SpanExporter,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import { Failure, fail } from "../../errors/index.ts";
-import { formatTraceparent, parseTraceparent, randomId } from "./trace-context.ts";
-import type { Span, Tracing, TracingSettings } from "./tracing.ts";
+import { Failure } from "../../../errors/index.ts";
+import { formatTraceparent, parseTraceparent, randomId } from "../trace-context.ts";
+import type { Span, Tracing } from "../tracing.ts";
+import { exporterOptions, exportMs, resourceOf, withErrorReporting } from "./otlp-exporter.ts";
+import type { OtlpSettings } from "./otlp-settings.ts";
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
-const sendMs = 5_000;
 
 /** Creates tracing that exports JSON to an OTLP/HTTP collector with the OpenTelemetry SDK. It registers no globals. */
-export function createOtlpTracing(settings: TracingSettings & { readonly endpoint: string }): Tracing {
-  const exporter = new OTLPTraceExporter({
-    url: tracesUrl(settings.endpoint),
-    headers: { ...settings.headers },
-    timeoutMillis: sendMs,
-  });
+export function createOtlpTracing(settings: OtlpSettings): Tracing {
+  const exporter = new OTLPTraceExporter(exporterOptions(settings, "traces"));
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({ "service.name": settings.serviceName }),
+    resource: resourceOf(settings),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(settings.sampleRatio ?? 1) }),
     idGenerator: { generateTraceId: () => randomId(16), generateSpanId: () => randomId(8) },
     spanLimits: { attributeCountLimit: 64, attributeValueLengthLimit: 1024, eventCountLimit: 16 },
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: withErrorReporting(exporter, settings.onError),
+        exporter: withErrorReporting(exporter, settings, "traces"),
         // Bounds the memory while the collector is unreachable. Further spans are dropped.
         maxQueueSize: 4096,
         maxExportBatchSize: 512,
         scheduledDelayMillis: 2_000,
-        exportTimeoutMillis: sendMs + 1_000,
+        exportTimeoutMillis: exportMs,
       }),
     ],
   });
@@ -93,27 +88,4 @@ function parentContext(header: string | undefined): Context {
     traceFlags: parent.sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
     isRemote: true,
   });
-}
-
-function tracesUrl(endpoint: string): string {
-  if (!URL.canParse(endpoint))
-    throw fail("FAILED_PRECONDITION", {
-      public: `The trace endpoint ${endpoint} is not a URL (for example: http://collector:4318).`,
-    });
-  const url = new URL(endpoint);
-  if (url.pathname === "/") url.pathname = "/v1/traces";
-  return url.href;
-}
-
-// The SDK reports failures only to its own global logger.
-function withErrorReporting(exporter: SpanExporter, onError: TracingSettings["onError"]): SpanExporter {
-  return {
-    export: (spans, done) =>
-      exporter.export(spans, (result) => {
-        if (result.error !== undefined) onError?.(result.error);
-        done(result);
-      }),
-    forceFlush: async () => exporter.forceFlush?.(),
-    shutdown: () => exporter.shutdown(),
-  };
 }

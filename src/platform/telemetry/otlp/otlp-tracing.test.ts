@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
-import { fail } from "../../errors/index.ts";
-import { createTracing } from "./index.ts";
+import { fail } from "../../../errors/index.ts";
+import { createOtlpTracing } from "./otlp-tracing.ts";
 
 interface Attribute {
   key: string;
@@ -65,7 +65,7 @@ function valuesOf(attributes: Attribute[]): Record<string, unknown> {
 
 test("an ended span reaches the collector as JSON, under the caller's trace, with its attributes", async (t) => {
   const sink = await collector(t);
-  const tracing = await createTracing({
+  const tracing = createOtlpTracing({
     endpoint: sink.endpoint,
     serviceName: "switchyard",
     headers: { "x-team": "a" },
@@ -97,7 +97,7 @@ test("an ended span reaches the collector as JSON, under the caller's trace, wit
 
 test("an invalid traceparent starts a new trace, and a caller's decision not to sample is respected", async (t) => {
   const sink = await collector(t);
-  const tracing = await createTracing({ endpoint: sink.endpoint, serviceName: "switchyard" });
+  const tracing = createOtlpTracing({ endpoint: sink.endpoint, serviceName: "switchyard" });
   tracing.startSpan("fresh", { kind: "server", parent: "00-garbage" }).end();
   const unrecorded = tracing.startSpan("quiet", { kind: "server", parent: `00-${traceId}-${spanId}-00` });
   assert.equal(unrecorded.traceId, traceId);
@@ -112,7 +112,7 @@ test("an invalid traceparent starts a new trace, and a caller's decision not to 
 
 test("a failed span has the error code of the catalogue or, for other errors, the error's name", async (t) => {
   const sink = await collector(t);
-  const tracing = await createTracing({ endpoint: sink.endpoint, serviceName: "switchyard" });
+  const tracing = createOtlpTracing({ endpoint: sink.endpoint, serviceName: "switchyard" });
   for (const error of [fail("UNAVAILABLE"), new TypeError("boom"), "text"]) {
     const span = tracing.startSpan("call", { kind: "server" });
     span.recordError(error);
@@ -131,7 +131,7 @@ test("a failed span has the error code of the catalogue or, for other errors, th
 
 test("spans are exported in batches, and close exports all of them", async (t) => {
   const sink = await collector(t);
-  const tracing = await createTracing({ endpoint: sink.endpoint, serviceName: "switchyard" });
+  const tracing = createOtlpTracing({ endpoint: sink.endpoint, serviceName: "switchyard" });
   for (let n = 0; n < 2000; n++) tracing.startSpan("call", { kind: "server" }).end();
   await tracing.close();
   assert.equal(sink.spans().length, 2000);
@@ -140,7 +140,7 @@ test("spans are exported in batches, and close exports all of them", async (t) =
 
 test("a sample ratio limits the fraction of new traces that is recorded", async (t) => {
   const sink = await collector(t);
-  const tracing = await createTracing({ endpoint: sink.endpoint, serviceName: "switchyard", sampleRatio: 0 });
+  const tracing = createOtlpTracing({ endpoint: sink.endpoint, serviceName: "switchyard", sampleRatio: 0 });
   tracing.startSpan("new", { kind: "server" }).end();
   tracing.startSpan("asked for", { kind: "server", parent: `00-${traceId}-${spanId}-01` }).end();
   await tracing.close();
@@ -153,7 +153,7 @@ test("a sample ratio limits the fraction of new traces that is recorded", async 
 test("an unreachable collector is reported, uses bounded memory, and does not delay close", async (t) => {
   const sink = await collector(t, 400);
   const errors: Error[] = [];
-  const tracing = await createTracing({
+  const tracing = createOtlpTracing({
     endpoint: sink.endpoint,
     serviceName: "switchyard",
     onError: (error) => errors.push(error),
@@ -164,6 +164,9 @@ test("an unreachable collector is reported, uses bounded memory, and does not de
   assert.ok(sink.spans().length <= 4096 + 512, `${sink.spans().length} spans were kept`);
 });
 
-test("an endpoint that is not a URL is refused at startup", async () => {
-  await assert.rejects(createTracing({ endpoint: "not a url", serviceName: "switchyard" }), /not a url is not a URL/);
+test("an endpoint that is not a URL is refused at startup", () => {
+  assert.throws(
+    () => createOtlpTracing({ endpoint: "not a url", serviceName: "switchyard" }),
+    /not a url is not a URL/,
+  );
 });
