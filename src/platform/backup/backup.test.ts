@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -43,7 +43,6 @@ test("in a bucket: what was written after the backup is archived, verified, and 
   await until(async () => (await readBackups(target)).length === 1);
   await query(url, "create table notes (n int)");
   const bytes = randomBytes(1000);
-  const { createHash } = await import("node:crypto");
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   await objects.put("t/00/a", ReadableStream.from([bytes]), { sizeBytes: 1000, sha256 }, new AbortController().signal);
   for (const n of [1, 2, 3]) {
@@ -60,11 +59,9 @@ test("in a bucket: what was written after the backup is archived, verified, and 
   const [backup] = await readBackups(target);
   assert.ok(backup!.segments.length >= 4, `${backup!.segments}`);
   assert.ok(backup!.until.getTime() > Date.parse(backup!.manifest.endedAt));
-  assert.deepEqual(await verifyBackup(target, backup!), {
-    files: (await verifyBackup(target, backup!)).files,
-    segments: backup!.segments.length,
-    objects: 0,
-  });
+  const { files, ...others } = await verifyBackup(target, backup!);
+  assert.ok(files > 1000);
+  assert.deepEqual(others, { segments: backup!.segments.length, objects: 0 });
 
   const request = { backup: backup!, at: undefined, dataDir: join(dataDir, "restored"), objectsDir: undefined };
   const findObjectKeys = async () => ["t/00/a", "t/00/lost"];
