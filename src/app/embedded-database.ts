@@ -1,9 +1,13 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Config } from "../config/index.ts";
 import { createBackupTarget, startArchiver } from "../platform/backup/index.ts";
 import { type Embedded, startEmbedded } from "../platform/db/embedded/embedded.ts";
 import type { Log } from "../platform/log/log.ts";
 import { openBackupStore, openObjectStore } from "../platform/objects/index.ts";
 import { version } from "./version.ts";
+
+/** How long a stop waits for a slow backup store. What was not archived stays in the log, and is archived after the next start. */
+const patienceMs = 10_000;
 
 /** Starts the embedded PostgreSQL of the settings, and its backups; undefined if the settings name an external one. */
 export async function startEmbeddedDatabase(config: Config, log: Log): Promise<Embedded | undefined> {
@@ -30,10 +34,13 @@ export async function startEmbeddedDatabase(config: Config, log: Log): Promise<E
   return {
     ...embedded,
     async stop() {
-      await archiver.stop();
+      await Promise.race([archiver.stop(), delay(patienceMs, undefined, { ref: false })]);
       await embedded.stop();
       // With the last file of the log, which is complete now.
-      await archiver.archive().catch((error) => log.warn({ err: error }, "the last changes were not archived"));
+      const archived = archiver
+        .archive()
+        .catch((error) => log.warn({ err: error }, "the last changes were not archived"));
+      await Promise.race([archived, delay(patienceMs, undefined, { ref: false })]);
       target.close();
     },
   };

@@ -24,8 +24,8 @@ import {
 } from "../platform/ratelimit/index.ts";
 import { createMetrics, createTracing, type Metrics } from "../platform/telemetry/index.ts";
 import { openAuditLog } from "./audit-log.ts";
-import { type AdminAccess, ensureAdminAccess, ensureApprover } from "./bootstrap.ts";
 import { addBackupMetrics } from "./backup-metrics.ts";
+import { type AdminAccess, ensureAdminAccess, ensureApprover } from "./bootstrap.ts";
 import { compose, type Node } from "./compose.ts";
 import { openPlanes, type Planes } from "./planes.ts";
 import type { StopMode } from "./processes/process-calls.ts";

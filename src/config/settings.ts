@@ -150,10 +150,14 @@ export const settings = {
     "Key that encrypts backups: 32 bytes in base64 (create one with `openssl rand -base64 32`). Keep a copy elsewhere: without it, no backup can be restored. Empty: backups are not encrypted.",
     { secret: true },
   ),
-  "backup.interval_h": integer(24, "Hours between two full copies of the database. The write-ahead log fills the time between them.", {
-    minimum: 1,
-    maximum: 720,
-  }),
+  "backup.interval_h": integer(
+    24,
+    "Hours between two full copies of the database. The write-ahead log fills the time between them.",
+    {
+      minimum: 1,
+      maximum: 720,
+    },
+  ),
   "backup.archive_timeout_s": integer(
     60,
     "Seconds after which changes are archived even if they are few. The loss of the machine costs at most what was written in this time, and in the time of its upload.",

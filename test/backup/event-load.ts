@@ -31,8 +31,7 @@ export function startEventLoad(baseUrl: string, adminKey: string, writers = 4) {
     },
     /** The numbers of the events that were acknowledged before a time, and of those that were sent after it. */
     around(timeMs: number) {
-      const numbers = (holds: (event: PublishedEvent) => boolean) =>
-        published.filter(holds).map(({ n }) => n);
+      const numbers = (holds: (event: PublishedEvent) => boolean) => published.filter(holds).map(({ n }) => n);
       return {
         before: numbers(({ knownMs }) => knownMs < timeMs),
         after: numbers(({ sentMs }) => sentMs > timeMs),

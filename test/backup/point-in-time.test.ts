@@ -96,8 +96,16 @@ test("a backup under load, restored to a time, has all that was acknowledged bef
   const there = new Set(rows.map(({ n }) => n));
   const { before, after } = load.around(time.getTime());
   assert.ok(before.length >= sized(200, 20_000) && after.length >= sized(100, 10_000));
-  assert.deepEqual(before.filter((n) => !there.has(n)), [], "nothing that was acknowledged is missing");
-  assert.deepEqual(after.filter((n) => there.has(n)), [], "nothing later is there");
+  assert.deepEqual(
+    before.filter((n) => !there.has(n)),
+    [],
+    "nothing that was acknowledged is missing",
+  );
+  assert.deepEqual(
+    after.filter((n) => there.has(n)),
+    [],
+    "nothing later is there",
+  );
   assert.equal(era!.era, 2, "the order of events goes on in a new era");
   t.diagnostic(`${before.length} acknowledged before, ${after.length} sent after, ${rows.length} restored`);
   const download = await objectClient(next.baseUrl, next.adminKey).raw("GET", path);

@@ -116,7 +116,9 @@ export async function checkBackups(config: Config): Promise<Finding[]> {
     if (newest === undefined) return [warn(check, "there is no backup yet", "Start the service, which creates one.")];
     return [ok(check, `what was acknowledged before ${newest.until.toISOString()} can be restored`)];
   } catch (error) {
-    return [fails(check, `the backups cannot be read: ${reasonOf(error)}`, "Check the settings backup.*, and the store.")];
+    return [
+      fails(check, `the backups cannot be read: ${reasonOf(error)}`, "Check the settings backup.*, and the store."),
+    ];
   } finally {
     target.close();
   }

@@ -36,7 +36,10 @@ export interface Archiver {
 }
 
 const pollMs = 1000;
-const backupCheckMs = 60_000;
+/** How soon a backup that failed is tried again. */
+const backupRetryMs = 60_000;
+/** How often the store is read to learn whether a backup is due. */
+const backupCheckMs = 3_600_000;
 
 /** Starts to archive. Both loops report their failures in the archive state, and go on. */
 export async function startArchiver(options: ArchiverOptions): Promise<Archiver> {
@@ -73,8 +76,14 @@ export async function startArchiver(options: ArchiverOptions): Promise<Archiver>
     return (await target.readHeader(walFolder(systemId, timeline) + nameOfSegment(timeline, next))) === undefined;
   }
 
+  let checkAtMs = 0;
   async function backUpWhenDue(): Promise<void> {
-    if (!(await isBackupDue())) return;
+    if (now() < checkAtMs) return;
+    if (await isBackupDue()) await backUp();
+    checkAtMs = now() + Math.min(backupCheckMs, options.intervalMs);
+  }
+
+  async function backUp(): Promise<void> {
     const source = { url, dataDir, objects, version, now };
     const { id, bytes, storedBytes, endedAt } = await createBackup(source, target, stopping.signal);
     updateArchiveState(dataDir, { lastBackupAt: endedAt, backupFailure: undefined });
@@ -96,7 +105,7 @@ export async function startArchiver(options: ArchiverOptions): Promise<Archiver>
   });
   const backingUp = createRepeatedTask({
     work: backUpWhenDue,
-    maxWaitMs: backupCheckMs,
+    maxWaitMs: backupRetryMs,
     onError: onError("backupFailure", "the backup was not created"),
   });
   void archiving.start();

@@ -118,7 +118,16 @@ test("PostgreSQL keeps its log while the store is away, also over starts of othe
   const place = await scratch(t, { initialised: true });
   const { dataDir } = place;
   const away = createS3Store(
-    { endpoint: "http://127.0.0.1:1", region: "r", bucket: "bbb", prefix: "", accessKeyId: "a", secretAccessKey: "b", sessionToken: undefined, addressing: "path" },
+    {
+      endpoint: "http://127.0.0.1:1",
+      region: "r",
+      bucket: "bbb",
+      prefix: "",
+      accessKeyId: "a",
+      secretAccessKey: "b",
+      sessionToken: undefined,
+      addressing: "path",
+    },
     Date.now,
   );
   let { url, stop } = await place.start({ isArchiving: true });
@@ -127,8 +136,14 @@ test("PostgreSQL keeps its log while the store is away, also over starts of othe
   );
   await query(url, "create table notes (n int)");
   await nextFile(url);
-  const [first] = await until(() => readyForArchive(dataDir), (names) => names.length > 0);
-  const state = await until(() => readArchiveState(dataDir), (each) => each?.failure !== undefined);
+  const [first] = await until(
+    () => readyForArchive(dataDir),
+    (names) => names.length > 0,
+  );
+  const state = await until(
+    () => readArchiveState(dataDir),
+    (each) => each?.failure !== undefined,
+  );
   assert.ok(state!.waitingSince !== undefined && state!.archivedUntil === undefined);
   assert.equal(backupProblem(dataDir, Date.now()), undefined);
   assert.match(backupProblem(dataDir, Date.now() + 600_000)!, /^the log is not archived since .*: (HEAD|GET) failed/);

@@ -83,6 +83,12 @@ test("an archive cannot write outside of its folder", async () => {
   header.write("00000000000", 124);
   header.write("        ", 148);
   header.write("0", 156);
-  header.write(header.reduce((sum, byte) => sum + byte, 0).toString(8).padStart(6, "0"), 148);
+  header.write(
+    header
+      .reduce((sum, byte) => sum + byte, 0)
+      .toString(8)
+      .padStart(6, "0"),
+    148,
+  );
   await assert.rejects(entriesOf(header, 512), /\.\.\/outside leaves the folder/);
 });

@@ -40,7 +40,8 @@ export const objectListName = (id: string): string => `${backupFolder(id)}object
 export const fileListName = (id: string): string => `${backupFolder(id)}files`;
 /** The generated keys. */
 export const keysName = (id: string): string => `${backupFolder(id)}keys`;
-export const partName = (id: string, number: number): string => `${backupFolder(id)}part-${String(number).padStart(6, "0")}`;
+export const partName = (id: string, number: number): string =>
+  `${backupFolder(id)}part-${String(number).padStart(6, "0")}`;
 export const objectFolder = (systemId: string): string => `objects/${systemId}/`;
 
 /** Reads all complete backups, the oldest first. */
@@ -56,7 +57,9 @@ export async function readBackups(target: BackupTarget): Promise<Backup[]> {
     if (!archived.has(folder)) archived.set(folder, await readSegments(target, folder));
   }
   return Promise.all(
-    manifests.map((manifest) => addLog(target, manifest, archived.get(walFolder(manifest.systemId, manifest.timeline))!)),
+    manifests.map((manifest) =>
+      addLog(target, manifest, archived.get(walFolder(manifest.systemId, manifest.timeline))!),
+    ),
   );
 }
 
@@ -89,7 +92,10 @@ export async function removeExpiredBackups(target: BackupTarget, keepDays: numbe
   const removed: string[] = [];
   for (const [systemId, all] of bases) {
     // The last one before the kept time is where a restore to its beginning starts.
-    const first = Math.max(0, all.findLastIndex(({ endedAt }) => Date.parse(endedAt) <= keptFromMs));
+    const first = Math.max(
+      0,
+      all.findLastIndex(({ endedAt }) => Date.parse(endedAt) <= keptFromMs),
+    );
     for (const { id } of all.slice(0, first)) {
       // Without its manifest, it is no backup any more.
       await target.remove(manifestName(id));

@@ -12,7 +12,7 @@ import { readCluster } from "./backup-content.ts";
 import type { BackupTarget } from "./backup-target.ts";
 import { type Backup, keysName, objectFolder } from "./catalog.ts";
 import { sha256Of } from "./sealed-blob.ts";
-import { isSegment, walFolder } from "./wal-segment.ts";
+import { walFolder } from "./wal-segment.ts";
 
 /** What to restore, and where to. */
 export interface RestoreRequest {
@@ -79,7 +79,8 @@ export async function readRestoreMark(dataDir: string): Promise<RestoreMark | un
 async function prepareFolder(dataDir: string, mark: RestoreMark): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const before = await readRestoreMark(dataDir);
-  if (before === undefined && (await readdir(dataDir)).length > 0) throw refuse(`${dataDir} is not empty: choose a new folder.`);
+  if (before === undefined && (await readdir(dataDir)).length > 0)
+    throw refuse(`${dataDir} is not empty: choose a new folder.`);
   if (before !== undefined && (before.backup !== mark.backup || before.at !== mark.at)) {
     const started = `${before.backup}${before.at === null ? "" : ` to ${before.at}`}`;
     throw refuse(`${dataDir} holds an interrupted restore of ${started}: repeat that one, or choose a new folder.`);

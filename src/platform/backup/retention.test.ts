@@ -5,7 +5,14 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { createFileStore } from "../objects/index.ts";
 import { createBackupTarget } from "./backup-target.ts";
-import { type BackupManifest, manifestName, objectListName, partName, readBackups, removeExpiredBackups } from "./catalog.ts";
+import {
+  type BackupManifest,
+  manifestName,
+  objectListName,
+  partName,
+  readBackups,
+  removeExpiredBackups,
+} from "./catalog.ts";
 import { nameOfSegment, segmentBefore } from "./wal-segment.ts";
 
 const day = 86_400_000;
@@ -33,7 +40,16 @@ test("retention keeps what a restore to any time of the last days needs, and rem
     const time = new Date(atMs).toISOString();
     const endLsn = `0/${(number * 16 * 2 ** 20 + 80).toString(16)}`;
     const manifest: BackupManifest = {
-      ...{ id, version: "1", postgres: "18", systemId: "7", timeline, startedAt: time, endedAt: time, startLsn: endLsn },
+      ...{
+        id,
+        version: "1",
+        postgres: "18",
+        systemId: "7",
+        timeline,
+        startedAt: time,
+        endedAt: time,
+        startLsn: endLsn,
+      },
       ...{ endLsn, parts: 1, bytes: 1, storedBytes: 1 },
     };
     await store(partName(id, 1), atMs);
@@ -48,8 +64,18 @@ test("retention keeps what a restore to any time of the last days needs, and rem
   // The remains of an interrupted backup, and one in progress.
   await store(partName("broken", 1), now - 2 * day);
   await store(partName("current", 1), now - 60_000);
-  for (const [number, daysAgo] of [[3, 19], [4, 12], [5, 9], [6, 8]] as const) await log(1, number, daysAgo);
-  for (const [number, daysAgo] of [[7, 6], [9, 2]] as const) await log(2, number, daysAgo);
+  for (const [number, daysAgo] of [
+    [3, 19],
+    [4, 12],
+    [5, 9],
+    [6, 8],
+  ] as const)
+    await log(1, number, daysAgo);
+  for (const [number, daysAgo] of [
+    [7, 6],
+    [9, 2],
+  ] as const)
+    await log(2, number, daysAgo);
   await store("wal/7/00000002/00000002.history", now - 7 * day);
   await store("objects/7/t/00/kept", now - 15 * day);
   await store("objects/7/t/00/gone", now - 15 * day);
@@ -68,8 +94,15 @@ test("retention keeps what a restore to any time of the last days needs, and rem
     "wal/7/00000002/00000002.history",
     "wal/7/00000002/000000020000000000000009",
   ]);
-  const shown = (await readBackups(target)).map(({ manifest, segments, missing }) => [manifest.id, segments.length, missing]);
-  assert.deepEqual(shown, [["second", 2, undefined], ["third", 1, undefined]]);
+  const shown = (await readBackups(target)).map(({ manifest, segments, missing }) => [
+    manifest.id,
+    segments.length,
+    missing,
+  ]);
+  assert.deepEqual(shown, [
+    ["second", 2, undefined],
+    ["third", 1, undefined],
+  ]);
   // The newest one is kept, however old it is.
   assert.deepEqual(await removeExpiredBackups(target, 7, now + 100 * day), ["second"]);
 });

@@ -115,7 +115,8 @@ async function chooseBackup(
 ): Promise<Backup> {
   const backups = await readBackups(target);
   const named = id === undefined ? backups : backups.filter(({ manifest }) => manifest.id === id);
-  if (named.length === 0) throw new CliError(id ? `There is no backup ${id}.` : "There are no backups.", exitCodes.notFound);
+  if (named.length === 0)
+    throw new CliError(id ? `There is no backup ${id}.` : "There are no backups.", exitCodes.notFound);
   const isRestorable = ({ manifest, until }: Backup) =>
     at === undefined || (Date.parse(manifest.endedAt) <= at.getTime() && at <= until);
   const chosen = named.findLast(isRestorable);

@@ -21,10 +21,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fail } from "../../../errors/index.ts";
 import { nativeFolder } from "./embedded-binaries.ts";
 import { lockFolder } from "./embedded-lock.ts";
-import { restoreMarkFile } from "./restore-mark.ts";
 import { endOccupants, endOrphans } from "./embedded-orphans.ts";
 import { type Program, runProgram, type Server, startServer } from "./embedded-process.ts";
 import { reachable, type ServerUser, serverUser } from "./embedded-user.ts";
+import { restoreMarkFile } from "./restore-mark.ts";
 import { archivingSettings, setArchiving } from "./wal-archiving.ts";
 
 /** Options of the embedded PostgreSQL. */

@@ -39,7 +39,9 @@ export async function openReplication(url: string) {
     /** Copies the whole cluster while it is used. The server verifies the checksum of every page that it reads. */
     async copyCluster(sink: BaseBackupSink): Promise<BaseBackupRange> {
       // Keeps the log of the backup until the connection ends.
-      await client.query(`CREATE_REPLICATION_SLOT backup_${process.pid}_${Date.now()} TEMPORARY PHYSICAL (RESERVE_WAL)`);
+      await client.query(
+        `CREATE_REPLICATION_SLOT backup_${process.pid}_${Date.now()} TEMPORARY PHYSICAL (RESERVE_WAL)`,
+      );
       const query = new BaseBackupQuery(sink);
       client.query(query as unknown as Query);
       const [start, , end] = await query.results;
@@ -88,7 +90,10 @@ class BaseBackupQuery extends QueryBase {
     if (kind !== "d") return;
     // The driver reuses the memory of a message.
     const data = Buffer.from(chunk.subarray(1));
-    if (this.isManifest) return this.sink.manifest(data);
+    if (this.isManifest) {
+      this.sink.manifest(data);
+      return;
+    }
     this.waiting++;
     stream.pause();
     this.written = this.written
