@@ -46,7 +46,7 @@ export function listBackupsCommand(io: Io, options: SettingsOptions & { json?: b
       const shown = backups.map(({ manifest, segments, until, missing }) => {
         return { ...manifest, restorableUntil: until.toISOString(), segments: segments.length, missing };
       });
-      io.out(`${JSON.stringify({ backups: shown, archive: state, archiveTimeoutS: exposureS }, null, 2)}\n`);
+      io.out(`${JSON.stringify({ backups: shown, archive: state, archiveTimeoutS: exposureS })}\n`);
       return exitCodes.ok;
     }
     const headings = ["id", "restorable from", "restorable until", "size", "stored", "key"];
