@@ -8,7 +8,7 @@ interface PublishedEvent {
 }
 
 /** Publishes events until it is stopped, over a few connections. */
-export function startEventLoad(baseUrl: string, adminKey: string, writers = 4) {
+export function startEventLoad(baseUrl: string, adminKey: string, writers: number) {
   const rest = restClient(baseUrl, adminKey);
   const published: PublishedEvent[] = [];
   let next = 0;
