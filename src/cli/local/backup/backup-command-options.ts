@@ -1,13 +1,7 @@
 import type { Command } from "commander";
 import type { Io } from "../../io.ts";
 import { type SettingsOptions, withSettings } from "../settings-options.ts";
-
-/** The options of `service backup restore` besides the settings. */
-export interface RestoreOptions extends SettingsOptions {
-  readonly to: string;
-  readonly at?: string;
-  readonly backup?: string;
-}
+import type { RestoreOptions } from "./restore-commands.ts";
 
 /** Adds the commands that create, list, verify and restore backups. */
 export function addBackupCommands(backup: Command, io: Io, end: (exitCode: number) => void): void {

@@ -16,8 +16,14 @@ import { readTables } from "../../../platform/db/move/stored-tables.ts";
 import { CliError, exitCodes, usageError } from "../../exit-codes.ts";
 import type { Io } from "../../io.ts";
 import type { SettingsOptions } from "../settings-options.ts";
-import type { RestoreOptions } from "./backup-command-options.ts";
 import { withBackupTarget } from "./configured-target.ts";
+
+/** The options of `service backup restore` besides the settings. */
+export interface RestoreOptions extends SettingsOptions {
+  readonly to: string;
+  readonly at?: string;
+  readonly backup?: string;
+}
 
 /** Reads a backup to its end, and starts it if wanted. */
 export function verifyBackupCommand(
