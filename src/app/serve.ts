@@ -10,6 +10,7 @@ import {
 import type { BackgroundWorker } from "../modules/area.ts";
 import type { TenantId } from "../platform/access/index.ts";
 import { type Backoff, backoffMs } from "../platform/backoff/backoff.ts";
+import { backupProblem } from "../platform/backup/index.ts";
 import { systemClock } from "../platform/clock/clock.ts";
 import { type DatabaseClock, startDatabaseClock } from "../platform/clock/database-clock.ts";
 import { isDatabaseAway } from "../platform/db/index.ts";
@@ -22,6 +23,7 @@ import {
 } from "../platform/ratelimit/index.ts";
 import { createMetrics, type Metrics } from "../platform/telemetry/index.ts";
 import { openAuditLog } from "./audit-log.ts";
+import { addBackupMetrics } from "./backup-metrics.ts";
 import { type AdminAccess, ensureAdminAccess, ensureApprover } from "./bootstrap.ts";
 import { compose, type Node } from "./compose.ts";
 import { openPlanes, type Planes } from "./planes.ts";
@@ -120,6 +122,7 @@ async function start(
     const metrics = createMetrics({ tenantsMax: namedTenantsMax(config) });
     const exported = telemetry.exportMetrics(metrics);
     closers.push(() => exported.stop());
+    addBackupMetrics(metrics, config);
     const replica = openReadReplica({ config, log, metrics, db });
     closers.push(() => replica?.close());
     const isCacheReachable = cache.redis && (() => isReachable(cache.redis!));
@@ -289,6 +292,12 @@ function checksOf({ config, node, clock, database, redis, worker }: CheckParts):
       await node.jobs.ping();
       return !worker || node.jobs.isAlive() ? ok : { status: "degraded", detail: "background work has stalled" };
     },
+    ...(config["backup.backend"] !== "none" && {
+      backup: async () => {
+        const problem = backupProblem(config["data.dir"], Date.now());
+        return problem === undefined ? ok : { status: "degraded", detail: problem };
+      },
+    }),
     clock: async () => (clock.isFenced() ? { status: "unhealthy", detail: describeSkew(clock.skewMs()) } : ok),
   };
 }

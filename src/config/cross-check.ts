@@ -55,7 +55,8 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
       refuse("telemetry.otlp_signals", `${signal} is unknown: use traces, metrics and logs`);
   }
   checkAnalytics(config, refuse);
-  checkObjects(config, refuse);
+  checkBucket(config, "objects", refuse);
+  checkBackup(config, refuse);
   checkInternalPlane(config, refuse);
   checkEgress(config, refuse);
   checkNetworks(config, "server.proxy_networks", refuse);
@@ -88,20 +89,35 @@ function checkAnalytics(config: Config, refuse: Refuse): void {
   }
 }
 
-function checkObjects(config: Config, refuse: Refuse): void {
-  if (config["objects.backend"] !== "s3") return;
-  const endpoint = config["objects.s3.endpoint"];
+function checkBackup(config: Config, refuse: Refuse): void {
+  if (config["backup.backend"] === "none") return;
+  if (config["database.url"] !== "") {
+    refuse("backup.backend", "must be none when database.url is set: back up that PostgreSQL with its own tools");
+  }
+  if (config["backup.backend"] === "file" && config["backup.file.dir"] === "") {
+    refuse("backup.file.dir", "must be set when backup.backend is file (for example: /mnt/backup/switchyard)");
+  }
+  const key = config["backup.encryption_key"];
+  if (key !== "" && !(/^[A-Za-z0-9+/]{43}=$/.test(key) && !/^(.)\1+=$/.test(key))) {
+    refuse("backup.encryption_key", "must be 32 random bytes in base64 (create one with: openssl rand -base64 32)");
+  }
+  checkBucket(config, "backup", refuse);
+}
+
+function checkBucket(config: Config, group: "objects" | "backup", refuse: Refuse): void {
+  if (config[`${group}.backend`] !== "s3") return;
+  const endpoint = config[`${group}.s3.endpoint`];
   if (endpoint !== "" && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? "")) {
-    refuse("objects.s3.endpoint", "must be an HTTP or HTTPS URL (for example: http://127.0.0.1:9000)");
+    refuse(`${group}.s3.endpoint`, "must be an HTTP or HTTPS URL (for example: http://127.0.0.1:9000)");
   }
-  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(config["objects.s3.bucket"])) {
-    refuse("objects.s3.bucket", "must be the name of a bucket when objects.backend is s3 (for example: switchyard)");
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(config[`${group}.s3.bucket`])) {
+    refuse(`${group}.s3.bucket`, `must be the name of a bucket when ${group}.backend is s3 (for example: switchyard)`);
   }
-  if (!/^(?:[A-Za-z0-9_.-]+\/)*$/.test(config["objects.s3.prefix"])) {
-    refuse("objects.s3.prefix", "must be empty, or names that each end with a slash (for example: switchyard/)");
+  if (!/^(?:[A-Za-z0-9_.-]+\/)*$/.test(config[`${group}.s3.prefix`])) {
+    refuse(`${group}.s3.prefix`, "must be empty, or names that each end with a slash (for example: switchyard/)");
   }
-  for (const key of ["objects.s3.access_key_id", "objects.s3.secret_access_key"] as const) {
-    if (config[key] === "") refuse(key, "must be set when objects.backend is s3");
+  for (const key of [`${group}.s3.access_key_id`, `${group}.s3.secret_access_key`] as const) {
+    if (config[key] === "") refuse(key, `must be set when ${group}.backend is s3`);
   }
 }
 

@@ -122,6 +122,53 @@ export const settings = {
     "Where a request names the bucket. `path`: in the path, which every server supports. `host`: in the host, as Amazon recommends.",
   ),
 
+  "backup.backend": choice(
+    ["none", "file", "s3"],
+    "none",
+    "Where backups of the embedded PostgreSQL are stored. `none`: there are none. `file`: in a directory, which should be on another machine's disk. `s3`: in a bucket of any S3-compatible server.",
+  ),
+  "backup.file.dir": text("", "Directory of backups. Required when `backup.backend` is `file`."),
+  "backup.s3.endpoint": text(
+    "",
+    "URL of the S3-compatible server, for example `http://127.0.0.1:9000`. Empty: Amazon S3 in `backup.s3.region`.",
+  ),
+  "backup.s3.region": text("us-east-1", "Region of the bucket, as requests are signed for it."),
+  "backup.s3.bucket": text("", "Name of the bucket. Required when `backup.backend` is `s3`."),
+  "backup.s3.prefix": text("", "Text before every key in the bucket, for example `switchyard/`."),
+  "backup.s3.access_key_id": text("", "Id of the access key. Required when `backup.backend` is `s3`."),
+  "backup.s3.secret_access_key": text("", "Secret of the access key. Required when `backup.backend` is `s3`.", {
+    secret: true,
+  }),
+  "backup.s3.session_token": text("", "Session token of temporary credentials. Empty: none.", { secret: true }),
+  "backup.s3.addressing": choice(
+    ["path", "host"],
+    "path",
+    "Where a request names the bucket. `path`: in the path, which every server supports. `host`: in the host, as Amazon recommends.",
+  ),
+  "backup.encryption_key": text(
+    "",
+    "Key that encrypts backups: 32 bytes in base64 (create one with `openssl rand -base64 32`). Keep a copy elsewhere: without it, no backup can be restored. Empty: backups are not encrypted.",
+    { secret: true },
+  ),
+  "backup.interval_h": integer(
+    24,
+    "Hours between two full copies of the database. The write-ahead log fills the time between them.",
+    {
+      minimum: 1,
+      maximum: 720,
+    },
+  ),
+  "backup.archive_timeout_s": integer(
+    60,
+    "Seconds after which changes are archived even if they are few. The loss of the machine costs at most what was written in this time, and in the time of its upload.",
+    { minimum: 1, maximum: 3600 },
+  ),
+  "backup.keep_days": integer(
+    14,
+    "Days of the past that can be restored. Backups and logs that only older times need are removed.",
+    { minimum: 1 },
+  ),
+
   "cache.backend": choice(
     ["memory", "redis", "none"],
     "memory",

@@ -6,8 +6,10 @@ import { divideLimits } from "../../app/processes/divided-limits.ts";
 import { processCountOf } from "../../app/processes/process-count.ts";
 import { connectionsOf, listenUrlOf } from "../../app/storage.ts";
 import type { Config } from "../../config/index.ts";
+import { backupProblem, createBackupTarget, readBackups } from "../../platform/backup/index.ts";
 import { startEmbedded } from "../../platform/db/embedded/embedded.ts";
 import { checkServer } from "../../platform/db/server-check.ts";
+import { openBackupStore } from "../../platform/objects/index.ts";
 import { openRedisLimiter } from "../../platform/ratelimit/index.ts";
 import { isInUse } from "../local/database-access.ts";
 import { reasonOf } from "../local/start-error.ts";
@@ -95,6 +97,30 @@ async function queryDatabase(config: Config, url: string, remedy: string): Promi
     return problems.some(({ isFatal }) => isFatal) ? found : [ok(check, `PostgreSQL ${version} responds`), ...found];
   } catch (error) {
     return [fails(check, reasonOf(error), remedy)];
+  }
+}
+
+/** Checks that the embedded database is backed up. */
+export async function checkBackups(config: Config): Promise<Finding[]> {
+  const check = "backup.backend";
+  if (config["database.url"] !== "") return [];
+  const store = openBackupStore(config, Date.now);
+  if (store === undefined) {
+    return [warn(check, "there are no backups: with the disk, all data is lost", "Set backup.backend to file or s3.")];
+  }
+  const target = createBackupTarget(store, config["backup.encryption_key"]);
+  try {
+    const newest = (await readBackups(target)).at(-1);
+    const problem = backupProblem(config["data.dir"], Date.now());
+    if (problem !== undefined) return [fails(check, problem, "Check the settings backup.*, and the store.")];
+    if (newest === undefined) return [warn(check, "there is no backup yet", "Start the service, which creates one.")];
+    return [ok(check, `what was acknowledged before ${newest.until.toISOString()} can be restored`)];
+  } catch (error) {
+    return [
+      fails(check, `the backups cannot be read: ${reasonOf(error)}`, "Check the settings backup.*, and the store."),
+    ];
+  } finally {
+    target.close();
   }
 }
 

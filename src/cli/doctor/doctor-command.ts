@@ -2,7 +2,7 @@ import type { LoadedConfig } from "../../config/index.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { resolveSettings, SettingsError, type SettingsOptions } from "../local/settings-options.ts";
-import { checkCache, checkDatabase, checkFiles, checkIssuer, checkKeyring } from "./doctor-checks.ts";
+import { checkBackups, checkCache, checkDatabase, checkFiles, checkIssuer, checkKeyring } from "./doctor-checks.ts";
 import { type Finding, fails, ok, warn } from "./doctor-finding.ts";
 
 interface DoctorOptions extends SettingsOptions {
@@ -40,6 +40,7 @@ async function runChecks(io: Io, options: DoctorOptions): Promise<Finding[]> {
     ok("settings", `all settings are valid${loaded.file === undefined ? "" : ` (${loaded.file})`}`),
     ...checkFiles(config),
     ...(await checkDatabase(config)),
+    ...(await checkBackups(config)),
     ...checkKeyring(config),
     ...(await checkCache(config)),
     ...(await checkIssuer(config)),

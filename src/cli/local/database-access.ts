@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Config } from "../../config/index.ts";
-import { startEmbedded } from "../../platform/db/embedded/embedded.ts";
+import { type Embedded, findRunningEmbedded, startEmbedded } from "../../platform/db/embedded/embedded.ts";
 
 /** The directory of the schema migrations. */
 export const migrationsFolder: string = fileURLToPath(new URL("../../../migrations", import.meta.url));
@@ -14,6 +14,19 @@ export async function withDatabaseUrl<T>(config: Config, work: (url: string) => 
   } finally {
     await embedded.stop();
   }
+}
+
+/** Runs work on the embedded database of a running service; without one, the database is started for the duration of the work. */
+export async function withRunningDatabase<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
+  let embedded: Embedded;
+  try {
+    embedded = await startEmbedded({ dataDir: config["data.dir"] });
+  } catch (error) {
+    if (!isInUse(error)) throw error;
+    const running = findRunningEmbedded(config["data.dir"]);
+    return work(running.url).finally(running.close);
+  }
+  return work(embedded.url).finally(embedded.stop);
 }
 
 /** Whether an error means that a running service uses the embedded PostgreSQL. */

@@ -4,6 +4,7 @@ import { commonOptions } from "../connection/common-options.ts";
 import { addProfileCommands } from "../connection/profile-commands.ts";
 import type { Io } from "../io.ts";
 import type { FormOptions } from "../output/response-text.ts";
+import { addBackupCommands } from "./backup/backup-command-options.ts";
 import { type SettingsOptions, withSettings } from "./settings-options.ts";
 
 /** The options of API calls that `service top` has. */
@@ -58,6 +59,8 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
       const { repairDatabaseCommand } = await import("./database-commands.ts");
       end(await repairDatabaseCommand(io, options));
     });
+
+  addBackupCommands(group("backup", "Back up the embedded PostgreSQL, and restore it."), io, end);
 
   withSettings(program.command("doctor"))
     .description("Check the settings and dependencies, and list insecure settings.")

@@ -25,6 +25,8 @@ import { createStreams } from "./streams/index.ts";
 import { createTasks } from "./tasks/index.ts";
 import { createTriggers, findTriggersOf } from "./triggers/index.ts";
 
+export { findStoredObjectKeys } from "./objects/index.ts";
+
 interface Dependencies extends PlatformServices, ReferenceSources {
   readonly events: EventRecorder;
   readonly eventLogs: EventLogs;

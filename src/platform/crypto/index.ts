@@ -27,3 +27,4 @@ export {
 } from "./signed-statement.ts";
 export { newTenantSecret, tenantOfSecret } from "./tenant-secret.ts";
 export { type SignedMessage, webhookHeaders } from "./webhook-signature.ts";
+export { decrypt, encrypt, nonceBytes } from "./xchacha.ts";

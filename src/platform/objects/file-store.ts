@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { BoundedCache } from "../cache/bounded-cache.ts";
 import { type ObjectStore, ObjectStoreError } from "./object-store.ts";
 import { verifiedBody } from "./verified-body.ts";
@@ -40,6 +40,16 @@ export function createFileStore(directory: string): ObjectStore {
       const end = firstByte + byteCount - 1;
       const stream = file.createReadStream({ start: firstByte, end, highWaterMark: partBytes });
       return { [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](), close: () => stream.destroy() };
+    },
+    async *list(prefix) {
+      const entries = await absentAsUndefined(readdir(join(root, prefix), { recursive: true, withFileTypes: true }));
+      for (const entry of entries ?? []) {
+        if (!entry.isFile()) continue;
+        const path = join(entry.parentPath, entry.name);
+        const found = await absentAsUndefined(stat(path));
+        if (found === undefined) continue;
+        yield { key: relative(root, path).replaceAll(sep, "/"), sizeBytes: found.size, storedAtMs: found.mtimeMs };
+      }
     },
     async remove(key) {
       const path = pathOf(root, key);

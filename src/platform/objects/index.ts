@@ -9,11 +9,12 @@ export { createFileStore } from "./file-store.ts";
 export {
   type ByteRange,
   type ExpectedBody,
+  type ListedObject,
   ObjectMismatch,
   type ObjectReader,
   type ObjectStore,
   ObjectStoreError,
 } from "./object-store.ts";
-export { openObjectStore } from "./open-object-store.ts";
+export { type BackupStoreSettings, openBackupStore, openObjectStore } from "./open-object-store.ts";
 export { createS3Store, type S3Settings } from "./s3-store.ts";
 export { verifyBody } from "./verified-body.ts";

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { suite, test } from "node:test";
+import { sized } from "../../../test/harness/run-size.ts";
 import { startS3Server } from "../../../test/harness/s3-server.ts";
 import { createFileStore, createS3Store, ObjectMismatch, type ObjectStore } from "./index.ts";
 
@@ -76,6 +77,21 @@ for (const [name, openStore] of [["file", openFileStore] as const, ["s3", openS3
       assert.equal(await store.stat(key), undefined);
       assert.equal(await store.read(key, { firstByte: 0, byteCount: 1 }, open), undefined);
       await store.remove(key);
+    });
+
+    test("lists the objects below a prefix", async (t) => {
+      const { store, close } = await openStore();
+      t.after(close);
+      assert.deepEqual(await Array.fromAsync(store.list("a/")), []);
+      const bytes = randomBytes(10);
+      const stored = ["a/b/1", "a/b.c", "ab/2", ...Array.from({ length: sized(3, 1100) }, (_, n) => `many/${n}`)];
+      for (const each of stored) await store.put(each, parts(bytes), expectedOf(bytes), open);
+      const keysOf = async (prefix: string) => (await Array.fromAsync(store.list(prefix))).map((found) => found.key);
+      assert.deepEqual((await keysOf("a/")).sort(), ["a/b.c", "a/b/1"]);
+      assert.deepEqual((await keysOf("")).sort(), stored.sort());
+      const [found] = await Array.fromAsync(store.list("ab/"));
+      assert.equal(found!.sizeBytes, 10);
+      assert.ok(Math.abs(found!.storedAtMs - Date.now()) < 60_000);
     });
 
     test("removes an object; a reader that has begun gets all of it", async (t) => {

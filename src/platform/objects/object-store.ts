@@ -12,6 +12,14 @@ export interface ByteRange {
   readonly byteCount: number;
 }
 
+/** An object that is stored. */
+export interface ListedObject {
+  readonly key: string;
+  readonly sizeBytes: number;
+  /** When it was stored, by the clock of the store. */
+  readonly storedAtMs: number;
+}
+
 /** The bytes of an open object. */
 export interface ObjectReader extends AsyncIterable<Uint8Array> {
   /** Frees the file or connection of a reader that is not read to its end, even if reading has not begun. */
@@ -29,6 +37,8 @@ export interface ObjectStore {
   stat(key: string): Promise<{ readonly sizeBytes: number } | undefined>;
   /** Reads a part of an object; undefined if there is none. The object may be removed meanwhile. */
   read(key: string, range: ByteRange, signal: AbortSignal): Promise<ObjectReader | undefined>;
+  /** The objects whose keys begin with a prefix, which is empty or ends with a slash; in no order. */
+  list(prefix: string): AsyncIterable<ListedObject>;
   /** Removes an object, if there is one. */
   remove(key: string): Promise<void>;
   /** Removes the remains of writes that started before this time and did not end. Returns their number. */

@@ -19,9 +19,11 @@ export interface S3Settings {
   readonly addressing: "path" | "host";
 }
 
-interface Request {
+/** A request about an object, or about the bucket. */
+type Request = RequestParts & ({ readonly key: string } | { readonly query: string });
+
+interface RequestParts {
   readonly method: "PUT" | "GET" | "HEAD" | "DELETE";
-  readonly key: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly payloadHash?: string;
   readonly body?: AsyncIterable<Uint8Array>;
@@ -46,10 +48,11 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
   };
   const agents = [agentOf(true), agentOf(false)] as const;
   const bucketPath = settings.addressing === "path" ? `/${settings.bucket}` : "";
-  const urlOf = (key: string) => new URL(`${bucketPath}/${settings.prefix}${key}`, base).href;
+  const pathOf = (key: string) => `${bucketPath}/${settings.prefix}${key}`;
 
-  function sendOnce({ method, key, headers = {}, payloadHash, body, signal }: Request): Promise<IncomingMessage> {
-    const url = urlOf(key);
+  function sendOnce(request: Request): Promise<IncomingMessage> {
+    const { method, headers = {}, payloadHash, body, signal } = request;
+    const url = new URL("query" in request ? `${bucketPath || "/"}?${request.query}` : pathOf(request.key), base).href;
     const signed = signAws(
       { method, url, headers, body: undefined, ...(payloadHash !== undefined && { payloadHash }) },
       settings,
@@ -144,6 +147,27 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
       if (response.statusCode === 404) return undefined;
       throw new ObjectStoreError(`GET returned ${response.statusCode}: ${text}`);
     },
+    async *list(prefix) {
+      // The first version of this call, which every server has. A marker is a key, so it never expires.
+      for (let marker: string | undefined = ""; marker !== undefined; ) {
+        const query = `marker=${encodeURIComponent(marker)}&prefix=${encodeURIComponent(settings.prefix + prefix)}`;
+        const response = await send({ method: "GET", query });
+        const text = await textOf(response, listBytesMax);
+        if (response.statusCode !== 200) throw new ObjectStoreError(`GET returned ${response.statusCode}: ${text}`);
+        const isLast = elementOf(text, "IsTruncated") !== "true";
+        marker = undefined;
+        // The keys of a store are plain names, which XML leaves as they are.
+        for (const [content] of text.matchAll(/<Contents>.*?<\/Contents>/gs)) {
+          const name = elementOf(content, "Key")!;
+          if (!isLast) marker = name;
+          yield {
+            key: name.slice(settings.prefix.length),
+            sizeBytes: Number(elementOf(content, "Size")),
+            storedAtMs: Date.parse(elementOf(content, "LastModified")!),
+          };
+        }
+      }
+    },
     remove,
     // A write that did not end leaves nothing in a bucket.
     removeAbandonedWrites: async () => 0,
@@ -202,9 +226,15 @@ async function* limitedTo(byteCount: number, response: IncomingMessage): AsyncGe
 }
 
 const errorTextMax = 2000;
+/** A list has at most a thousand keys of a thousand bytes. */
+const listBytesMax = 4 * 2 ** 20;
 
-async function textOf(response: IncomingMessage): Promise<string> {
+async function textOf(response: IncomingMessage, charactersMax = errorTextMax): Promise<string> {
   let text = "";
-  for await (const part of response) if (text.length < errorTextMax) text += part;
-  return text.slice(0, errorTextMax);
+  for await (const part of response) if (text.length < charactersMax) text += part;
+  return text.slice(0, charactersMax);
+}
+
+function elementOf(xml: string, name: string): string | undefined {
+  return new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
 }

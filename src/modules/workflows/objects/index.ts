@@ -29,6 +29,8 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
   readonly platformTenantId: () => string;
 }
 
+export { findStoredObjectKeys } from "./removal-store.ts";
+
 export function createObjects(dependencies: Dependencies) {
   const { db, clock } = dependencies;
   const metrics = createObjectMetrics(dependencies.metrics);

@@ -5,6 +5,14 @@ import { graceMs, type ObjectIntent } from "./domain/intent.ts";
 /** An object whose bytes are to be removed. */
 export type RemovableObject = Pick<ObjectIntent, "tenantId" | "runId" | "streamId" | "id" | "objectKey">;
 
+/** The keys of all tenants' objects whose bytes must be stored. */
+export async function findStoredObjectKeys(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ objectKey: string }[]>`
+    select object_key as "objectKey" from workflow_object_intents
+    where status in ('uploaded', 'committed') and removed_at is null`;
+  return rows.map(({ objectKey }) => objectKey);
+}
+
 /** The SQL queries that expire intents and remove objects. */
 export function removalStore(sql: Sql) {
   return {

@@ -18,11 +18,14 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { fail } from "../../../errors/index.ts";
 import { nativeFolder } from "./embedded-binaries.ts";
 import { lockFolder } from "./embedded-lock.ts";
 import { endOccupants, endOrphans } from "./embedded-orphans.ts";
 import { type Program, runProgram, type Server, startServer } from "./embedded-process.ts";
 import { reachable, type ServerUser, serverUser } from "./embedded-user.ts";
+import { restoreMarkFile } from "./restore-mark.ts";
+import { archivingSettings, setArchiving } from "./wal-archiving.ts";
 
 /** Options of the embedded PostgreSQL. */
 export interface EmbeddedOptions {
@@ -35,7 +38,11 @@ export interface EmbeddedOptions {
   readonly durable?: boolean;
   /** False disables user namespaces, which only root needs. */
   readonly userNamespaces?: boolean;
-  /** Server settings that override the defaults, for tests: a listen address, TLS. */
+  /** Whether the log is kept until somebody archives it; as at the last start by default. */
+  readonly isArchiving?: boolean | undefined;
+  /** Whether a restore starts the server that it is restoring; anybody else is refused. */
+  readonly isRestoring?: boolean;
+  /** Server settings that override the defaults. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -65,6 +72,7 @@ interface Place {
  * this process, however it ends. Remains of an earlier server are removed.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  if (!options.isRestoring) requireRestored(options.dataDir);
   const home = join(options.dataDir, "postgres");
   mkdirSync(home, { recursive: true, mode: 0o700 });
   chmodSync(home, 0o700);
@@ -72,6 +80,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   let socket: SocketFolder | undefined;
   try {
     await endOrphans(clusterName(home));
+    if (options.isArchiving !== undefined) setArchiving(options.dataDir, options.isArchiving);
     const place = locate(realpathSync(home), options);
     if (!existsSync(place.cluster)) await createCluster(place, options);
     removeStaleLocks(place.cluster);
@@ -88,6 +97,30 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     socket?.remove();
     unlock();
     throw error;
+  }
+}
+
+/** Refuses a folder that holds a part of a backup. */
+function requireRestored(dataDir: string): void {
+  if (!existsSync(restoreMarkFile(dataDir))) return;
+  throw fail("FAILED_PRECONDITION", {
+    public: `The restore of the data folder ${dataDir} did not end. Run it again: service backup restore --to ${dataDir}`,
+  });
+}
+
+/** Removes the cluster of a folder whose restore was interrupted, with the server that may still run on it. */
+export async function removeEmbedded(dataDir: string): Promise<void> {
+  const home = join(dataDir, "postgres");
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  const unlock = lockFolder(home);
+  try {
+    await endOrphans(clusterName(home));
+    for (const name of readdirSync(home)) {
+      if (name.startsWith("lock") || name === "owner") continue;
+      rmSync(join(home, name), { recursive: true, force: true, maxRetries: 5 });
+    }
+  } finally {
+    unlock();
   }
 }
 
@@ -110,7 +143,7 @@ function embedded(server: Server, socket: SocketFolder, unlock: () => void): Emb
     return reason;
   });
   return {
-    url: `postgres://switchyard@${encodeURIComponent(socket.path)}/switchyard`,
+    url: urlOf(socket),
     pid: server.pid,
     exited,
     stop: async () => {
@@ -118,6 +151,16 @@ function embedded(server: Server, socket: SocketFolder, unlock: () => void): Emb
       await exited;
     },
   };
+}
+
+/** The server of a data folder that another process has started. */
+export function findRunningEmbedded(dataDir: string): { readonly url: string; close(): void } {
+  const socket = socketFolder(realpathSync(join(dataDir, "postgres", "cluster")));
+  return { url: urlOf(socket), close: socket.remove };
+}
+
+function urlOf({ path }: SocketFolder): string {
+  return `postgres://switchyard@${encodeURIComponent(path)}/switchyard`;
 }
 
 function locate(home: string, options: EmbeddedOptions): Place {
@@ -183,6 +226,7 @@ function settings(clusterName: string, options: EmbeddedOptions): string[] {
     log_min_error_statement: "panic",
     log_timezone: "UTC",
     timezone: "UTC",
+    ...archivingSettings(options.dataDir),
     ...options.settings,
   }).flatMap(([name, value]) => flag(name, value));
 }

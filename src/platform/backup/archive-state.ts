@@ -1,0 +1,42 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { archiveStateFile } from "../db/embedded/wal-archiving.ts";
+
+/** How archiving is doing. It is a file of the data folder, so that all processes of the machine can read it. */
+export interface ArchiveState {
+  /** What was acknowledged before this time is in the backup store, once there is a backup. */
+  readonly archivedUntil?: string;
+  /** The time of the oldest complete file of the log that is not in the backup store. */
+  readonly waitingSince?: string;
+  /** When the newest backup ended. */
+  readonly lastBackupAt?: string;
+  /** Why the last attempt to archive failed. */
+  readonly failure?: string;
+  /** Why the last attempt to create a backup failed. */
+  readonly backupFailure?: string;
+}
+
+/** Reads the state; undefined while there is no archiving. */
+export function readArchiveState(dataDir: string): ArchiveState | undefined {
+  const file = archiveStateFile(dataDir);
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+}
+
+/** Changes the state; a property that is undefined is removed. */
+export function updateArchiveState(dataDir: string, change: { [K in keyof ArchiveState]: string | undefined }): void {
+  const file = archiveStateFile(dataDir);
+  const before = readArchiveState(dataDir);
+  const text = JSON.stringify({ ...before, ...change });
+  if (text === JSON.stringify(before)) return;
+  writeFileSync(`${file}.new`, text, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+/** How long a complete file of the log may wait before archiving counts as stalled. */
+const stalledMs = 5 * 60_000;
+
+/** Why the backups of a node fall behind; undefined if they do not. */
+export function backupProblem(dataDir: string, nowMs: number): string | undefined {
+  const state = readArchiveState(dataDir);
+  if (state?.waitingSince === undefined || nowMs - Date.parse(state.waitingSince) < stalledMs) return undefined;
+  return `the log is not archived since ${state.waitingSince}${state.failure === undefined ? "" : `: ${state.failure}`}`;
+}
