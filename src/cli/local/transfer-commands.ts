@@ -184,7 +184,6 @@ function counted(count: number, noun: string): string {
 
 function refusal(work: string, error: unknown): never {
   const hint = isInUse(error) ? " Stop that process first." : "";
-  const exitCode =
-    error instanceof Failure ? exitCodeOf(catalogue[error.code].http, undefined) : exitCodes.failed;
+  const exitCode = error instanceof Failure ? exitCodeOf(catalogue[error.code].http, undefined) : exitCodes.failed;
   throw new CliError(`Cannot ${work}: ${reasonOf(error)}${hint}`, exitCode, { cause: error });
 }

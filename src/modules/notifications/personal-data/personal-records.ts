@@ -85,7 +85,8 @@ export function personalRecords(sql: Sql, { tenantId, id, externalId, addresses 
     { table: "connector_connect_sessions", where: isAccountOf, erasure: anonymous },
     {
       table: "events",
-      where: sql`(subject = ${id} or ${mentions(sql`data::text`)})`,
+      where: sql`
+        (subject = ${id} or ${externalId} in (data ->> 'external_id', data ->> 'user_id') or ${mentions(sql`data::text`)})`,
       erasure: update(sql`subject = case when subject = ${id} then ${erasedName} else subject end, data = '{}'`),
     },
     {
