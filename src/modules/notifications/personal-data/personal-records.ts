@@ -86,7 +86,7 @@ export function personalRecords(sql: Sql, { tenantId, id, externalId, addresses 
     {
       table: "events",
       where: sql`
-        (subject = ${id} or ${externalId} in (data ->> 'external_id', data ->> 'user_id') or ${mentions(sql`data::text`)})`,
+        (subject = ${id} or ${externalId} in (data ->> 'external_id', data ->> 'user_id', data ->> 'end_user_id') or ${mentions(sql`data::text`)})`,
       erasure: update(sql`subject = case when subject = ${id} then ${erasedName} else subject end, data = '{}'`),
     },
     {

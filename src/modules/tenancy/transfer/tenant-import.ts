@@ -181,9 +181,13 @@ class Import {
     lines: AsyncIterator<FileLine>,
   ): Promise<FileLine> {
     let next: FileLine | undefined;
+    let unreadable: unknown;
     async function* body() {
       for (;;) {
-        const line = await nextOf(lines);
+        const line = await nextOf(lines).catch((error) => {
+          unreadable = error;
+          throw error;
+        });
         if (line.kind !== "bytes") {
           next = line;
           return;
@@ -193,7 +197,7 @@ class Import {
     }
     const expected = { sizeBytes: size_bytes, sha256 };
     await this.parts.objects.put(key, body(), expected, new AbortController().signal).catch((cause) => {
-      throw refuseFile(`The object ${key} could not be stored.`, cause);
+      throw unreadable ?? refuseFile(`The object ${key} could not be stored.`, cause);
     });
     this.objects++;
     return next ?? nextOf(lines);
