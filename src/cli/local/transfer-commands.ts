@@ -123,8 +123,9 @@ async function withSuspended<T>(
   try {
     const suspension = await suspendForMove(db, node.changes, tenant);
     try {
-      // Nodes learn of the suspension within a second. What they have begun before ends within the time of a call.
-      if (await areNodesRunning(db.sql)) await sleep(config["api.request_timeout_s"] * 1000 + 2000);
+      // Nodes learn of the suspension within a second. What they have begun before ends within the time of a call, and they store
+      // counts of calls every ten seconds.
+      if (await areNodesRunning(db.sql)) await sleep(config["api.request_timeout_s"] * 1000 + 11_000);
       return await work(suspension.status);
     } catch (error) {
       await suspension.undo();
