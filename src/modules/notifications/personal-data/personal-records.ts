@@ -21,7 +21,7 @@ export interface PersonalRecords {
 }
 
 /** Stands for a person in records that stay. */
-export const erasedName = "erased";
+const erasedName = "erased";
 
 /**
  * All records about a person, in the order in which they can be erased: those that are found through others come first, and the

@@ -6,7 +6,7 @@ import { createGunzip, createGzip } from "node:zlib";
 import { fail } from "../../../errors/index.ts";
 
 /** The version of the format. A reader reads its own version and all earlier ones. */
-export const formatVersion = 1;
+const formatVersion = 1;
 const formatName = "switchyard tenant";
 
 /** The first line of a file. */
