@@ -81,7 +81,7 @@ export async function atRest(sql: TestSql): Promise<void> {
           where item.state = 'ready' and item.leased_at is not null and item.recipient_id = '' and item.assign_tries is null)
         or exists (select from notification_broadcasts where status in ('accepted', 'expanding', 'cancelling'))
         or exists (select from jobs
-          where kind in ('queues.bulk_operation', 'conformance.execute_run', 'topics.import_members')) as busy`,
+          where kind in ('queues.bulk_operation', 'conformance.execute_run', 'topics.import_members', 'subscribers.erase')) as busy`,
     ([row]) => !row!.busy,
   );
 }

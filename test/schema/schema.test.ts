@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { leftOut, readTenantTables, snapshotColumns } from "../../src/modules/tenancy/transfer/tenant-tables.ts";
+import { readTables } from "../../src/platform/db/move/stored-tables.ts";
 import { testDatabase } from "../harness/context.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -104,6 +106,41 @@ test("every unique key begins with the tenant, except those of tables of the who
     where indisunique and attname is distinct from 'tenant_id' and relnamespace = current_schema()::regnamespace and relname <> all(${installationTables}::text[])`;
   assert.deepEqual(
     keys.map(({ definition }) => definition),
+    [],
+  );
+});
+
+test("every table of tenants is exported with a tenant, or left out for a reason, and its secrets and stamps can move", async () => {
+  const { sql } = await testDatabase();
+  const tables = (await readTables(sql)).filter(({ name }) => !installationTables.includes(name));
+  const exported = await readTenantTables(sql, "t");
+  const names = exported.map(({ name }) => name);
+  assert.equal(names[0], "tenants");
+  assert.deepEqual(
+    [...names.slice(1), ...Object.keys(leftOut)].sort(),
+    [...tables.map(({ name }) => name), "tenant_directory"].sort(),
+  );
+  const sealed = new Set(
+    textsOf("src/**/!(*.test).ts").flatMap((text) =>
+      [...text.matchAll(/sealedTable\([\w.]+, "(\w+)"/g)].map(([, table]) => table!),
+    ),
+  );
+  const withSecrets = exported.filter(({ columns }) => columns.includes("ciphertext")).map(({ name }) => name);
+  assert.deepEqual(
+    withSecrets.filter((name) => !sealed.has(name)),
+    [],
+  );
+  assert.ok(withSecrets.includes("secrets"));
+  const snapshots = await sql<{ name: string }[]>`
+    select distinct attname::text as name from pg_attrdef join pg_attribute on attrelid = adrelid and attnum = adnum
+    where pg_get_expr(adbin, adrelid) like 'stamp_snapshot(%'`;
+  assert.deepEqual(
+    snapshots.filter(({ name }) => !snapshotColumns.has(name)),
+    [],
+  );
+  // Functions take at most 100 arguments.
+  assert.deepEqual(
+    exported.filter(({ columns }) => columns.length > 100),
     [],
   );
 });

@@ -61,6 +61,28 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
     });
 
   addBackupCommands(group("backup", "Back up the embedded PostgreSQL, and restore it."), io, end);
+  const keyFile = "--key-file <file>";
+  withSettings(program.command("export"))
+    .description("Export all that belongs to a tenant to a file.")
+    .argument("<tenant>", "Id or slug of the tenant.")
+    .requiredOption("--to <file>", "Path of the new file, or - for stdout. Required.")
+    .option(
+      keyFile,
+      "Path of a file with a key (32 bytes as base64) that seals the tenant's secrets; without it, they are left out.",
+    )
+    .option("--move", "Suspend the tenant, so that the installation that imports the file continues its work.")
+    .action(async (tenant: string, options: SettingsOptions & { to: string; keyFile?: string; move?: boolean }) => {
+      const { exportCommand } = await import("./transfer-commands.ts");
+      end(await exportCommand(io, tenant, options));
+    });
+  withSettings(program.command("import"))
+    .description("Import a tenant from a file.")
+    .argument("<file>", "Path of the file, or - for stdin.")
+    .option(keyFile, "Path of the file with the key of the export. Required if it has secrets.")
+    .action(async (file: string, options: SettingsOptions & { keyFile?: string }) => {
+      const { importCommand } = await import("./transfer-commands.ts");
+      end(await importCommand(io, file, options));
+    });
 
   withSettings(program.command("doctor"))
     .description("Check the settings and dependencies, and list insecure settings.")

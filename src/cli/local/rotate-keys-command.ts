@@ -1,11 +1,7 @@
-import { compose } from "../../app/compose.ts";
 import type { LoadedConfig } from "../../config/index.ts";
-import { systemClock } from "../../platform/clock/clock.ts";
-import { openDatabase } from "../../platform/db/index.ts";
-import { createLog } from "../../platform/log/log.ts";
-import { createMetrics, createNonRecordingTracing } from "../../platform/telemetry/index.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
+import { withComposedNode } from "./composed-node.ts";
 import { isInUse, withDatabaseUrl } from "./database-access.ts";
 import { resolveSettings, type SettingsOptions } from "./settings-options.ts";
 import { reasonOf } from "./start-error.ts";
@@ -37,26 +33,7 @@ export async function rotateKeysCommand(io: Io, options: SettingsOptions): Promi
   );
 }
 
-async function reencryptAll({ config }: LoadedConfig, url: string) {
-  const db = openDatabase(url, { maxConnections: 3, applicationName: "switchyard rotate-keys" });
-  try {
-    // The node is composed to get all encrypted records, and never started.
-    const node = await compose({
-      config,
-      db,
-      cacheLoadDb: db,
-      clock: systemClock,
-      log: createLog(config["log.level"]),
-      metrics: createMetrics(),
-      tracing: createNonRecordingTracing(),
-      audit: undefined,
-      limiter: undefined,
-      isCacheReachable: undefined,
-      replica: undefined,
-      areTracesLost: () => false,
-    });
-    return await node.tenancy.secrets.reencryptAll(new AbortController().signal);
-  } finally {
-    await db.close();
-  }
-}
+const reencryptAll = (loaded: LoadedConfig, url: string) =>
+  withComposedNode(loaded, url, "rotate-keys", (node) =>
+    node.tenancy.secrets.reencryptAll(new AbortController().signal),
+  );

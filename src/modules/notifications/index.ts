@@ -15,6 +15,7 @@ import { createDispatch, deliveryExplainer, deliveryUsage, runExplainer } from "
 import { createIntegrations } from "./integrations/index.ts";
 import { createLayouts } from "./layouts/index.ts";
 import { createPartials, partialUsePattern } from "./partials/index.ts";
+import { createPersonalData } from "./personal-data/index.ts";
 import { checkTemplateSyntax, createPreferences, hasStoredLayout } from "./preferences/index.ts";
 import { createProviders } from "./providers/index.ts";
 import { createSubscribers, createSubscriberTokens } from "./subscribers/index.ts";
@@ -43,6 +44,7 @@ export function createNotifications({ config, ...parts }: Dependencies) {
     onDeactivated: subscriberTokens.changed,
   });
   const topics = createTopics({ ...parts, subscribers });
+  const personalData = createPersonalData({ ...parts, subscribers, wakeJobs: () => parts.jobs.wake() });
   const partials = createPartials({
     ...parts,
     async findUses(sql, tenantId, key, limit) {
@@ -91,6 +93,7 @@ export function createNotifications({ config, ...parts }: Dependencies) {
         ...topics.handlers.subscriptions,
         ...preferences.handlers.subscribers,
         ...dispatch.handlers.subscribers,
+        ...personalData.handlers,
       },
       "service.api.SubscriberTokenService": subscriberTokens.handlers,
       "service.api.SuppressionService": subscribers.suppressionHandlers,
@@ -103,7 +106,7 @@ export function createNotifications({ config, ...parts }: Dependencies) {
       "service.api.InboxService": dispatch.handlers.inbox,
       "service.api.OutboxService": dispatch.handlers.outbox,
     },
-    jobs: [...topics.jobs, ...dispatch.jobs],
+    jobs: [...topics.jobs, ...personalData.jobs, ...dispatch.jobs],
     workers: [dispatch.expander, dispatch.runs, dispatch.dispatcher],
     providers,
     /** The records that packs contain. A layout comes before the workflows that use it. */

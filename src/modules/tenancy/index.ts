@@ -21,6 +21,15 @@ export { type ApiKeys, type ApiKeyVerifier, createApiKeys, createKeyText } from 
 export type { Member, MemberAccounts, Members } from "./members/index.ts";
 export { createSecrets } from "./secrets/index.ts";
 export type { QuotaRequest, Quotas, ScratchTenants, Tenant } from "./tenants/index.ts";
+export {
+  type ExportReport,
+  exportTenant,
+  type ImportReport,
+  importTenant,
+  type Suspension,
+  suspendForMove,
+  type TransferParts,
+} from "./transfer/index.ts";
 
 interface Dependencies extends PlatformServices {
   readonly events: EventRecorder;

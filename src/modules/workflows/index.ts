@@ -97,6 +97,7 @@ export function createWorkflows({ config, ...parts }: Dependencies) {
     },
     /** Schedules the removal of a tenant's data outside of the database; returns whether any is left. */
     releaseTenant: objects.releaseTenant,
+    transfer: objects.transfer,
     close: () => objectStore.close(),
     async idle() {
       await tasks.idle();

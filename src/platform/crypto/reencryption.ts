@@ -14,6 +14,8 @@ export interface Replacement extends StaleValue {
 
 /** A table of sealed values, identified by tenant and id. */
 export interface Reencryptable {
+  /** The name of the table. */
+  readonly table: string;
   /** Returns the next rows that another key sealed, in the order of (tenant, id). */
   next(activeKeyId: string, after: StaleValue | undefined, limit: number): Promise<readonly StaleValue[]>;
   /** Replaces, in one statement, the ciphertexts that have not changed since they were read; returns their number. */

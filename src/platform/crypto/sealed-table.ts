@@ -7,6 +7,7 @@ import type { Reencryptable } from "./reencryption.ts";
  */
 export function sealedTable(sql: Sql, table: string, bindingOf: Reencryptable["bindingOf"]): Reencryptable {
   return {
+    table,
     bindingOf,
 
     async next(activeKeyId, after, limit) {

@@ -22,6 +22,7 @@ export { lines } from "./rows/lines.ts";
 export { type DailyTable, maintainPartitions } from "./rows/partitions.ts";
 export { recordRows } from "./rows/record-rows.ts";
 export { insertRowImages, type RowImage, readRowImages } from "./rows/row-image.ts";
+export { isServed, mayRunJobs } from "./rows/served-tenants.ts";
 export { addTenantKey, removeTenantKey, tenantOfKey } from "./rows/tenant-directory.ts";
 export { type NextDue, readMsToNext } from "./signals/due-work.ts";
 export { openRedisTransport } from "./signals/redis-transport.ts";

@@ -1,4 +1,4 @@
-import { type Backlog, type Fragment, fromNow, hasKey, type Sql } from "../db/index.ts";
+import { type Backlog, type Fragment, fromNow, hasKey, mayRunJobs, type Sql } from "../db/index.ts";
 import { ulid } from "../ids/ulid.ts";
 
 /** A job to enqueue. */
@@ -54,12 +54,12 @@ export async function leaseJobs(
     with due as materialized (
       select j.* from unnest(${kinds as string[]}::text[]) as wanted(kind) cross join lateral (
         select tenant_id, id, run_at from jobs j
-        where j.kind = wanted.kind and j.state = 'ready' and j.run_at <= now()
+        where j.kind = wanted.kind and j.state = 'ready' and j.run_at <= now() and ${mayRunJobs(sql, sql`j.tenant_id`)}
         order by j.run_at limit ${limit} for update skip locked
       ) j
     ), expired as materialized (
       select tenant_id, id, run_at from jobs
-      where state = 'leased' and lease_until < now() and kind = any(${kinds as string[]}::text[])
+      where state = 'leased' and lease_until < now() and kind = any(${kinds as string[]}::text[]) and ${mayRunJobs(sql, sql`tenant_id`)}
       order by lease_until limit ${limit} for update skip locked
     )
     update jobs j set state = 'leased', lease_token = ${token}, lease_until = ${fromNow(sql, leaseMs)},

@@ -1,4 +1,4 @@
-import type { Fragment, Sql } from "../db/index.ts";
+import { type Fragment, isServed, type Sql } from "../db/index.ts";
 import type { Leased, LeaseRequest } from "./leased-work-loop.ts";
 
 /** Tenants looked at by one lease statement. */
@@ -12,20 +12,18 @@ interface LeasableRows {
   /** Selects the rows that are due among those that wait. */
   readonly due: Fragment;
   readonly order: Fragment;
-  /** Whether only active tenants get a turn. */
-  readonly activeOnly: boolean;
   /** Expressions that lease the rows of `due`, which has their `ctid` as `place`. The last one is `leased`, and has `tenant_id`. */
   readonly leased: Fragment;
 }
 
 /**
  * Leases due rows, round-robin over tenants starting after `afterTenant`. Each tenant gets up to `each` of its first rows; busy
- * tenants are skipped. The scan reads one index row per tenant.
+ * and suspended tenants are skipped. The scan reads one index row per tenant.
  */
 export async function leaseInTurns<Item extends { readonly tenantId: string }>(
   sql: Sql,
   { limit, each, afterTenant, busyTenants }: LeaseRequest,
-  { table, waiting, due, order, activeOnly, leased }: LeasableRows,
+  { table, waiting, due, order, leased }: LeasableRows,
 ): Promise<Leased<Item>> {
   const rows = await sql<((Item | { readonly tenantId: null }) & { readonly scannedTo: string })[]>`
     with recursive turn as (
@@ -36,11 +34,10 @@ export async function leaseInTurns<Item extends { readonly tenantId: string }>(
       where turn.nth < ${tenantsPerScan}
     ), due as (
       select due.place from turn
-      ${activeOnly ? sql`join tenants on tenants.id = turn.tenant_id and tenants.status = 'active'` : sql``}
       cross join lateral (
         select ctid as place from ${table} where ${waiting} and tenant_id = turn.tenant_id and ${due}
         order by ${order} limit ${each} for update skip locked) due
-      where turn.tenant_id <> all(${busyTenants as string[]}::text[])
+      where turn.tenant_id <> all(${busyTenants as string[]}::text[]) and ${isServed(sql, sql`turn.tenant_id`)}
       limit ${limit}
     ), ${leased}
     select leased.*, coalesce(scan.scanned_to, '') as scanned_to

@@ -56,6 +56,12 @@ export interface SubscriberService {
 
   /** Explains whether a notification workflow would reach a subscriber now, channel by channel, and why the last messages did or did not arrive. The first line of the response is a sentence for people. Nothing is sent or stored. */
   explain(request: ExplainSubscriberRequest, options?: CallOptions): Promise<ExplainSubscriberResponse>;
+
+  /** Returns everything that is stored about a subscriber, by kind of record: the profile, addresses, preferences, messages and their reports, memberships, events and connected accounts. Up to 5,000 records of each kind, newest first where they have ids. */
+  export(request: ExportSubscriberRequest, options?: CallOptions): Promise<ExportSubscriberResponse>;
+
+  /** Erases a subscriber and all that ExportSubscriber returns. Nothing is sent to it from now on, and its records are removed in the background. Events and stored responses of calls stay without what they say about the person. The event subscriber.erased tells when everything is gone. */
+  erase(request: EraseSubscriberRequest, options?: CallOptions): Promise<EraseSubscriberResponse>;
 }
 
 const subscriberServiceOperations = {
@@ -75,6 +81,8 @@ const subscriberServiceOperations = {
   upsertPreference: { verb: "POST", path: "/api/v2/notification/subscribers/{subscriber_id}/preferences", body: "*", keyed: true },
   previewPreferences: { verb: "POST", path: "/api/v2/notification/subscribers/{subscriber_id}/preferences:preview", body: "*" },
   explain: { verb: "GET", path: "/api/v2/notification/subscribers/{id}:explain" },
+  export: { verb: "GET", path: "/api/v2/notification/subscribers/{id}:export" },
+  erase: { verb: "POST", path: "/api/v2/notification/subscribers/{id}:erase", body: "*", keyed: true },
 } as const satisfies Record<keyof SubscriberService, Operation>;
 
 /** Creates the service over a transport. */
@@ -478,4 +486,38 @@ export type PastDelivery = {
   readonly message: string;
   /** When it was stored. */
   readonly queued_at?: string;
+};
+
+/** The subscriber to export. */
+export type ExportSubscriberRequest = {
+  /** The subscriber's id. */
+  readonly id: string;
+};
+
+/** Everything that is stored about a subscriber. */
+export type ExportSubscriberResponse = {
+  /** The kinds with at least one record. */
+  readonly kinds: readonly ExportSubscriberResponseKind[];
+};
+
+/** The records of one kind. */
+export type ExportSubscriberResponseKind = {
+  /** The kind of record, such as notification_deliveries. */
+  readonly name: string;
+  /** The records, with the names of their columns. */
+  readonly records: readonly JsonObject[];
+  /** Whether there are more records than returned. */
+  readonly truncated: boolean;
+};
+
+/** The subscriber to erase. */
+export type EraseSubscriberRequest = {
+  /** The subscriber's id. */
+  readonly id: string;
+};
+
+/** An erasure that was accepted. */
+export type EraseSubscriberResponse = {
+  /** The id of the erasure: the subject of the event subscriber.erased. */
+  readonly erasure_id: string;
 };

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import type { Reencryptable, StaleValue } from "../../../platform/crypto/index.ts";
+import { type Reencryptable, sealedTable } from "../../../platform/crypto/index.ts";
 import { addTenantKey, removeTenantKey, type Sql, tenantOfKey } from "../../../platform/db/index.ts";
 import { recordTable } from "../../../platform/records/index.ts";
 import type { ExternalPerson, GroupRoles, SsoConnection } from "./domain/connection.ts";
@@ -205,30 +205,5 @@ export function groupRoleStore(sql: Sql) {
 
 /** The secrets of connections of all tenants, for re-encryption. */
 export function reencryptableConnections(sql: Sql): Reencryptable {
-  return {
-    bindingOf,
-    async next(activeKeyId, after, limit) {
-      return sql<StaleValue[]>`
-        select tenant_id, id, ciphertext from sso_connections
-        where key_id <> '' and (key_id < ${activeKeyId} or key_id > ${activeKeyId})
-          and (tenant_id, id) > (${after?.tenantId ?? ""}, ${after?.id ?? ""})
-        order by tenant_id, id limit ${limit}`;
-    },
-    async replace(activeKeyId, replacements) {
-      const { count } = await sql`
-        with unchanged as (
-          select sso_connections.tenant_id, sso_connections.id, sealed.replacement
-          from sso_connections join unnest(
-              ${replacements.map((each) => each.tenantId)}::text[], ${replacements.map((each) => each.id)}::text[],
-              ${replacements.map((each) => each.ciphertext)}::text[],
-              ${replacements.map((each) => each.replacement)}::text[]) as sealed(tenant_id, id, ciphertext, replacement)
-            on sso_connections.tenant_id = sealed.tenant_id and sso_connections.id = sealed.id
-              and sso_connections.ciphertext = sealed.ciphertext
-          order by sso_connections.tenant_id, sso_connections.id for update of sso_connections)
-        update sso_connections set ciphertext = unchanged.replacement, key_id = ${activeKeyId}
-        from unchanged
-        where sso_connections.tenant_id = unchanged.tenant_id and sso_connections.id = unchanged.id`;
-      return count;
-    },
-  };
+  return sealedTable(sql, "sso_connections", bindingOf);
 }

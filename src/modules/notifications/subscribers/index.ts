@@ -45,6 +45,8 @@ export function createSubscribers({ events, checkConnection, onDeactivated }: De
     /** SubscriberService operations, except those on subscriptions (topics) and preferences. */
     handlers: { ...subscriberHandlers(subscribers, batches), ...endpointHandlers(endpoints, subscribers) },
     suppressionHandlers: suppressionHandlers(suppressions),
+    /** Deactivates a subscriber and revokes its tokens; throws if there is none. */
+    deactivate: subscribers.deleteSubscriber,
     /** A subscriber, active or not. */
     find: (sql: Sql, tenantId: TenantId, id: string) => subscriberStore(sql).find(tenantId, id),
     /** A subscriber by external id, active or not. */

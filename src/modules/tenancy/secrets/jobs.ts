@@ -52,6 +52,7 @@ export function createRotation({ sql, keyring, platformTenantId, otherTables }: 
 
   return {
     reencryptAll,
+    sealed: tables,
     jobs: keyring === undefined ? [] : [job],
 
     /** Schedules the job if any value is not encrypted with the active key, as after a start with a new key. */

@@ -154,6 +154,7 @@ test("one run also re-encrypts the tables of other modules", async () => {
   const binding = { tenantId: platform, recordId: "c1", field: "connector.credential" };
   let ciphertext = old.seal("theirs", binding);
   const table: Reencryptable = {
+    table: "other",
     bindingOf: () => binding,
     next: async () => (rotated.isCurrent(ciphertext) ? [] : [{ tenantId: platform, id: "c1", ciphertext }]),
     async replace(_activeKeyId, [only]) {

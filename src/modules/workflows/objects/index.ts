@@ -20,6 +20,7 @@ import { createObjectMetrics } from "./object-metrics.ts";
 import { removeObjectsJob } from "./object-removal.ts";
 import { createObjectService } from "./object-service.ts";
 import { removalStore } from "./removal-store.ts";
+import { transferStore } from "./transfer-store.ts";
 
 interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
   readonly metrics: Pick<Metrics, "counter">;
@@ -42,5 +43,7 @@ export function createObjects(dependencies: Dependencies) {
       intentStore(tx).release(tenantId, objectKeys.map(intentIdOf), new Date(clock.now())),
     /** Schedules the removal of a tenant's objects; returns whether any still has bytes. */
     releaseTenant: (tenantId: TenantId) => removalStore(db.sql).releaseTenant(tenantId, new Date(clock.now())),
+    /** Exports and imports the objects of a tenant. */
+    transfer: { objects: dependencies.store, ...transferStore(dependencies.region) },
   };
 }

@@ -6,6 +6,7 @@ import { openSession, type Session } from "../sql/session.ts";
 import { markAsMoved, movedTo, shownUrl } from "./moved-mark.ts";
 import {
   type Digest,
+  quoted,
   readDigest,
   readPartitions,
   readSequences,
@@ -30,7 +31,7 @@ interface Move {
 }
 
 /** Locks, reads and verifications may take long; a value of zero is no limit. */
-const patient = {
+export const patient = {
   session: { statement_timeout: 0, idle_in_transaction_session_timeout: 0, lock_timeout: 10_000, TimeZone: "UTC" },
 };
 
@@ -141,10 +142,6 @@ function requireEqual({ name }: StoredTable, original: Digest, copy: Digest, isR
       ? `the target is not empty, and no copy: its table ${name} has other rows. Choose an empty database.`
       : `the rows of ${name} differ after the copy: ${copy.rows} of ${original.rows} rows. Nothing was moved.`,
   );
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }
 
 function refuse(reason: string): Error {

@@ -1,5 +1,6 @@
 import { type Database, openDatabase, type Sql } from "../database.ts";
 import { prepareStamps } from "../stamps.ts";
+import { readTables, stampColumns } from "./stored-tables.ts";
 
 /** What a repair found and mended. */
 export interface RepairReport {
@@ -19,19 +20,15 @@ export async function repairDatabase(url: string): Promise<RepairReport> {
   const db = openDatabase(url, { maxConnections: 2, statementMs: 86_400_000, applicationName: "switchyard repair" });
   try {
     const { isMoved } = await prepareStamps(db, await readHighestStamp(db.sql));
-    return { isEraRaised: isMoved, sequences: await mendSequences(db), partitions: await mendPartitions(db) };
+    return { isEraRaised: isMoved, sequences: await raiseSequences(db.sql), partitions: await mendPartitions(db) };
   } finally {
     await db.close();
   }
 }
 
 async function readHighestStamp(sql: Sql): Promise<bigint> {
-  const columns = await sql<{ table: string; column: string }[]>`
-    select relname::text as table, attname::text as column from pg_attribute join pg_class c on c.oid = attrelid
-    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
-      and attname ~ '(^|_)stamp$' and not attisdropped`;
   let highest = 0n;
-  for (const { table, column } of columns) {
+  for (const { table, column } of stampColumns(await readTables(sql))) {
     const [row] = await sql<{ max: string }[]>`select coalesce(max(${sql(column)}), 0)::text as max from ${sql(table)}`;
     const stamp = BigInt(row!.max);
     if (stamp > highest) highest = stamp;
@@ -39,7 +36,8 @@ async function readHighestStamp(sql: Sql): Promise<bigint> {
   return highest;
 }
 
-async function mendSequences({ sql }: Database): Promise<string[]> {
+/** Raises the sequences that are behind the rows that use them; returns their names. */
+export async function raiseSequences(sql: Sql): Promise<string[]> {
   const mended: string[] = [];
   for (const { sequence, table, column } of sequences) {
     const set = await sql`

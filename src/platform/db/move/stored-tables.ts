@@ -4,6 +4,10 @@ import type { Sql } from "../database.ts";
 export interface StoredTable {
   readonly name: string;
   readonly columns: readonly string[];
+  /** The types of the columns. */
+  readonly types: readonly string[];
+  /** The columns of the primary key; empty without one. */
+  readonly key: readonly string[];
 }
 
 /** The number of rows of a table, and a sum over their texts in which their order does not matter. */
@@ -17,10 +21,27 @@ const ownSchema = "current_schema()::regnamespace";
 /** The tables of the schema; partitions are read through their table. */
 export function readTables(sql: Sql): Promise<StoredTable[]> {
   return sql.unsafe<StoredTable[]>(`
-    select relname::text as name,
-      (select array_agg(attname::text order by attnum) from pg_attribute
-        where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '') as columns
-    from pg_class c where relnamespace = ${ownSchema} and relkind in ('r', 'p') and not relispartition order by relname`);
+    select relname::text as name, columns, types, array(
+        select attname::text from pg_index, unnest(indkey::int[]) with ordinality as part(number, nth)
+          join pg_attribute on attrelid = c.oid and attnum = number
+        where indrelid = c.oid and indisprimary order by nth) as key
+    from pg_class c cross join lateral (
+      select array_agg(attname::text order by attnum) as columns,
+        array_agg(format_type(atttypid, atttypmod) order by attnum) as types
+      from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '') stored
+    where relnamespace = ${ownSchema} and relkind in ('r', 'p') and not relispartition order by relname`);
+}
+
+/** The columns that contain stamps. */
+export function stampColumns(tables: readonly StoredTable[]): { readonly table: string; readonly column: string }[] {
+  return tables.flatMap(({ name, columns }) =>
+    columns.filter((column) => /(^|_)stamp$/.test(column)).map((column) => ({ table: name, column })),
+  );
+}
+
+/** The identifier as SQL. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
 }
 
 export async function readDigest(sql: Sql, { name }: StoredTable): Promise<Digest> {

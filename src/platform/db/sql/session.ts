@@ -2,7 +2,17 @@ import { Connection } from "./connection.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 import { createSql, type Sql } from "./sql.ts";
 import { Catalog } from "./statement/catalog.ts";
+import type { CopySink } from "./statement/copy-execution.ts";
 import { runTransaction } from "./transaction.ts";
+
+/** Receives the rows of a `copy … from stdin`. */
+export interface RowSink {
+  readonly write: CopySink;
+  /** Ends the rows; returns their number. */
+  end(): Promise<number>;
+  /** Gives the rows up. The transaction can only be rolled back then. */
+  cancel(): Promise<void>;
+}
 
 /** A session with its connection, which only sessions use. */
 interface OpenSession extends Session {
@@ -18,6 +28,10 @@ export interface Session {
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
   /** Streams the rows of a `copy … to stdout` into a `copy … from stdin` of another session; returns their number. */
   copyTo(target: Session, out: string, into: string): Promise<number>;
+  /** Streams the rows of a `copy … to stdout` into a sink; returns their number. */
+  copyOut(out: string, sink: CopySink): Promise<number>;
+  /** Begins a `copy … from stdin`. */
+  copyIn(into: string): Promise<RowSink>;
   close(): Promise<void>;
 }
 
@@ -33,17 +47,32 @@ export async function openSession(url: string, settings: ConnectionSettings): Pr
         connection.isOwned = false;
       });
     },
-    copyTo: (target, out, into) => copyRows(connection, (target as OpenSession).connection, out, into),
+    async copyTo(target, out, into) {
+      const { write, end, failure } = await startCopyIn((target as OpenSession).connection, into);
+      // Fails as soon as one of them does.
+      await Promise.race([connection.copyOut(out, write), failure]);
+      return end();
+    },
+    copyOut: async (out, sink) => (await connection.copyOut(out, sink)).count,
+    copyIn: (into) => startCopyIn(connection, into),
     close: () => connection.close(),
   };
   return session;
 }
 
-async function copyRows(from: Connection, to: Connection, out: string, into: string): Promise<number> {
-  const target = to.copyIn(into);
-  await target.ready;
-  // Fails as soon as one of them does.
-  await Promise.race([from.copyOut(out, target.write), target.promise]);
-  target.end();
-  return (await target.promise).count;
+async function startCopyIn(connection: Connection, into: string): Promise<RowSink & { failure: Promise<unknown> }> {
+  const execution = connection.copyIn(into);
+  await execution.ready;
+  return {
+    write: execution.write,
+    failure: execution.promise,
+    async end() {
+      execution.end();
+      return (await execution.promise).count;
+    },
+    async cancel() {
+      execution.cancel();
+      await execution.promise.catch(() => {});
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import type { Sql } from "../../../../platform/db/index.ts";
+import { isServed, type Sql } from "../../../../platform/db/index.ts";
 import type { Connection } from "../domain/connection.ts";
 import type { ConnectionRef, StoredGrant } from "../store.ts";
 
@@ -145,7 +145,7 @@ export function leaseStore(sql: Sql) {
         select connection.tenant_id, connection.id, credential_version from connector_connections connection
         left join connector_refresh_leases lease
           on lease.tenant_id = connection.tenant_id and lease.connection_id = connection.id
-        where idle_refresh_at <= ${now} and status = 'active'
+        where idle_refresh_at <= ${now} and status = 'active' and ${isServed(sql, sql`connection.tenant_id`)}
           and (lease.retry_at is null or lease.retry_at <= clock_timestamp())
         order by idle_refresh_at limit ${limit}`;
     },

@@ -65,7 +65,6 @@ export function deliveryStore(sql: Sql) {
         waiting: sql`due_at <= now()`,
         due: sql`true`,
         order: sql`due_at`,
-        activeOnly: false,
         leased: sql`claimed as (
           update connector_trigger_deliveries set claim = ${request.token} || ':' || event_id, attempts = attempts + 1,
             first_claimed_at = coalesce(first_claimed_at, now()), due_at = ${fromNow(sql, claimMs)}

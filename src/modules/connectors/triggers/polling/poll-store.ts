@@ -1,4 +1,4 @@
-import { type Fragment, fromNow, type Sql } from "../../../../platform/db/index.ts";
+import { type Fragment, fromNow, isServed, type Sql } from "../../../../platform/db/index.ts";
 import type { LeaseRequest } from "../../../../platform/jobs/index.ts";
 import type { PageState } from "../../manifests/index.ts";
 import type { Subscription } from "../domain/subscription.ts";
@@ -42,6 +42,7 @@ export function pollStore(sql: Sql) {
         oldest as (
           select tenant_id, id, poll_due_at from connector_trigger_subscriptions
           where shard in (select shard from current) and poll_due_at <= now() and tenant_id <> all(${busyTenants as string[]})
+            and ${isServed(sql, sql`tenant_id`)}
           order by poll_due_at limit ${scannedMax}
         ),
         chosen as (

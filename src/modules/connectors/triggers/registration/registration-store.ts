@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { type Fragment, fromNow, type Sql } from "../../../../platform/db/index.ts";
+import { type Fragment, fromNow, isServed, type Sql } from "../../../../platform/db/index.ts";
 import type { JsonObject } from "../../../../platform/document/index.ts";
 import type { LeaseRequest } from "../../../../platform/jobs/index.ts";
 import type { SealedSecrets } from "../sealed-secrets.ts";
@@ -70,6 +70,7 @@ export function registrationStore(sql: Sql) {
         due as (
           select tenant_id, id from connector_trigger_registrations candidate
           where shard in (select shard from current) and due_at <= now() and tenant_id <> all(${busyTenants as string[]})
+            and ${isServed(sql, sql`candidate.tenant_id`)}
             -- Providers refuse a second webhook with the same URL, so the previous one is removed first.
             and not (state = 'pending' and exists (
               select from connector_trigger_registrations other

@@ -92,7 +92,6 @@ export function dispatchStore(sql: Sql) {
         waiting: sql`lane = ${lane} and status = 'queued'`,
         due: sql`next_attempt_at <= now()`,
         order: sql`next_attempt_at, id`,
-        activeOnly: true,
         leased: sql`leased as (
           update notification_deliveries set status = 'running', lease_token = ${request.token},
             lease_until = now() + make_interval(secs => ${leaseS}), execution_attempt = execution_attempt + 1,

@@ -85,7 +85,6 @@ export function runStore(sql: Sql) {
         waiting: sql`lane = ${lane} and status = 'waiting'`,
         due: sql`wake_at <= now()`,
         order: sql`wake_at, id`,
-        activeOnly: true,
         leased: sql`leased as (
           update notification_runs set status = 'running', lease_token = ${request.token},
             lease_until = now() + make_interval(secs => ${leaseS})

@@ -280,6 +280,10 @@ export const eventTypes = {
     "A subscriber was deactivated: its record is retained, and nothing is sent to it.",
     "external_id",
   ],
+  "subscriber.erased": [
+    "All that was stored about a subscriber was erased. The subject is the id of the erasure.",
+    "count",
+  ],
   "subscriber.endpoint.added": [
     "An address was added to a subscriber, or moved to it from another one.",
     "endpoint_id channel provider_key taken_over_from",

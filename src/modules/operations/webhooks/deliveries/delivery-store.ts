@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { type Backlog, deleteBatch, fromNow, type NextDue, type Sql } from "../../../../platform/db/index.ts";
+import { type Backlog, deleteBatch, fromNow, isServed, type NextDue, type Sql } from "../../../../platform/db/index.ts";
 import { lowestUlid } from "../../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
 import { type Attempt, attemptLogMax, type Delivery, type DeliveryStatus } from "../domain/delivery.ts";
@@ -149,6 +149,7 @@ export function deliveryStore(sql: Sql) {
           select from webhook_deliveries
           where tenant_id = waiting.tenant_id and endpoint_id = waiting.endpoint_id and status = 'pending'
             and next_attempt_at <= now())
+          and ${isServed(sql, sql`waiting.tenant_id`)}
         limit ${limit}`;
     },
 

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { NextDue, Sql } from "../../../../platform/db/index.ts";
+import { isServed, type NextDue, type Sql } from "../../../../platform/db/index.ts";
 
 /** A recipient with items waiting to be pushed. */
 export interface PushTarget {
@@ -57,7 +57,7 @@ export async function findPushTargets(
         ${starts.map(({ recipientId }) => recipientId)}::text[]) as begins(tenant_id, pool_id, recipient_id)
     )
     select t.tenant_id, t.nth as tenant_nth, target.pool_id, target.recipient_id, target.nth,
-      coalesce(s.paused, false) or coalesce(p.status, 'disabled') = 'disabled' as stopped
+      coalesce(s.paused, false) or coalesce(p.status, 'disabled') = 'disabled' or not ${isServed(sql, sql`t.tenant_id`)} as stopped
     from tenant t left join begins b on b.tenant_id = t.tenant_id
     left join lateral (
       with recursive target as (

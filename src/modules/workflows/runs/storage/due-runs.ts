@@ -1,4 +1,4 @@
-import type { Backlog, Fragment, Sql } from "../../../../platform/db/index.ts";
+import { type Backlog, type Fragment, isServed, type Sql } from "../../../../platform/db/index.ts";
 
 /** A run that needs attention. */
 export interface DueRun {
@@ -16,7 +16,8 @@ export async function findDueRuns(
 ): Promise<DueRun[]> {
   return sql<DueRun[]>`
     select tenant_id, id, shard from workflow_runs
-    where wake_at <= ${new Date(nowMs)} and shard = any(${shards as number[]}::int[]) order by wake_at limit ${limit}`;
+    where wake_at <= ${new Date(nowMs)} and shard = any(${shards as number[]}::int[]) and ${isServed(sql, sql`tenant_id`)}
+    order by wake_at limit ${limit}`;
 }
 
 /** Runs that need attention and have not got it yet. */

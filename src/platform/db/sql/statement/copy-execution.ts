@@ -57,6 +57,11 @@ export class CopyInExecution extends TextExecution {
   end(): void {
     this.wire!.endCopyFrom();
   }
+
+  /** Gives the copy up. It fails then. */
+  cancel(): void {
+    this.wire!.sendCopyFail("canceled");
+  }
 }
 
 /** Resolves when the server has received what was sent, or never will. */

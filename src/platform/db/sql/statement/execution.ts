@@ -17,6 +17,7 @@ export interface Wire {
   sync(): void;
   sendCopyFromChunk(chunk: Buffer): void;
   endCopyFrom(): void;
+  sendCopyFail(message: string): void;
   on(event: "parameterDescription", listener: (message: { dataTypeIDs: readonly number[] }) => void): void;
 }
 
