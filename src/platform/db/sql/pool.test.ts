@@ -339,7 +339,7 @@ test("attempts to connect that hang at a lost server do not delay those that rea
   const { url } = await opened(t);
   const silent = createServer().listen(0, "127.0.0.1");
   await once(silent, "listening");
-  const proxy = await startTcpProxy(silent.address() as AddressInfo);
+  const proxy = await startTcpProxy({ host: "127.0.0.1", port: (silent.address() as AddressInfo).port });
   const pool = new Pool(`postgres://switchyard@127.0.0.1:${proxy.port}${new URL(url).pathname}`, { maxConnections: 8 });
   t.after(async () => {
     await proxy.close();
