@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /** The CPU time of a process, in seconds; 0 once it has ended. */
-export function cpuS(pid) {
+function cpuS(pid) {
   try {
     const threads = readdirSync(`/proc/${pid}/task`);
     return threads.reduce((total, id) => total + threadS(pid, id), 0);
