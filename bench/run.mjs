@@ -21,8 +21,9 @@ if (changedMs("node_modules/.package-lock.json") < changedMs("package-lock.json"
   execFileSync("npm", ["ci"], { cwd: here, stdio: "inherit" });
 }
 
-const { bench } = await import(`./${name}/bench.mjs`);
-const result = await bench({ seconds: option("seconds", 5), rounds: option("rounds", 3) });
+const { bench, defaults = { seconds: 5, rounds: 3 } } = await import(`./${name}/bench.mjs`);
+const options = ["seconds", "rounds", "items"].map((flag) => [flag, option(flag, defaults[flag])]);
+const result = await bench(Object.fromEntries(options));
 mkdirSync(`${here}/results`, { recursive: true });
 writeFileSync(`${here}/results/${name}.json`, `${JSON.stringify(result, null, 2)}\n`);
 console.log(`\n${JSON.stringify(result)}`);

@@ -109,7 +109,7 @@ async function prepare(
   return migrate(url, migrations);
 }
 
-/** Opens the replica that lists are read from; undefined if there is none. */
+/** Opens the replica for reads that grow with the data; undefined if there is none. */
 export function openReadReplica({ config, log, metrics, db }: ReplicaParts): ReadReplica | undefined {
   const url = config["database.read_url"];
   if (url === "") return undefined;
@@ -128,7 +128,7 @@ export function openReadReplica({ config, log, metrics, db }: ReplicaParts): Rea
     }),
     onRead: (server) => reads.inc({ server }),
     onLeftOut: (reason) =>
-      log.warn({ err: reason }, "lists are read from the primary: the replica (database.read_url) fails or lags"),
+      log.warn({ err: reason }, "everything is read from the primary: the replica (database.read_url) fails or lags"),
   });
 }
 

@@ -30,7 +30,7 @@ import { guardStream } from "./stream.ts";
 
 interface Dependencies {
   readonly db: Database;
-  /** Where lists are read; undefined if they are read from `db`. */
+  /** Where reads that grow with the data run; undefined if they run on `db`. */
   readonly replica?: ReadReplica | undefined;
   readonly clock: Clock;
   readonly cursors: Cursors;
@@ -85,7 +85,7 @@ function executorOf(
       return toMessage(await handler(context, call.message));
     };
     const { replica } = dependencies;
-    if (replica === undefined || !isPlainList(operation)) return (call) => read(call);
+    if (replica === undefined || !isReplicable(operation)) return (call) => read(call);
     return (call) => replica.read((sql) => read(call, sql));
   }
   const codec = createStoredResponseCodec(operation);
@@ -103,9 +103,12 @@ function executorOf(
   return (call) => executeGrouped(call, handler, codec, dependencies);
 }
 
-/** Whether an operation reads a list once. One that waits for a change would hold its connection meanwhile. */
-function isPlainList({ paging, method }: Operation): boolean {
-  return paging !== undefined && method.input.field.waitS === undefined;
+/**
+ * Whether a replica may answer a read: one that grows with the data, which is a list or costs more than one token. Reads of one record
+ * are cheaper than the check of the replica. One that waits for a change would hold its connection meanwhile.
+ */
+function isReplicable({ paging, tokenCost, method }: Operation): boolean {
+  return (paging !== undefined || tokenCost > 1) && method.input.field.waitS === undefined;
 }
 
 /** The work of a call, after a comparison with the record if the caller sends back parts of it. */

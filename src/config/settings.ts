@@ -85,7 +85,7 @@ export const settings = {
   ),
   "database.read_url": text(
     "",
-    "URL of a streaming replica of the external PostgreSQL. Lists are read there once it has every change that was acknowledged before, and otherwise from `database.url`. A node opens up to `database.max_connections` connections to it as well. Empty: none.",
+    "URL of a streaming replica of the external PostgreSQL. Lists, reports and exports are read there once it has every change that was acknowledged before, and otherwise from `database.url`. A node opens up to `database.max_connections` connections to it as well. Empty: none.",
     { secret: true },
   ),
   "database.listen_url": text(

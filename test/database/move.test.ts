@@ -9,7 +9,7 @@ import { startNodeProcess } from "../harness/node-process.ts";
 import { connect, installedPostgres, newServerFolder, startInstalled } from "../harness/postgres-server.ts";
 import { sized } from "../harness/run-size.ts";
 import { until } from "../harness/until.ts";
-import { startOrderWork, workSettings } from "./order-work.ts";
+import { startOrderWork, workMsMax, workSettings } from "./order-work.ts";
 
 const count = sized(150, 10_000);
 
@@ -44,7 +44,7 @@ test("the embedded database moves to another PostgreSQL under load, and no event
   t.after(() => node.kill());
   const work = await startOrderWork(() => baseUrl);
   const writing = work.write(count);
-  await until(() => work.events.size > count / 3, Boolean, 300_000);
+  await until(() => work.events.size > count / 3, Boolean, workMsMax);
 
   const busy = await cli(["database", "move", "--to", target, ...set(onSource)]);
   assert.equal(busy.exitCode, 1);

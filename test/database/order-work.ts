@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { connect } from "../harness/postgres-server.ts";
 import { type RestResponse, restClient } from "../harness/rest.ts";
+import { sized } from "../harness/run-size.ts";
 import { until } from "../harness/until.ts";
 import { type Receiver, startReceiver } from "../webhooks/receiver.ts";
 
@@ -16,7 +17,9 @@ export const workSettings = {
 };
 
 const key = workSettings["auth.bootstrap_api_key"];
-const writers = 4;
+const writers = sized(4, 16);
+/** How long the work of a test may take. */
+export const workMsMax = sized(300_000, 3_600_000);
 
 /** Work whose effects show whether every event arrived: webhooks in order, a run for each event, and items. */
 export interface OrderWork {
@@ -28,6 +31,11 @@ export interface OrderWork {
   write(count: number): Promise<void>;
   /** Asserts that every event arrived in the order of the log, with its run, and completes every item. */
   assertWhole(databaseUrl: string): Promise<void>;
+}
+
+interface ItemRef {
+  readonly queue_item_id: string;
+  readonly lease_token: string;
 }
 
 /** Prepares the work on a node. The base URL may change while calls are repeated. */
@@ -72,9 +80,16 @@ export async function startOrderWork(baseUrl: () => string): Promise<OrderWork> 
   async function completeAll(): Promise<void> {
     while (completed.size < items.size) {
       const leased = await call("POST", `/api/queues/${pool}/lease`, { max_items: 100, wait_s: 1 });
-      for (const { queue_item_id: id, lease_token } of leased.body.data.items) {
-        await call("POST", `/api/queues/${pool}/items/${id}/complete`, { lease_token });
-        completed.add(id);
+      const refs: ItemRef[] = leased.body.data.items.map(({ queue_item_id, lease_token }: ItemRef) => ({
+        queue_item_id,
+        lease_token,
+      }));
+      if (refs.length === 0) continue;
+      const key = `complete-${refs[0]!.lease_token}`;
+      const { body } = await call("POST", `/api/queues/${pool}/items:complete`, { items: refs }, key);
+      for (const [at, { queue_item_id }] of refs.entries()) {
+        assert.equal(body.data.results[at].error_code, "");
+        completed.add(queue_item_id);
       }
     }
   }
@@ -93,7 +108,7 @@ export async function startOrderWork(baseUrl: () => string): Promise<OrderWork> 
     async assertWhole(databaseUrl) {
       const acknowledged = new Set(events.values());
       const arrived = () => [...new Set(receiver.received().map(({ body }) => JSON.parse(body).id as string))];
-      await until(() => arrived().length >= acknowledged.size, Boolean, 300_000);
+      await until(() => arrived().length >= acknowledged.size, Boolean, workMsMax);
       const sql = connect(databaseUrl, 1);
       try {
         const log = await sql<{ id: string }[]>`select id from events where type = 'order.paid' order by stamp, id`;
@@ -101,7 +116,7 @@ export async function startOrderWork(baseUrl: () => string): Promise<OrderWork> 
         assert.deepEqual(new Set(ids), acknowledged, "every acknowledged event is in the log once");
         assert.deepEqual(arrived(), ids, "webhooks arrive in the order of the log");
         const runs = async () => (await sql`select from all_workflow_runs where status = 'succeeded'`).count;
-        await until(async () => (await runs()) >= ids.length, Boolean, 300_000);
+        await until(async () => (await runs()) >= ids.length, Boolean, workMsMax);
         assert.equal(await runs(), ids.length, "every event has one run");
       } finally {
         await sql.end();

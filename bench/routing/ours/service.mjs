@@ -31,7 +31,8 @@ export async function startService({ databaseUrl, settings: further = {} }) {
   const child = spawn(process.execPath, ["--max-semi-space-size=32", join(root, "src/cli/main.ts"), "serve", ...args], {
     stdio: ["ignore", "pipe", "ignore"],
   });
-  process.once("exit", () => child.kill("SIGKILL"));
+  const kill = () => child.kill("SIGKILL");
+  process.once("exit", kill);
   const exited = once(child, "exit");
   const port = await new Promise((resolve, reject) => {
     let text = "";
@@ -48,6 +49,7 @@ export async function startService({ databaseUrl, settings: further = {} }) {
     async stop() {
       child.kill("SIGTERM");
       await exited;
+      process.off("exit", kill);
     },
   };
 }

@@ -118,15 +118,28 @@ test("a read that the replica cannot run is repeated on the primary, and a refus
     tried.map((sql) => sql === undefined),
     [false, true],
   );
-  tried.length = 0;
-  await until(async () => {
-    const refused = reads.read(async (sql) => {
-      tried.push(sql);
-      throw fail("NOT_FOUND");
+  // Not even one that sounds like a failed database: what the read needs besides the database may be away.
+  for (const code of ["NOT_FOUND", "UNAVAILABLE"] as const) {
+    await until(async () => {
+      tried.length = 0;
+      const refused = reads.read(async (sql) => {
+        tried.push(sql);
+        await sqlOf(sql)`select 1`;
+        throw fail(code);
+      });
+      await assert.rejects(refused, failsWith(code));
+      return tried.at(-1) !== undefined;
     });
-    await assert.rejects(refused, failsWith("NOT_FOUND"));
-    return tried.at(-1) !== undefined;
+    assert.equal(tried.length, 1);
+  }
+});
+
+test("a read that needs no statement uses no replica", async (t) => {
+  const { reads, answered } = opened(t, {
+    primary: { sql: (() => assert.fail("a position was read")) as unknown as Sql },
   });
+  assert.equal(await reads.read(async () => 1), 1);
+  assert.deepEqual(answered, { primary: 0, replica: 0 });
 });
 
 test("the replica of another server is never read, even if its log is longer", async (t) => {

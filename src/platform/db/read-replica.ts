@@ -1,15 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { Failure } from "../../errors/index.ts";
 import { type Backoff, backoffMs } from "../backoff/backoff.ts";
 import { createBatcher } from "./batcher.ts";
-import { isDatabaseAway } from "./classify.ts";
 import type { Database, Sql } from "./database.ts";
+import { createSql, runnerOf } from "./sql/sql.ts";
+import type { Runner } from "./sql/statement/statement.ts";
 
 /** Runs reads on a replica of the database, as long as it has everything that was committed before. */
 export interface ReadReplica {
   /**
-   * Runs a read in one transaction on the replica, once every commit that was acknowledged before, by any node, has arrived there.
-   * Runs it without the replica if they do not arrive soon, or if the replica fails.
+   * Runs a read in one transaction on the replica, which begins with the first statement, once every commit that was acknowledged
+   * before, by any node, has arrived there. Runs it again without the replica if they do not arrive soon, or if a statement fails there.
    */
   read<T>(read: (replica: Sql | undefined) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -18,7 +18,7 @@ export interface ReadReplica {
 interface Options {
   readonly primary: Pick<Database, "sql">;
   readonly replica: Pick<Database, "transaction" | "close">;
-  /** Called for each read with the server that answered it. */
+  /** Called for each read with the server that answered it; not for one that ran no statement while the replica was in use. */
   readonly onRead: (server: "primary" | "replica") => void;
   /** Called once when the replica fails repeatedly, until it has answered again. */
   readonly onLeftOut: (reason: unknown) => void;
@@ -50,38 +50,70 @@ export function createReadReplica({ primary, replica, onRead, onLeftOut }: Optio
     },
   });
 
-  async function readOnReplica<T>(read: (sql: Sql) => Promise<T>): Promise<T> {
+  /** Begins a transaction on the replica. Resolves with what runs its statements, once all earlier commits have arrived. */
+  async function begin(end: Promise<void>): Promise<Runner> {
     const position = await positions.run(undefined);
     const signal = AbortSignal.timeout(arrivalMs);
-    const late = Promise.withResolvers<never>();
-    const onLate = () => late.reject(signal.reason);
-    signal.addEventListener("abort", onLate);
-    const reading = replica.transaction(
-      async (tx) => {
-        await untilArrived(tx, position, signal);
-        signal.removeEventListener("abort", onLate);
-        return read(tx);
-      },
-      { signal },
-    );
+    const { promise, resolve, reject } = Promise.withResolvers<Runner>();
     // A replica that hangs is not waited for; the pool closes its connections.
-    return Promise.race([reading, late.promise]);
+    signal.addEventListener("abort", () => reject(signal.reason));
+    const work = async (tx: Sql) => {
+      await untilArrived(tx, position, signal);
+      resolve(runnerOf(tx));
+      await end;
+    };
+    replica.transaction(work, { signal }).catch(reject);
+    return promise;
+  }
+
+  /** The `sql` of one read, whose first statement begins a transaction on the replica. */
+  function startAttempt() {
+    const { promise: end, resolve } = Promise.withResolvers<void>();
+    let begun: Promise<Runner> | undefined;
+    async function run<R>(statement: (runner: Runner) => Promise<R>): Promise<R> {
+      attempt.isUsed = true;
+      begun ??= begin(end);
+      try {
+        return await statement(await begun);
+      } catch (reason) {
+        attempt.failure ??= { reason };
+        throw reason;
+      }
+    }
+    const sql = createSql({
+      run: (shape, parameters, bytesMax) => run((runner) => runner.run(shape, parameters, bytesMax)),
+      runText: (text) => run((runner) => runner.runText(text)),
+    });
+    /** The failure is that of a statement, also if the read has handled it. */
+    const attempt = {
+      sql,
+      end: resolve,
+      isUsed: false,
+      failure: undefined as { readonly reason: unknown } | undefined,
+    };
+    return attempt;
   }
 
   return {
     async read(read) {
       if (performance.now() >= leftOutUntilMs) {
+        const attempt = startAttempt();
         try {
-          const result = await readOnReplica(read);
-          failures = 0;
-          onRead("replica");
-          return result;
+          const result = await read(attempt.sql);
+          if (attempt.failure === undefined) {
+            if (!attempt.isUsed) return result;
+            failures = 0;
+            onRead("replica");
+            return result;
+          }
         } catch (error) {
-          if (error instanceof Failure && !isDatabaseAway(error)) throw error;
-          leftOutUntilMs = performance.now() + backoffMs(leftOut, ++failures, Math.random());
-          // One failure alone means little: after a quiet minute, a read waits too long for a new connection.
-          if (failures === 2) onLeftOut(error);
+          if (attempt.failure === undefined) throw error;
+        } finally {
+          attempt.end();
         }
+        leftOutUntilMs = performance.now() + backoffMs(leftOut, ++failures, Math.random());
+        // One failure alone means little: after a quiet minute, a read waits too long for a new connection.
+        if (failures === 2) onLeftOut(attempt.failure.reason);
       }
       onRead("primary");
       return read(undefined);

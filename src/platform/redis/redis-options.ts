@@ -16,6 +16,6 @@ export function redisOptions(commandTimeoutMs: number) {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
-    retryStrategy: (tries: number) => backoffMs({ firstMs: 100, maxMs: 1000 }, tries),
+    retryStrategy: (tries: number) => backoffMs({ firstMs: 100, maxMs: 250 }, tries),
   } satisfies RedisOptions;
 }

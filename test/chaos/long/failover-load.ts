@@ -172,16 +172,23 @@ export async function startFailoverLoad(nodes: readonly LoadedNode[]): Promise<F
       return acknowledgements.length;
     },
     sentSince: (atMs) => acknowledgements.filter(({ sentAtMs }) => sentAtMs > atMs).length,
-    longestGapMs(sinceMs) {
-      const times = acknowledgements.map(({ atMs }) => atMs).filter((atMs) => atMs > sinceMs);
-      return Math.max(...times.map((atMs, nth) => atMs - (times[nth - 1] ?? sinceMs)));
-    },
+    longestGapMs: (sinceMs) =>
+      longestGapMs(
+        acknowledgements.map(({ atMs }) => atMs),
+        sinceMs,
+      ),
     async end() {
       stop();
       await Promise.all(callers);
       return account();
     },
   };
+}
+
+/** The longest time between two of these moments, from a moment on. */
+export function longestGapMs(times: readonly number[], sinceMs: number): number {
+  const later = times.filter((atMs) => atMs > sinceMs);
+  return Math.max(...later.map((atMs, nth) => atMs - (later[nth - 1] ?? sinceMs)));
 }
 
 /** The time of day, as the logs of servers have it. */

@@ -12,6 +12,7 @@ import {
 import { type Replication, ttlS } from "../../harness/patroni-config.ts";
 import { administer, connect, databaseUrl } from "../../harness/postgres-server.ts";
 import { until } from "../../harness/until.ts";
+import { startClusterProbe } from "./cluster-probe.ts";
 import { type FailoverLoad, startFailoverLoad, timeNow } from "./failover-load.ts";
 
 const nodeCount = 3;
@@ -149,8 +150,11 @@ async function cancelWaits({ url }: Member): Promise<void> {
 test("a cluster with synchronous replication that fails over, by any cause, loses and doubles nothing that was acknowledged", async (t) => {
   const fixture = await loadedCluster(t, { isSynchronous: true });
   if (fixture === undefined) return;
-  const { load, healthy } = fixture;
-  console.log(row("began at", "failure", "primary", "acknowledged", "retryable errors", "longest write gap", "aim"));
+  const { cluster, load, healthy } = fixture;
+  const probe = startClusterProbe(cluster.url);
+  t.after(() => probe.stop());
+  const titles = ["acknowledged", "retryable errors", "longest write gap", "of the cluster", "aim"];
+  console.log(row("began at", "failure", "primary", ...titles));
   for (let nth = 0; nth < rounds * failures.length; nth++) {
     const { name, gapS, cause } = failures[nth % failures.length]!;
     const roles = await healthy();
@@ -158,8 +162,8 @@ test("a cluster with synchronous replication that fails over, by any cause, lose
     const [acknowledged, refused, startedAtMs] = [load.acknowledged, load.errors.retryable, performance.now()];
     await cause(fixture, roles);
     await healthy();
-    const foundS = load.longestGapMs(startedAtMs) / 1000;
-    const cells = [load.acknowledged - acknowledged, load.errors.retryable - refused, `${foundS.toFixed(1)} s`];
+    const gaps = [load, probe].map((each) => `${(each.longestGapMs(startedAtMs) / 1000).toFixed(1)} s`);
+    const cells = [load.acknowledged - acknowledged, load.errors.retryable - refused, ...gaps];
     console.log(row(beganAt, name, roles.primary.name, ...cells, gapS === undefined ? "" : `${gapS} s`));
   }
   const { acknowledged, lost, doubled } = await load.end();
@@ -184,6 +188,6 @@ test("the same load loses acknowledged items when replication is asynchronous an
 });
 
 function row(...cells: readonly (string | number)[]): string {
-  const widths = [13, 40, 8, 13, 17, 18, 5];
+  const widths = [13, 40, 8, 13, 17, 18, 15, 5];
   return cells.map((cell, nth) => String(cell).padEnd(widths[nth]!)).join(" ");
 }

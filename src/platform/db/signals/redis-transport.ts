@@ -11,14 +11,16 @@ interface Options {
   readonly onInterrupted: (reason: Error | undefined) => void;
 }
 
-const commandTimeoutMs = 500;
+/** Nobody waits for a signal. On a busy machine, the commands of a new connection take long, and a timeout would start over. */
+const commandTimeoutMs = 2000;
 /** The interval at which a connection that receives nothing is checked. */
 const checkMs = 10_000;
 
 /** Signals over the publish/subscribe of Redis or Valkey. The client is loaded on demand, because it takes much memory. */
 export async function openRedisTransport({ url, channel, onInterrupted }: Options): Promise<SignalTransport> {
   const { Redis } = await import("ioredis");
-  const open = () => new Redis(url, { ...redisOptions(commandTimeoutMs), autoResubscribe: false, lazyConnect: true });
+  const options = { ...redisOptions(500), commandTimeout: commandTimeoutMs, autoResubscribe: false, lazyConnect: true };
+  const open = () => new Redis(url, options);
   let publisher: Redis | undefined;
   return {
     send: async (payload) => publisher?.publish(channel, payload),

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import { freshDatabase } from "../../../../test/harness/postgres.ts";
+import { addressOf, startTcpProxy } from "../../../../test/harness/tcp-proxy.ts";
 import { until } from "../../../../test/harness/until.ts";
 import { Pool, type PoolOptions } from "./pool.ts";
 import type { Sql } from "./sql.ts";
@@ -330,6 +333,24 @@ test("callers that wait for an unreachable database fail immediately", async (t)
     pool.transaction(async () => {}),
     { code: "ENOENT" },
   );
+});
+
+test("attempts to connect that hang at a lost server do not delay those that reach its successor", async (t) => {
+  const { url } = await opened(t);
+  const silent = createServer().listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const proxy = await startTcpProxy({ host: "127.0.0.1", port: (silent.address() as AddressInfo).port });
+  const pool = new Pool(`postgres://switchyard@127.0.0.1:${proxy.port}${new URL(url).pathname}`, { maxConnections: 8 });
+  t.after(async () => {
+    await proxy.close();
+    await pool.end(1000);
+    silent.close();
+  });
+  const reads = Promise.all(Array.from({ length: 5 }, () => pool.sql`select 1`.then()));
+  await until(() => proxy.size >= 2);
+  proxy.lead(addressOf(url));
+  // They fail if they wait until the first attempts time out.
+  await reads;
 });
 
 test("a server without TLS is refused, unless TLS is only preferred", async (t) => {

@@ -38,6 +38,8 @@ const retryMs = 250;
 const sweepMs = 1000;
 /** The connections that are opened at a time. Most callers of a burst get one that another caller has used before. */
 const openingMax = 2;
+/** An attempt that takes longer may hang at a server that was lost, and must not delay those that reach its successor. */
+const hangMs = 1000;
 
 /**
  * Connections to one database, opened on demand. A statement uses an idle connection, otherwise a new one, and at the
@@ -54,6 +56,8 @@ export class Pool implements Runner {
   private readonly waiters: WaitQueue;
   private readonly quickReadConnections = new QuickReadConnections();
   private opening = 0;
+  /** How many of them take longer than `hangMs`. */
+  private hanging = 0;
   private retryAtMs = 0;
   private retryTimer: NodeJS.Timeout | undefined;
   private sweepTimer: NodeJS.Timeout | undefined;
@@ -206,7 +210,7 @@ export class Pool implements Runner {
 
   private openMissing(): void {
     const missing = () =>
-      this.opening < Math.min(this.waiters.size, openingMax) &&
+      this.opening - this.hanging < Math.min(this.waiters.size, openingMax) &&
       this.connections.size + this.opening < this.options.maxConnections;
     while (missing()) {
       const delayMs = this.retryAtMs - performance.now();
@@ -223,12 +227,23 @@ export class Pool implements Runner {
 
   private async open(): Promise<void> {
     this.opening++;
+    let isHanging = false;
+    const timer = setTimeout(() => {
+      isHanging = true;
+      this.hanging++;
+      this.openMissing();
+    }, hangMs);
+    const settled = () => {
+      clearTimeout(timer);
+      this.opening--;
+      if (isHanging) this.hanging--;
+    };
     try {
       const connection = await Connection.open(this.url, this.options, this.catalog);
-      this.opening--;
+      settled();
       this.add(connection);
     } catch (error) {
-      this.opening--;
+      settled();
       this.retryAtMs = performance.now() + retryMs;
       // Waiting callers can still use the other connections.
       if (this.connections.size === 0) {

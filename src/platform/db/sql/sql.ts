@@ -58,6 +58,13 @@ export interface SqlRunner extends Runner {
   readonly afterCommit?: (() => unknown)[];
 }
 
+const runnerKey = Symbol("runner");
+
+/** What runs the statements of an `sql`. */
+export function runnerOf(sql: Sql): Runner {
+  return (sql as unknown as { readonly [runnerKey]: Runner })[runnerKey];
+}
+
 export function createSql(runner: SqlRunner): Sql {
   function sql(first: TemplateStringsArray | string | Row | readonly Row[], ...values: SqlValue[]): unknown {
     if (typeof first === "string") return new Identifier(first);
@@ -65,6 +72,7 @@ export function createSql(runner: SqlRunner): Sql {
     return insertedRows(runner, Array.isArray(first) ? first : [first]);
   }
   return Object.assign(sql, {
+    [runnerKey]: runner,
     json: (value: unknown) => new JsonParameter(value),
     unsafe: (text: string, values?: readonly SqlValue[]) => new RawStatement(runner, text, values),
     savepoint: <T>(work: (tx: Sql) => Promise<T>) =>

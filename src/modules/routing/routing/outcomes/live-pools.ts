@@ -50,7 +50,8 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
 
 const boundedRefreshMs = 2000;
 const unboundedRefreshMs = 15_000;
-const saveMs = 200;
+/** Nodes that share a pool save the same rows and wait for each other's commits. They read them every two seconds at most. */
+const saveMs = 1000;
 const none: ReadonlySet<string> = new Set();
 
 /** Creates this node's live state. It is a cache of the stored state and may be dropped at any time. */
