@@ -13,6 +13,7 @@ import { type Backoff, backoffMs } from "../platform/backoff/backoff.ts";
 import { systemClock } from "../platform/clock/clock.ts";
 import { type DatabaseClock, startDatabaseClock } from "../platform/clock/database-clock.ts";
 import { isDatabaseAway } from "../platform/db/index.ts";
+import { findSuccessor, schemaVersionTopic } from "../platform/db/schema-version.ts";
 import { createRepeatedTask } from "../platform/jobs/index.ts";
 import { createLog, type Log } from "../platform/log/log.ts";
 import {
@@ -29,7 +30,7 @@ import { openPlanes, type Planes } from "./planes.ts";
 import type { StopMode } from "./processes/process-calls.ts";
 import type { SupervisingProcess } from "./processes/supervising-process.ts";
 import { openReadReplica, openStorage } from "./storage.ts";
-import { version } from "./version.ts";
+import { release, version } from "./version.ts";
 
 /** The work of a node: serve calls (`api`), run background work (`worker`), or both (`all`). */
 export type Role = "all" | "api" | "worker";
@@ -46,6 +47,8 @@ export interface Service {
   readonly approverLink: string | undefined;
   /** Resolves with the reason when the node cannot continue. */
   readonly lost: Promise<string>;
+  /** Resolves with the reason when a newer version uses the database that does not run beside this one. */
+  readonly outdated: Promise<string>;
   readiness(): Promise<Readiness>;
   /**
    * Finishes running calls, releases leased work, then closes. With `drain`, new callers are served for `server.drain_s`
@@ -151,7 +154,16 @@ async function start(
         closers.push(() => worker.stop());
       }
     };
-    await startAll([uses, ...node.all.flatMap(({ services = [] }) => services)]);
+    const { promise: outdated, resolve: onOutdated } = Promise.withResolvers<string>();
+    const successors = createRepeatedTask({
+      async work() {
+        const successor = await findSuccessor(storage.cacheLoadDb.sql, release);
+        if (successor !== undefined) onOutdated(successor);
+      },
+      onError: (error) => log.warn({ err: error }, "could not read which version uses the database"),
+      subscribe: ({ run }) => [node.signals.onWake(schemaVersionTopic, run)],
+    });
+    await startAll([uses, successors, ...node.all.flatMap(({ services = [] }) => services)]);
     for (const area of node.all) closers.push(() => area.idle?.());
     if (role !== "api") {
       await startAll(node.workers);
@@ -197,7 +209,7 @@ async function start(
     );
     return {
       ...{ planes, metrics, readiness, admin, loginLink: links?.operator, approverLink: links?.approver },
-      ...{ lost: storage.lost, stop },
+      ...{ lost: storage.lost, outdated, stop },
     };
   } catch (error) {
     await stop();

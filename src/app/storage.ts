@@ -17,6 +17,7 @@ import type { Log } from "../platform/log/log.ts";
 import type { Metrics } from "../platform/telemetry/index.ts";
 import { startEmbeddedDatabase } from "./embedded-database.ts";
 import type { SupervisingProcess } from "./processes/supervising-process.ts";
+import { release } from "./version.ts";
 
 /** This node's database, open and migrated. */
 export interface Storage {
@@ -106,7 +107,11 @@ async function prepare(
     if (isFatal) throw new ConfigError(`database.url: ${message}. ${remedy}`);
     log.warn({ remedy }, `the PostgreSQL server harms this node: ${message}`);
   }
-  return migrate(url, migrations);
+  return migrate(url, migrations, {
+    release,
+    onBlocked: (migration, waitMs) =>
+      log.warn({ migration, waitMs }, "the migration waits for transactions that use its tables"),
+  });
 }
 
 /** Opens the replica that lists are read from; undefined if there is none. */

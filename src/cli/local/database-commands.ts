@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "../../config/index.ts";
+import { release } from "../../app/version.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { moveDatabase } from "../../platform/db/move/move.ts";
 import { shownUrl } from "../../platform/db/move/moved-mark.ts";
@@ -32,7 +33,7 @@ export async function moveDatabaseCommand(io: Io, options: SettingsOptions & { t
 export async function repairDatabaseCommand(io: Io, options: SettingsOptions): Promise<number> {
   const { config } = await resolveSettings(io, options);
   const report = await withDatabaseUrl(config, async (url) => {
-    await migrate(url, migrationsFolder);
+    await migrate(url, migrationsFolder, { release });
     return repairDatabase(url);
   }).catch((error) => refusal("repair the database", error));
   io.out(
