@@ -119,6 +119,9 @@ async function start(
     const cache = await cacheOf(config);
     closers.push(() => cache.redis?.close());
     const metrics = createMetrics({ tenantsMax: config["analytics.enabled"] ? config["analytics.tenants_max"] : 0 });
+    metrics
+      .gauge({ name: "build_info", help: "The processes of each version.", labels: ["version"] })
+      .set({ version }, 1);
     const replica = openReadReplica({ config, log, metrics, db });
     closers.push(() => replica?.close());
     const isCacheReachable = cache.redis && (() => isReachable(cache.redis!));
