@@ -51,7 +51,10 @@ export async function createReleases() {
 export function plantedMigrations(nth: number): [name: string, text: string][] {
   const number = (part: number) => String(9000 + 2 * nth + part);
   return [
-    [`${number(0)}_routing_planted.sql`, `alter table queue_items add column planted_${nth} integer not null default 0;\n`],
+    [
+      `${number(0)}_routing_planted.sql`,
+      `alter table queue_items add column planted_${nth} integer not null default 0;\n`,
+    ],
     [
       `${number(1)}_routing_planted_index.sql`,
       "-- Outside of a transaction, because calls go on while the index is built.\n" +

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import http from "node:http";
 import http2 from "node:http2";
+import { setTimeout as delay } from "node:timers/promises";
 import { until } from "./until.ts";
 
 /** A GOAWAY that names it refuses no request. */
@@ -14,10 +15,12 @@ interface CallersOptions {
   readonly body?: unknown;
   /** The number of callers with keep-alive connections, of callers with HTTP/2, and of those that connect for each call. */
   readonly callers: readonly [keepAlive: number, http2: number, connecting: number];
+  /** How long each waits between two calls; not at all by default. */
+  readonly pauseMs?: number;
 }
 
-/** Callers that call without a pause over HTTP/1.1 and HTTP/2, until one call fails. */
-export function startCallers({ baseUrl, method, path, key, body, callers }: CallersOptions) {
+/** Callers that call again and again over HTTP/1.1 and HTTP/2, until one call fails. */
+export function startCallers({ baseUrl, method, path, key, body, callers, pauseMs = 0 }: CallersOptions) {
   const text = body === undefined ? undefined : JSON.stringify(body);
   const headers = { "x-api-key": key, ...(text !== undefined && { "content-type": "application/json" }) };
   const failures: unknown[] = [];
@@ -63,7 +66,10 @@ export function startCallers({ baseUrl, method, path, key, body, callers }: Call
     return call;
   };
   const repeat = async (call: () => Promise<void>) => {
-    while (!isDone && failures.length === 0) await call().catch((error: unknown) => failures.push(error));
+    while (!isDone && failures.length === 0) {
+      await call().catch((error: unknown) => failures.push(error));
+      if (pauseMs > 0) await delay(pauseMs);
+    }
   };
   const running = Promise.all(
     [

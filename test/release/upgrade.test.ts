@@ -14,7 +14,9 @@ import { startCallers } from "../harness/steady-callers.ts";
 import { until } from "../harness/until.ts";
 
 /** How often a service is upgraded under load. */
-const upgrades = sized(2, 20);
+const upgrades = sized(1, 20);
+/** A short run leaves time for the other tests of the machine. */
+const pauseMs = sized(20, 2);
 const key = "sk_test_upgrade_0123456789abcdef";
 const incompatible = 7;
 const releases = await createReleases();
@@ -36,7 +38,7 @@ async function createPool({ baseUrl }: Pick<NodeProcess, "baseUrl">): Promise<st
 
 const routeTo = (poolId: string) => ({ pool_id: poolId, type: "order", payload: {} });
 
-test(`${upgrades} upgrades and a rollback of two nodes behind a proxy lose no call, and old and new nodes serve side by side`, async (t) => {
+test(`two nodes behind a proxy are upgraded ${upgrades}x and rolled back without a failed call, old and new ones side by side`, async (t) => {
   const caddy = await findCaddy();
   if ("reason" in caddy) return t.skip(caddy.reason);
   const { url, sql, drop } = await freshDatabase();
@@ -45,7 +47,7 @@ test(`${upgrades} upgrades and a rollback of two nodes behind a proxy lose no ca
   const running: NodeProcess[] = [];
   t.after(() => Promise.all(running.map((node) => node.kill())));
   const start = async (nth: number, { main }: InstalledRelease) => {
-    const settings = { "database.url": url, "auth.bootstrap_api_key": key, "server.drain_s": "2" };
+    const settings = { "database.url": url, "auth.bootstrap_api_key": key, "server.drain_s": "1" };
     running[nth] = await startNodeProcess({ ...settings, "server.http_addr": addresses[nth]! }, { main });
   };
   const first = await releases.install(0);
@@ -60,7 +62,15 @@ test(`${upgrades} upgrades and a rollback of two nodes behind a proxy lose no ca
 
   const poolId = await createPool({ baseUrl: site });
   const body = routeTo(poolId);
-  const callers = startCallers({ baseUrl: site, method: "POST", path: "/api/route", key, body, callers: [2, 2, 0] });
+  const callers = startCallers({
+    baseUrl: site,
+    method: "POST",
+    path: "/api/route",
+    key,
+    body,
+    callers: [2, 2, 0],
+    pauseMs,
+  });
   t.after(callers.stop);
   await callers.pass(20);
   /** Replaces one node after the other. Both answer calls before the next one is replaced. */
@@ -72,7 +82,7 @@ test(`${upgrades} upgrades and a rollback of two nodes behind a proxy lose no ca
       assert.equal(await readMetric(running[nth]!, new RegExp(`build_info\\{version="${release.version}"\\}`)), 1);
       for (const node of running) {
         const answered = await readMetric(node, /process_calls_total/);
-        const isCalled = async () => (await readMetric(node, /process_calls_total/)) > answered + 20;
+        const isCalled = async () => (await readMetric(node, /process_calls_total/)) > answered + 5;
         await until(async () => callers.failures.length > 0 || (await isCalled()));
       }
       assert.deepEqual(callers.failures, []);
@@ -87,13 +97,9 @@ test(`${upgrades} upgrades and a rollback of two nodes behind a proxy lose no ca
   const [counted] = await sql`
     select count(*)::int as items, count(*) filter (where ${sql(`planted_${upgrades}`)} = 0)::int as expanded from queue_items`;
   assert.deepEqual(counted, { items: http1 + http2, expanded: http1 + http2 });
-
-  const tooOld = startNodeProcess({ "database.url": url }, { main: (await releases.install(upgrades - 2)).main });
-  const refusal = new RegExp(`ended with ${incompatible}:[^]*too old for this database.*Install version`);
-  await assert.rejects(tooOld, refusal);
 });
 
-test(`SIGHUP starts the processes of the installed version: ${upgrades} upgrades and a rollback lose no call`, async (t) => {
+test(`SIGHUP starts the processes of the installed version: upgraded ${upgrades}x and rolled back without a failed call`, async (t) => {
   const { url, drop } = await freshDatabase();
   t.after(drop);
   let installed = await releases.install(0);
@@ -103,7 +109,7 @@ test(`SIGHUP starts the processes of the installed version: ${upgrades} upgrades
   t.after(() => machine.kill());
   const body = routeTo(await createPool(machine));
   const { baseUrl } = machine;
-  const callers = startCallers({ baseUrl, method: "POST", path: "/api/route", key, body, callers: [2, 2, 1] });
+  const callers = startCallers({ baseUrl, method: "POST", path: "/api/route", key, body, callers: [2, 2, 1], pauseMs });
   t.after(callers.stop);
   await callers.pass(20);
   /** Installs a release in the place of the one before, as npm does. */
@@ -126,7 +132,11 @@ test(`SIGHUP starts the processes of the installed version: ${upgrades} upgrades
 
 /** Runs `service migrate` of a release. */
 function startMigration({ main }: InstalledRelease, url: string): { process: ChildProcess; ended: Promise<unknown[]> } {
-  const child = spawn(process.execPath, [main, "migrate", "--set", `database.url=${url}`], { stdio: "inherit" });
+  const child = spawn(
+    process.execPath,
+    [main, "migrate", "--set", `database.url=${url}`, "--set", "server.internal_addr="],
+    { stdio: "inherit" },
+  );
   process.once("exit", () => child.kill("SIGKILL"));
   return { process: child, ended: once(child, "exit") };
 }
@@ -135,7 +145,8 @@ test("a running node goes on when the next version migrates, and stops in order 
   const { url, drop } = await freshDatabase();
   t.after(drop);
   const settings = { "database.url": url, "auth.bootstrap_api_key": key };
-  const node = await startNodeProcess(settings, { main: (await releases.install(0)).main });
+  const { main } = await releases.install(0);
+  const node = await startNodeProcess(settings, { main });
   t.after(() => node.kill());
   assert.equal((await startMigration(await releases.install(1), url).ended)[0], 0);
   const poolId = await createPool(node);
@@ -147,7 +158,12 @@ test("a running node goes on when the next version migrates, and stops in order 
   assert.equal(await route(), 200);
   assert.equal((await startMigration(await releases.install(2), url).ended)[0], 0);
   assert.equal(await node.exited, incompatible);
-  assert.match(node.output(), /too old for this database: version 0\.3\.0 has used it.*Install version 0\.3\.0/);
+  const refusal = /too old for this database: version 0\.3\.0 has used it.*Install version 0\.3\.0/;
+  assert.match(node.output(), refusal);
+  await assert.rejects(
+    startNodeProcess(settings, { main }),
+    new RegExp(`ended with ${incompatible}:[^]*${refusal.source}`),
+  );
 });
 
 test("a migration that is killed is rolled back by the database, and the next start applies it", async (t) => {
@@ -156,7 +172,8 @@ test("a migration that is killed is rolled back by the database, and the next st
   const name = "9500_routing_slow.sql";
   const slow = await releases.install(1, { [name]: "create table planted_slow (n int); select pg_sleep(600);" });
   const migration = startMigration(slow, url);
-  const sleeping = () => sql`select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
+  const sleeping = () =>
+    sql`select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
   await until(async () => (await sleeping()).count > 0);
   migration.process.kill("SIGKILL");
   const quick = await releases.install(1, { [name]: "create table planted_slow (n int);" });

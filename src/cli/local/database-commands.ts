@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { Config } from "../../config/index.ts";
 import { release } from "../../app/version.ts";
+import type { Config } from "../../config/index.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { moveDatabase } from "../../platform/db/move/move.ts";
 import { shownUrl } from "../../platform/db/move/moved-mark.ts";

@@ -146,7 +146,8 @@ test("the version before starts on a schema that the next one has migrated, also
   assert.deepEqual(await migrate(url, await folder(first), v1), { applied: [] });
   assert.deepEqual(await migrate(url, await folder(third), v3), { applied: ["0003_pools_last.sql"] });
   assert.deepEqual(await migrate(url, await folder(second), v2), { applied: [] });
-  const tooOld = (error: unknown) => error instanceof VersionError && /0\.1\.0 is too old.* Install version 0\.3\.0/.test(error.message);
+  const tooOld = (error: unknown) =>
+    error instanceof VersionError && /0\.1\.0 is too old.* Install version 0\.3\.0/.test(error.message);
   await assert.rejects(migrate(url, await folder(first), v1), tooOld);
   await assert.rejects(migrate(url, await folder(third), v1), tooOld, "also with the same files");
 });

@@ -56,10 +56,12 @@ export async function migrate(
   let blocked = 0;
   try {
     for (;;) {
-      const step = await session.transaction((tx) => applyNext(tx, url, files, release)).catch((error) => {
-        if (!(error instanceof Blocked) || ++blocked >= lockAttemptsMax) throw error;
-        return error;
-      });
+      const step = await session
+        .transaction((tx) => applyNext(tx, url, files, release))
+        .catch((error) => {
+          if (!(error instanceof Blocked) || ++blocked >= lockAttemptsMax) throw error;
+          return error;
+        });
       if (step === "up to date") return { applied };
       if (step instanceof Blocked) {
         const waitMs = backoffMs(lockBackoff, blocked, Math.random());
@@ -90,7 +92,12 @@ class Blocked extends Failure {
 type Step = Migration | "up to date" | "busy" | "announced";
 
 /** Applies the first pending migration. The transaction holds a lock, which other nodes try to get. */
-async function applyNext(tx: Sql, url: string, files: readonly Migration[], release: Release | undefined): Promise<Step> {
+async function applyNext(
+  tx: Sql,
+  url: string,
+  files: readonly Migration[],
+  release: Release | undefined,
+): Promise<Step> {
   // Trying instead of waiting: a waiting statement has a snapshot, for which a concurrent index creation would wait.
   const [lock] = await tx<[{ isFree: boolean }]>`select pg_try_advisory_xact_lock(${LOCK}) as "isFree"`;
   if (!lock.isFree) return "busy";
