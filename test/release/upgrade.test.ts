@@ -15,8 +15,8 @@ import { until } from "../harness/until.ts";
 
 /** How often a service is upgraded under load. */
 const upgrades = sized(1, 20);
-/** A short run leaves time for the other tests of the machine. */
-const pauseMs = sized(20, 2);
+/** Calls come at a pace that leaves processors to the nodes that start. */
+const pauseMs = 20;
 const key = "sk_test_upgrade_0123456789abcdef";
 const incompatible = 7;
 const releases = await createReleases();
@@ -85,7 +85,7 @@ test(`two nodes behind a proxy are upgraded ${upgrades}x and rolled back without
         const isCalled = async () => (await readMetric(node, /process_calls_total/)) > answered + 5;
         await until(async () => callers.failures.length > 0 || (await isCalled()));
       }
-      assert.deepEqual(callers.failures, []);
+      assert.deepEqual(callers.failures, [], proxy.output().slice(-5000));
     }
   };
   for (let nth = 1; nth <= upgrades; nth++) await roll(await releases.install(nth));
