@@ -33,7 +33,9 @@ let service: TestService;
 let residentCli: Promise<string> | undefined;
 
 /** Guides with a test of their own: they change the sources, start nodes, or need a second person or a Prometheus. */
-const testedElsewhere = new Set(["add-an-operation.md", "grow.md", "promote-a-change.md", "query-analytics.md"]);
+const testedElsewhere = new Set([
+  ...["add-an-operation.md", "grow.md", "promote-a-change.md", "query-analytics.md", "upgrade.md"],
+]);
 
 /** Documents with commands. Two test files share them, so that they run at the same time. */
 const documents = [
