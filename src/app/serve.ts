@@ -22,6 +22,7 @@ import {
   type RateLimiter,
   type RedisLimiter,
 } from "../platform/ratelimit/index.ts";
+import type { StorageWatch } from "../platform/storage/index.ts";
 import { createMetrics, createTracing, type Metrics } from "../platform/telemetry/index.ts";
 import { openAuditLog } from "./audit-log.ts";
 import { type AdminAccess, ensureAdminAccess, ensureApprover } from "./bootstrap.ts";
@@ -29,7 +30,7 @@ import { compose, type Node } from "./compose.ts";
 import { openPlanes, type Planes } from "./planes.ts";
 import type { StopMode } from "./processes/process-calls.ts";
 import type { SupervisingProcess } from "./processes/supervising-process.ts";
-import { openReadReplica, openStorage } from "./storage.ts";
+import { openReadReplica, openStorage, watchStorage } from "./storage.ts";
 import { release, version } from "./version.ts";
 
 /** The work of a node: serve calls (`api`), run background work (`worker`), or both (`all`). */
@@ -125,10 +126,12 @@ async function start(
     const replica = openReadReplica({ config, log, metrics, db });
     closers.push(() => replica?.close());
     const isCacheReachable = cache.redis && (() => isReachable(cache.redis!));
+    const usage = watchStorage(config, storage, log, metrics);
     const foundation = {
       ...{ config, db, cacheLoadDb: storage.cacheLoadDb, replica, clock, log, metrics, tracing, audit },
       limiter: cache.limiter,
       isCacheReachable,
+      storage: usage,
       areTracesLost: () => performance.now() - tracesLostAtMs < 60_000,
     };
     const node = await compose(foundation, createParts);
@@ -166,7 +169,7 @@ async function start(
       onError: (error) => log.warn({ err: error }, "could not read which version uses the database"),
       subscribe: ({ run }) => [node.signals.onWake(schemaVersionTopic, run)],
     });
-    await startAll([uses, successors, ...node.all.flatMap(({ services = [] }) => services)]);
+    await startAll([uses, successors, ...usage.tasks, ...node.all.flatMap(({ services = [] }) => services)]);
     for (const area of node.all) closers.push(() => area.idle?.());
     if (role !== "api") {
       await startAll(node.workers);
@@ -180,6 +183,7 @@ async function start(
       clock,
       database: () => db.ping(),
       redis: cache.redis,
+      storage: usage,
       worker: role !== "api",
     });
     const readiness = () => readReadiness(servingStatus.isServing(), checks);
@@ -282,11 +286,12 @@ interface CheckParts {
   readonly clock: DatabaseClock;
   readonly database: () => Promise<void>;
   readonly redis: RedisLimiter | undefined;
+  readonly storage: StorageWatch;
   readonly worker: boolean;
 }
 
 /** Creates the readiness checks. The database and its time are required; the cache only if calls fail without it. */
-function checksOf({ config, node, clock, database, redis, worker }: CheckParts): Record<string, HealthCheck> {
+function checksOf({ config, node, clock, database, redis, storage, worker }: CheckParts): Record<string, HealthCheck> {
   const ok: ComponentHealth = { status: "ok" };
   return {
     database: () => database().then(() => ok),
@@ -298,6 +303,11 @@ function checksOf({ config, node, clock, database, redis, worker }: CheckParts):
     queue: async () => {
       await node.jobs.ping();
       return !worker || node.jobs.isAlive() ? ok : { status: "degraded", detail: "background work has stalled" };
+    },
+    // What is full still serves reads, and completes work.
+    storage: async () => {
+      const detail = storage.describe();
+      return detail === undefined ? ok : { status: "degraded", detail };
     },
     clock: async () => (clock.isFenced() ? { status: "unhealthy", detail: describeSkew(clock.skewMs()) } : ok),
   };

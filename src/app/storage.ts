@@ -14,6 +14,14 @@ import { movedTo } from "../platform/db/move/moved-mark.ts";
 import { checkServer } from "../platform/db/server-check.ts";
 import { prepareStamps } from "../platform/db/stamps.ts";
 import type { Log } from "../platform/log/log.ts";
+import {
+  createStorageWatch,
+  databaseVolume,
+  diskVolume,
+  estimateTenantBytes,
+  type StorageWatch,
+  type Volume,
+} from "../platform/storage/index.ts";
 import type { Metrics } from "../platform/telemetry/index.ts";
 import { startEmbeddedDatabase } from "./embedded-database.ts";
 import type { SupervisingProcess } from "./processes/supervising-process.ts";
@@ -142,6 +150,24 @@ interface ReplicaParts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly db: Database;
+}
+
+/** Watches how full the places are in which this node stores. */
+export function watchStorage(config: Config, { cacheLoadDb }: Storage, log: Log, metrics: Metrics): StorageWatch {
+  const { "data.dir": dataDir, "objects.file.dir": objectsDir, "storage.database_bytes_max": bytesMax } = config;
+  const isEmbedded = config["database.url"] === "";
+  const volumes: Volume[] = isEmbedded ? [diskVolume("data", dataDir)] : [];
+  // By default, the objects are on the disk of the embedded database.
+  if (config["objects.backend"] === "file" && (!isEmbedded || objectsDir !== ""))
+    volumes.push(diskVolume("objects", objectsDir || dataDir));
+  if (!isEmbedded && bytesMax > 0) volumes.push(databaseVolume(cacheLoadDb.sql, bytesMax));
+  return createStorageWatch({
+    ...{ volumes, metrics, log },
+    warnPercent: config["storage.warn_percent"],
+    fullPercent: config["storage.full_percent"],
+    tenantBytesMax: config["storage.tenant_bytes_max"],
+    estimateTenantBytes: () => estimateTenantBytes(cacheLoadDb.sql),
+  });
 }
 
 /** Prepares what depends on the server that the rows are on, before anything is written. */

@@ -50,6 +50,8 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
   if (!mcpPath.test(config["mcp.path"])) {
     refuse("mcp.path", "must be a path of its own, without a slash at its end (for example: /mcp)");
   }
+  if (config["storage.warn_percent"] >= config["storage.full_percent"])
+    refuse("storage.warn_percent", "must be less than storage.full_percent (for example: 80 and 95)");
   checkAnalytics(config, refuse);
   checkObjects(config, refuse);
   checkInternalPlane(config, refuse);

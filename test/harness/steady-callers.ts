@@ -27,6 +27,8 @@ export function startCallers({ baseUrl, method, path, key, body, callers, pauseM
   const sessions = new Set<http2.ClientHttp2Session>();
   const agent = new http.Agent({ keepAlive: true });
   const calls = { http1: 0, http2: 0 };
+  const ending = new AbortController();
+  const { signal } = ending;
   let isDone = false;
 
   const requireOk = (status: unknown, answer: string) => {
@@ -35,7 +37,7 @@ export function startCallers({ baseUrl, method, path, key, body, callers, pauseM
   const overHttp1 = async (own: http.Agent | false) => {
     const request = http.request(baseUrl + path, { agent: own, method, headers });
     request.end(text);
-    const [response] = (await once(request, "response")) as [http.IncomingMessage];
+    const [response] = (await once(request, "response", { signal })) as [http.IncomingMessage];
     requireOk(response.statusCode, (await response.setEncoding("utf8").toArray()).join(""));
     calls.http1++;
   };
@@ -54,7 +56,7 @@ export function startCallers({ baseUrl, method, path, key, body, callers, pauseM
       const stream = session.request({ ":method": method, ":path": path, ...headers });
       stream.end(text);
       try {
-        const [head] = (await once(stream, "response")) as [http2.IncomingHttpHeaders];
+        const [head] = (await once(stream, "response", { signal })) as [http2.IncomingHttpHeaders];
         requireOk(head[":status"], (await stream.setEncoding("utf8").toArray()).join(""));
       } catch (error) {
         // Node's own client refuses a request that meets a GOAWAY, also one that refuses nothing. HTTP/2 has it repeated.
@@ -90,6 +92,8 @@ export function startCallers({ baseUrl, method, path, key, body, callers, pauseM
     /** Ends the callers after their last calls; returns what failed. */
     async stop(): Promise<unknown[]> {
       isDone = true;
+      // After a failure, the peer of the other callers may be gone.
+      if (failures.length > 0) ending.abort();
       await running;
       agent.destroy();
       for (const session of sessions) session.destroy();

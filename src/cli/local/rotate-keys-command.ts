@@ -54,6 +54,7 @@ async function reencryptAll({ config }: LoadedConfig, url: string) {
       limiter: undefined,
       isCacheReachable: undefined,
       replica: undefined,
+      storage: undefined,
       areTracesLost: () => false,
     });
     return await node.tenancy.secrets.reencryptAll(new AbortController().signal);
