@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { rename } from "node:fs/promises";
 import { after, test } from "node:test";
 import { findCaddy, startCaddy } from "../harness/caddy.ts";
-import { readDeploy } from "../harness/deployment.ts";
+import { readCompose, readDeploy } from "../harness/deployment.ts";
 import { freePort } from "../harness/free-port.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
@@ -44,10 +44,12 @@ test(`two nodes behind a proxy are upgraded ${upgrades}x and rolled back without
   const { url, sql, drop } = await freshDatabase();
   t.after(drop);
   const addresses = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`] as const;
+  const { services } = await readCompose();
+  const drainS: string = services["node-1"].environment.SERVICE_SERVER_DRAIN_S;
   const running: NodeProcess[] = [];
   t.after(() => Promise.all(running.map((node) => node.kill())));
   const start = async (nth: number, { main }: InstalledRelease) => {
-    const settings = { "database.url": url, "auth.bootstrap_api_key": key, "server.drain_s": "1" };
+    const settings = { "database.url": url, "auth.bootstrap_api_key": key, "server.drain_s": drainS };
     running[nth] = await startNodeProcess({ ...settings, "server.http_addr": addresses[nth]! }, { main });
   };
   const first = await releases.install(0);
