@@ -121,7 +121,9 @@ test(`SIGHUP starts the processes of the installed version: upgraded ${upgrades}
     installed = release;
     machine.process.kill("SIGHUP");
     const versions = new RegExp(`build_info\\{version="${release.version}"\\}`);
-    await until(async () => callers.failures.length > 0 || (await readMetric(machine, versions)) === 2);
+    const isReplaced = async () => callers.failures.length > 0 || (await readMetric(machine, versions)) === 2;
+    // Two processes start, and two wait for their callers.
+    await until(isReplaced, Boolean, 180_000);
     await callers.pass(20);
     assert.deepEqual(callers.failures, [], machine.output());
   };
