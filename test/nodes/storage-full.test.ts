@@ -13,6 +13,7 @@ import { startService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 
 const run = promisify(execFile);
+const thresholds = { "storage.warn_percent": "80", "storage.full_percent": "95" };
 const key = "sk_test_storage_0123456789abcdef";
 
 /** Leases the next item and completes it; returns its id. */
@@ -45,7 +46,7 @@ test("at its size limit, an external database accepts no additions, and work is 
   for (let nth = 0; nth < 2; nth++) assert.equal((await routeTo(early, poolId)).status, 200);
   await before.stop();
 
-  const node = await startService({ ...settings, "storage.database_bytes_max": "1000000" }, url);
+  const node = await startService({ ...settings, ...thresholds, "storage.database_bytes_max": "1000000" }, url);
   t.after(node.stop);
   const client = restClient(node.baseUrl, key);
   const refused = await routeTo(client, poolId);
@@ -103,7 +104,7 @@ test("the disk of the embedded database fills up and is emptied: additions are r
   });
   // Without the permission to mount a small disk, the tests above and those of the watch cover this.
   if (mounted === undefined) return t.diagnostic("this machine lets nobody mount a small disk");
-  const node = await startNodeProcess({ "data.dir": dataDir, "auth.bootstrap_api_key": key });
+  const node = await startNodeProcess({ ...thresholds, "data.dir": dataDir, "auth.bootstrap_api_key": key });
   t.after(() => node.kill());
   const client = restClient(node.baseUrl, key);
   const poolId = await createPool(client);
