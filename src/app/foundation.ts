@@ -4,6 +4,7 @@ import type { Clock } from "../platform/clock/clock.ts";
 import type { Database, ReadReplica } from "../platform/db/index.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { RateLimiter } from "../platform/ratelimit/index.ts";
+import type { StorageWatch } from "../platform/storage/index.ts";
 import type { Metrics, Tracing } from "../platform/telemetry/index.ts";
 
 /** The open resources that a node is built on. */
@@ -21,5 +22,6 @@ export interface Foundation {
   readonly audit: Audit | undefined;
   readonly limiter: RateLimiter | undefined;
   readonly isCacheReachable: (() => Promise<boolean>) | undefined;
+  readonly storage: StorageWatch | undefined;
   readonly areTracesLost: () => boolean;
 }

@@ -14,6 +14,7 @@ import { backupProblem } from "../platform/backup/index.ts";
 import { systemClock } from "../platform/clock/clock.ts";
 import { type DatabaseClock, startDatabaseClock } from "../platform/clock/database-clock.ts";
 import { isDatabaseAway } from "../platform/db/index.ts";
+import { findSuccessor, schemaVersionTopic } from "../platform/db/schema-version.ts";
 import { createRepeatedTask } from "../platform/jobs/index.ts";
 import {
   createMemoryLimiter,
@@ -21,6 +22,7 @@ import {
   type RateLimiter,
   type RedisLimiter,
 } from "../platform/ratelimit/index.ts";
+import type { StorageWatch } from "../platform/storage/index.ts";
 import { createMetrics, type Metrics } from "../platform/telemetry/index.ts";
 import { openAuditLog } from "./audit-log.ts";
 import { addBackupMetrics } from "./backup-metrics.ts";
@@ -29,10 +31,10 @@ import { compose, type Node } from "./compose.ts";
 import { openPlanes, type Planes } from "./planes.ts";
 import type { StopMode } from "./processes/process-calls.ts";
 import type { SupervisingProcess } from "./processes/supervising-process.ts";
-import { openReadReplica, openStorage } from "./storage.ts";
+import { openReadReplica, openStorage, watchStorage } from "./storage.ts";
 import { createOperationalMetrics } from "./telemetry/operational-metrics.ts";
 import { namedTenantsMax, openTelemetry, type Telemetry } from "./telemetry/process-telemetry.ts";
-import { version } from "./version.ts";
+import { release, version } from "./version.ts";
 
 /** The work of a node: serve calls (`api`), run background work (`worker`), or both (`all`). */
 export type Role = "all" | "api" | "worker";
@@ -49,6 +51,8 @@ export interface Service {
   readonly approverLink: string | undefined;
   /** Resolves with the reason when the node cannot continue. */
   readonly lost: Promise<string>;
+  /** Resolves with the reason when a newer version uses the database that does not run beside this one. */
+  readonly outdated: Promise<string>;
   readiness(): Promise<Readiness>;
   /**
    * Finishes running calls, releases leased work, then closes. With `drain`, new callers are served for `server.drain_s`
@@ -123,13 +127,18 @@ async function start(
     const exported = telemetry.exportMetrics(metrics);
     closers.push(() => exported.stop());
     addBackupMetrics(metrics, config);
+    metrics
+      .gauge({ name: "build_info", help: "The processes of each version.", labels: ["version"] })
+      .set({ version }, 1);
     const replica = openReadReplica({ config, log, metrics, db });
     closers.push(() => replica?.close());
     const isCacheReachable = cache.redis && (() => isReachable(cache.redis!));
+    const usage = watchStorage(config, storage, log, metrics);
     const foundation = {
       ...{ config, db, cacheLoadDb: storage.cacheLoadDb, replica, clock, log, metrics, tracing, audit },
       limiter: cache.limiter,
       isCacheReachable,
+      storage: usage,
       areTracesLost,
     };
     const node = await compose(foundation, createParts);
@@ -158,7 +167,16 @@ async function start(
         closers.push(() => worker.stop());
       }
     };
-    await startAll([uses, ...node.all.flatMap(({ services = [] }) => services)]);
+    const { promise: outdated, resolve: onOutdated } = Promise.withResolvers<string>();
+    const successors = createRepeatedTask({
+      async work() {
+        const successor = await findSuccessor(storage.cacheLoadDb.sql, release);
+        if (successor !== undefined) onOutdated(successor);
+      },
+      onError: (error) => log.warn({ err: error }, "could not read which version uses the database"),
+      subscribe: ({ run }) => [node.signals.onWake(schemaVersionTopic, run)],
+    });
+    await startAll([uses, successors, ...usage.tasks, ...node.all.flatMap(({ services = [] }) => services)]);
     for (const area of node.all) closers.push(() => area.idle?.());
     if (role !== "api") {
       await startAll(node.workers);
@@ -172,6 +190,7 @@ async function start(
       clock,
       database: () => db.ping(),
       redis: cache.redis,
+      storage: usage,
       worker: role !== "api",
     });
     createOperationalMetrics({ metrics, db, checks, backlogs: node.backlogs });
@@ -205,7 +224,7 @@ async function start(
     );
     return {
       ...{ planes, metrics, readiness, admin, loginLink: links?.operator, approverLink: links?.approver },
-      ...{ lost: storage.lost, stop },
+      ...{ lost: storage.lost, outdated, stop },
     };
   } catch (error) {
     await stop();
@@ -275,11 +294,12 @@ interface CheckParts {
   readonly clock: DatabaseClock;
   readonly database: () => Promise<void>;
   readonly redis: RedisLimiter | undefined;
+  readonly storage: StorageWatch;
   readonly worker: boolean;
 }
 
 /** Creates the readiness checks. The database and its time are required; the cache only if calls fail without it. */
-function checksOf({ config, node, clock, database, redis, worker }: CheckParts): Record<string, HealthCheck> {
+function checksOf({ config, node, clock, database, redis, storage, worker }: CheckParts): Record<string, HealthCheck> {
   const ok: ComponentHealth = { status: "ok" };
   return {
     database: () => database().then(() => ok),
@@ -298,6 +318,11 @@ function checksOf({ config, node, clock, database, redis, worker }: CheckParts):
         return problem === undefined ? ok : { status: "degraded", detail: problem };
       },
     }),
+    // What is full still serves reads, and completes work.
+    storage: async () => {
+      const detail = storage.describe();
+      return detail === undefined ? ok : { status: "degraded", detail };
+    },
     clock: async () => (clock.isFenced() ? { status: "unhealthy", detail: describeSkew(clock.skewMs()) } : ok),
   };
 }

@@ -14,9 +14,18 @@ import { movedTo } from "../platform/db/move/moved-mark.ts";
 import { checkServer } from "../platform/db/server-check.ts";
 import { prepareStamps } from "../platform/db/stamps.ts";
 import type { Log } from "../platform/log/log.ts";
+import {
+  createStorageWatch,
+  databaseVolume,
+  diskVolume,
+  estimateTenantBytes,
+  type StorageWatch,
+  type Volume,
+} from "../platform/storage/index.ts";
 import type { Metrics } from "../platform/telemetry/index.ts";
 import { startEmbeddedDatabase } from "./embedded-database.ts";
 import type { SupervisingProcess } from "./processes/supervising-process.ts";
+import { release } from "./version.ts";
 
 /** This node's database, open and migrated. */
 export interface Storage {
@@ -106,7 +115,11 @@ async function prepare(
     if (isFatal) throw new ConfigError(`database.url: ${message}. ${remedy}`);
     log.warn({ remedy }, `the PostgreSQL server harms this node: ${message}`);
   }
-  return migrate(url, migrations);
+  return migrate(url, migrations, {
+    release,
+    onBlocked: (migration, waitMs) =>
+      log.warn({ migration, waitMs }, "the migration waits for transactions that use its tables"),
+  });
 }
 
 /** Opens the replica for reads that grow with the data; undefined if there is none. */
@@ -137,6 +150,24 @@ interface ReplicaParts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly db: Database;
+}
+
+/** Watches how full the places are in which this node stores. */
+export function watchStorage(config: Config, { cacheLoadDb }: Storage, log: Log, metrics: Metrics): StorageWatch {
+  const { "data.dir": dataDir, "objects.file.dir": objectsDir, "storage.database_bytes_max": bytesMax } = config;
+  const isEmbedded = config["database.url"] === "";
+  const volumes: Volume[] = isEmbedded ? [diskVolume("data", dataDir)] : [];
+  // By default, the objects are on the disk of the embedded database.
+  if (config["objects.backend"] === "file" && (!isEmbedded || objectsDir !== ""))
+    volumes.push(diskVolume("objects", objectsDir || dataDir));
+  if (!isEmbedded && bytesMax > 0) volumes.push(databaseVolume(cacheLoadDb.sql, bytesMax));
+  return createStorageWatch({
+    ...{ volumes, metrics, log },
+    warnPercent: config["storage.warn_percent"],
+    fullPercent: config["storage.full_percent"],
+    tenantBytesMax: config["storage.tenant_bytes_max"],
+    estimateTenantBytes: () => estimateTenantBytes(cacheLoadDb.sql),
+  });
 }
 
 /** Prepares what depends on the server that the rows are on, before anything is written. */

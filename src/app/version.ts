@@ -1,11 +1,15 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import type { Release } from "../platform/db/schema-version.ts";
 
 const root = new URL("../../", import.meta.url);
 const manifest = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
 
 export const version: string = manifest.version;
+
+/** This version, and the oldest one whose nodes may run beside it. */
+export const release: Release = { version, compatibleSince: manifest.compatibleSince };
 
 /** Describes this build, for example `0.1.0 (commit 1f2e3d4c5b6a, built 2026-11-18T09:30:00.000Z)`. */
 export function describeBuild(): string {

@@ -10,6 +10,7 @@ import { isRecorded, type KeyedCall, readStoredResponse, withIdempotency } from 
 import { type KeyOf, type ListPage, type PageRequest, type ReadRows, readPage } from "../platform/paging/index.ts";
 import { createJsonEncoder } from "../platform/protojson/index.ts";
 import { createMessageConverter } from "../platform/records/index.ts";
+import type { StorageWatch } from "../platform/storage/index.ts";
 import {
   type AfterCommit,
   type Call,
@@ -42,6 +43,8 @@ interface Dependencies {
   readonly fingerprintSecret: string;
   /** Checks the access of a running call again and throws if it would be refused now. */
   readonly recheckAccess: Readonly<Record<Plane, (call: Call) => Promise<void>>>;
+  /** Knows whether a call may add to what is stored; undefined if every call may. */
+  readonly storage?: Pick<StorageWatch, "refusalOf"> | undefined;
   /** Handlers by full service name. */
   readonly handlers: Readonly<Record<string, ServiceHandlers>>;
 }
@@ -61,7 +64,15 @@ export function createExecutor(operations: readonly Operation[], dependencies: D
     const check = createReturnedRecordCheck(operation, operations, dependencies.handlers);
     executors.set(operation, executorOf(operation, handler, check, dependencies));
   }
-  return (call) => executors.get(call.operation)!(call);
+  return (call) => {
+    const { governance, rawBodyBytesMax } = call.operation;
+    if (governance.mutating && !governance.worksWhenFull) {
+      const isObject = rawBodyBytesMax !== undefined;
+      const refusal = dependencies.storage?.refusalOf({ tenantId: call.tenantId, isObject });
+      if (refusal !== undefined) throw refusal;
+    }
+    return executors.get(call.operation)!(call);
+  };
 }
 
 function executorOf(

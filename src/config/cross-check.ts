@@ -54,6 +54,8 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
     if (!["traces", "metrics", "logs"].includes(signal))
       refuse("telemetry.otlp_signals", `${signal} is unknown: use traces, metrics and logs`);
   }
+  if (config["storage.warn_percent"] >= config["storage.full_percent"])
+    refuse("storage.warn_percent", "must be less than storage.full_percent (for example: 80 and 95)");
   checkAnalytics(config, refuse);
   checkBucket(config, "objects", refuse);
   checkBackup(config, refuse);

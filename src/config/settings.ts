@@ -168,6 +168,24 @@ export const settings = {
     "Days of the past that can be restored. Backups and logs that only older times need are removed.",
     { minimum: 1 },
   ),
+  "storage.warn_percent": integer(
+    80,
+    "Share of a volume from which on it is reported as filling up: in `/ready`, in metrics and in the log. Volumes are the disk of the embedded PostgreSQL, the disk of large objects in files, and `storage.database_bytes_max`.",
+    { minimum: 1, maximum: 100 },
+  ),
+  "storage.full_percent": integer(
+    95,
+    "Share of a volume from which on calls that add data are refused with STORAGE_FULL, so that PostgreSQL never stops at a full disk. 100: never.",
+    { minimum: 2, maximum: 100 },
+  ),
+  "storage.database_bytes_max": integer(
+    0,
+    "Bytes that the external database may take, because its disk cannot be seen from here. 0: not measured.",
+  ),
+  "storage.tenant_bytes_max": integer(
+    0,
+    "Bytes that a tenant may store, estimated once a minute. Calls that add data are refused with STORAGE_QUOTA_EXCEEDED above it. 0: no limit.",
+  ),
 
   "cache.backend": choice(
     ["memory", "redis", "none"],

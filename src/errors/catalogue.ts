@@ -398,6 +398,14 @@ export const catalogue = {
     meaning: "The tenant's daily quota for the operation is used up.",
     remedy: "Wait for the next UTC day, or ask the operator to raise the quota.",
   },
+  STORAGE_QUOTA_EXCEEDED: {
+    http: 429,
+    connect: "resource_exhausted",
+    retryable: false,
+    title: "Storage quota exceeded",
+    meaning: "The tenant stores as many bytes as it may. Nothing was changed.",
+    remedy: "Delete what is no longer needed, or ask the operator to raise the limit. Work can still be completed.",
+  },
   STREAM_BACKPRESSURE: {
     http: 429,
     connect: "resource_exhausted",
@@ -470,6 +478,14 @@ export const catalogue = {
     title: "Service unavailable",
     meaning: "The instance is starting, stopping, at its limit of concurrent requests, or cannot reach a dependency.",
     remedy: "Try again with exponential back-off.",
+  },
+  STORAGE_FULL: {
+    http: 503,
+    connect: "resource_exhausted",
+    retryable: true,
+    title: "Storage full",
+    meaning: "The storage of the service is almost full. Nothing was changed. Work can still be completed and deleted.",
+    remedy: "Try again after the number of seconds in the `Retry-After` header. The operator must free or add space.",
   },
   CONNECTOR_UNAVAILABLE: {
     http: 503,

@@ -40,6 +40,7 @@ const testedElsewhere = new Set([
   "grow.md",
   "promote-a-change.md",
   "query-analytics.md",
+  "upgrade.md",
 ]);
 
 /** Documents with commands. Two test files share them, so that they run at the same time. */

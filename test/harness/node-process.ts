@@ -89,6 +89,9 @@ const onFreePorts = {
   "auth.api_key_enabled": "true",
   "auth.bcrypt_cost": "4",
   "log.level": "warn",
+  // The disk of the machine that runs the tests may be full to any degree.
+  "storage.warn_percent": "99",
+  "storage.full_percent": "100",
 };
 
 function setArguments(settings: Readonly<Record<string, string>>): string[] {

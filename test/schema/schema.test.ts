@@ -93,8 +93,8 @@ test("only columns of JSON are varchar, because the client parses their values",
 
 /** Tables of the whole installation; all others belong to tenants. */
 const installationTables = [
-  ...["billing_collections", "health_observations", "instance", "schema_migrations", "shard_nodes", "shards"],
-  ...["tenant_directory", "tenants"],
+  ...["billing_collections", "health_observations", "instance", "schema_migrations", "schema_version"],
+  ...["shard_nodes", "shards", "tenant_directory", "tenants"],
 ];
 
 test("every unique key begins with the tenant, except those of tables of the whole installation", async () => {

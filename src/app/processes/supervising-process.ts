@@ -1,4 +1,4 @@
-import type { Config } from "../../config/index.ts";
+import { type Config, settings } from "../../config/index.ts";
 import type { Readiness } from "../../gateway/health.ts";
 import type { Audit } from "../../platform/audit/index.ts";
 import { setProcessPlace } from "../../platform/process-share/process-share.ts";
@@ -31,8 +31,11 @@ export interface SupervisingProcess extends Pick<Assignment, "place" | "database
   leave(metrics: ServingNode["metrics"]): Promise<void>;
 }
 
-/** Connects this process to its supervisor, and ends it if the supervisor ends. */
-export async function connectToSupervisor(): Promise<SupervisingProcess> {
+/**
+ * Connects this process to its supervisor, and ends it if the supervisor ends. The settings are those of the supervisor. A process of
+ * a newer version reads those that its supervisor does not know.
+ */
+export async function connectToSupervisor(readOwn: () => Promise<Config>): Promise<SupervisingProcess> {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<StopMode>();
   // As after a crash: what was acknowledged is in the database, and nobody would give this process connections.
   process.once("disconnect", () => process.exit(1));
@@ -47,10 +50,12 @@ export async function connectToSupervisor(): Promise<SupervisingProcess> {
   for (const signal of ["SIGINT", "SIGHUP"]) process.on(signal, () => {});
   process.on("SIGTERM", () => stop("drain"));
   const { config, hasAudit, ...assignment } = await supervisor.call("assignment");
+  const isComplete = Object.keys(settings).every((key) => key in config);
+  const complete = isComplete ? config : { ...(await readOwn()), ...config };
   setProcessPlace(assignment.place);
   return {
     ...assignment,
-    config: divideLimits(config, assignment.place),
+    config: divideLimits(complete, assignment.place),
     openAudit: hasAudit
       ? (now) => {
           return {

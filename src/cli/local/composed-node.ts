@@ -26,6 +26,7 @@ export async function withComposedNode<T>(
       limiter: undefined,
       isCacheReachable: undefined,
       replica: undefined,
+      storage: undefined,
       areTracesLost: () => false,
     });
     return await work(node);

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { release } from "../../app/version.ts";
 import type { Config } from "../../config/index.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { moveDatabase } from "../../platform/db/move/move.ts";
@@ -32,7 +33,7 @@ export async function moveDatabaseCommand(io: Io, options: SettingsOptions & { t
 export async function repairDatabaseCommand(io: Io, options: SettingsOptions): Promise<number> {
   const { config } = await resolveSettings(io, options);
   const report = await withDatabaseUrl(config, async (url) => {
-    await migrate(url, migrationsFolder);
+    await migrate(url, migrationsFolder, { release });
     return repairDatabase(url);
   }).catch((error) => refusal("repair the database", error));
   io.out(

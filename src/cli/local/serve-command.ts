@@ -4,7 +4,7 @@ import { processCountOf } from "../../app/processes/process-count.ts";
 import type { LoadedConfig } from "../../config/index.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
-import { announceStart, databaseLost, type ServeOptions } from "./service-start.ts";
+import { announceStart, databaseLost, type ServeOptions, versionLost } from "./service-start.ts";
 import { resolveSettings } from "./settings-options.ts";
 import { startError } from "./start-error.ts";
 import { firstStopSignal } from "./stop-signals.ts";
@@ -13,7 +13,7 @@ import { firstStopSignal } from "./stop-signals.ts";
 export async function serveCommand(io: Io, options: ServeOptions): Promise<number> {
   if (io.env[supervisedVariable] !== undefined && process.connected) {
     const { runProcess } = await import("./process-command.ts");
-    return runProcess(options.role);
+    return runProcess(io, options);
   }
   const loaded = await resolveSettings(io, options);
   if (processCountOf(loaded.config) > 1) {
@@ -41,9 +41,10 @@ async function serveInThisProcess(io: Io, options: ServeOptions, loaded: LoadedC
     throw error;
   });
   const lost = service.lost.then((reason) => ({ reason }));
-  const end = await Promise.race([stopped, lost]);
+  const outdated = service.outdated.then((successor) => ({ successor }));
+  const end = await Promise.race([stopped, lost, outdated]);
   await demo?.stop();
-  await service.stop(end === "SIGTERM" ? "drain" : "now");
+  await service.stop(end === "SIGTERM" || (typeof end === "object" && "successor" in end) ? "drain" : "now");
   if (typeof end === "string") return exitCodes.ok;
-  throw databaseLost(end.reason);
+  throw "successor" in end ? versionLost(end.successor) : databaseLost(end.reason);
 }

@@ -35,3 +35,8 @@ async function startDemoOf(io: Io, service: StartReport, config: Config) {
 export function databaseLost(reason: string): CliError {
   return new CliError(`The embedded PostgreSQL exited: ${reason}`, exitCodes.failed);
 }
+
+/** The error of a node that stopped because a newer version uses its database. */
+export function versionLost(reason: string): CliError {
+  return new CliError(`The service has stopped. ${reason}`, exitCodes.incompatible);
+}

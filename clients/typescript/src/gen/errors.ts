@@ -90,6 +90,8 @@ export const errorCatalogue = {
   ROUTING_THROTTLED: { status: 429, retryable: true, title: "Item throttled" },
   /** The tenant's daily quota for the operation is used up. Wait for the next UTC day, or ask the operator to raise the quota. */
   QUOTA_EXCEEDED: { status: 429, retryable: false, title: "Daily quota exceeded" },
+  /** The tenant stores as many bytes as it may. Nothing was changed. Delete what is no longer needed, or ask the operator to raise the limit. Work can still be completed. */
+  STORAGE_QUOTA_EXCEEDED: { status: 429, retryable: false, title: "Storage quota exceeded" },
   /** The consumers of the stream have not acknowledged enough of its records. Nothing was appended. Wait the number of seconds in the `Retry-After` header, then send the request again. */
   STREAM_BACKPRESSURE: { status: 429, retryable: true, title: "Too much is unread" },
   /** The stream holds as many records or bytes as its pins allow. Nothing was appended. Append to another stream of the run, or wait until retention removes records. */
@@ -108,6 +110,8 @@ export const errorCatalogue = {
   CONNECTOR_OUTCOME_UNKNOWN: { status: 502, retryable: false, title: "Outcome unknown" },
   /** The instance is starting, stopping, at its limit of concurrent requests, or cannot reach a dependency. Try again with exponential back-off. */
   UNAVAILABLE: { status: 503, retryable: true, title: "Service unavailable" },
+  /** The storage of the service is almost full. Nothing was changed. Work can still be completed and deleted. Try again after the number of seconds in the `Retry-After` header. The operator must free or add space. */
+  STORAGE_FULL: { status: 503, retryable: true, title: "Storage full" },
   /** The provider of a connection cannot be reached, or cannot answer now. Wait the number of seconds in the `Retry-After` header if there is one, then send the request again. */
   CONNECTOR_UNAVAILABLE: { status: 503, retryable: true, title: "Provider unavailable" },
   /** A setting disables the feature that the operation belongs to. Ask the operator to enable the setting that `detail` names. */

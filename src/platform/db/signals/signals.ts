@@ -32,7 +32,8 @@ export interface SignalTransport {
   listen(onPayload: (payload: string) => void, onListen: () => void): Promise<{ unlisten(): Promise<void> }>;
 }
 
-const channel = "switchyard_wake";
+/** The channel of NOTIFY. */
+export const signalChannel = "switchyard_wake";
 const coalesceMs = 20;
 /** PostgreSQL's limit of a notification payload is 8000 bytes. */
 const payloadBytesMax = 7900;
@@ -46,8 +47,8 @@ interface PrefixListener {
 /** Signals over NOTIFY, outside of transactions, because a pending NOTIFY serialises commits. */
 function notifyTransport(db: Database): SignalTransport {
   return {
-    send: (payload) => db.sql`select pg_notify(${channel}, ${payload})`.then(),
-    listen: (onPayload, onListen) => db.listen(channel, onPayload, onListen),
+    send: (payload) => db.sql`select pg_notify(${signalChannel}, ${payload})`.then(),
+    listen: (onPayload, onListen) => db.listen(signalChannel, onPayload, onListen),
   };
 }
 
