@@ -25,11 +25,12 @@ import {
   LimitedExecution,
   noColumns,
   PreparedExecution,
+  type PreparedRun,
   type PreparedStatement,
   TextExecution,
   type Wire,
 } from "./statement/execution.ts";
-import { type ResultRows, type Runner, Shape } from "./statement/statement.ts";
+import type { ResultRows, Runner, Shape } from "./statement/statement.ts";
 import type { ValueTypes } from "./statement/value-types.ts";
 
 /** The maximum number of prepared statements per connection; each costs the server some tens of kilobytes. */
@@ -47,7 +48,7 @@ const readOnly = "25006";
  */
 const replicationWait = "SyncRepWaitForLSN";
 
-const begin = new Shape("begin", []);
+const unnamedBegin = { name: "", text: "begin" };
 
 const lostStatements =
   "The pooler before PostgreSQL gives each transaction another session and loses prepared statements. Use PgBouncer 1.21 or newer " +
@@ -93,6 +94,8 @@ export class Connection implements Runner, ExecutionOwner {
   /** Whether a statement is in flight that would be ended by a later one; later statements wait in order. */
   private isExclusive = false;
   private held: (() => void)[] = [];
+  /** Whether a transaction begins with the next statement. */
+  private isBeginning = false;
 
   private constructor(client: Client, catalog: Catalog, session: SessionSettings, settings: ConnectionSettings) {
     this.client = client;
@@ -165,26 +168,43 @@ export class Connection implements Runner, ExecutionOwner {
     return this.isHolding ? this.hold(start) : start();
   }
 
-  /** Begins a transaction with the settings of the connection. The caller owns the connection. */
-  begin(): Outcome {
-    return this.isPooled ? this.runText(this.session.begin) : this.run(begin, []);
+  /**
+   * Begins a transaction with the settings of the connection. The caller owns the connection. Without a pooler, BEGIN is sent with
+   * the first statement, which PostgreSQL does not run if BEGIN fails, and costs no round trip.
+   */
+  async begin(): Promise<void> {
+    if (this.isPooled) await this.runText(this.session.begin);
+    else this.isBeginning = true;
+  }
+
+  /** Ends the transaction; resolves with the command that PostgreSQL ran, or undefined if there was no statement. */
+  async end(shape: Shape): Promise<string | undefined> {
+    if (!this.isBeginning || this.load > 0) return (await this.run(shape, [])).command;
+    this.isBeginning = false;
+    return undefined;
   }
 
   runText(text: string): Outcome {
-    const start = () => this.submit(new TextExecution(this, text));
+    const start = () => this.submit(new TextExecution(this, this.withBegin(text)));
     return this.isHolding ? this.hold(start) : start();
   }
 
   /** Runs `copy … to stdout`. No other statement may run meanwhile. */
   copyOut(text: string, sink: CopySink): Outcome {
-    return this.submit(new CopyOutExecution(this, text, sink));
+    return this.submit(new CopyOutExecution(this, this.withBegin(text), sink));
   }
 
   /** Runs `copy … from stdin`. No other statement may run meanwhile. */
   copyIn(text: string): CopyInExecution {
-    const execution = new CopyInExecution(this, text);
+    const execution = new CopyInExecution(this, this.withBegin(text));
     void this.submit(execution);
     return execution;
+  }
+
+  private withBegin(text: string): string {
+    if (!this.isBeginning) return text;
+    this.isBeginning = false;
+    return `begin; ${text}`;
   }
 
   private get isHolding(): boolean {
@@ -269,8 +289,7 @@ export class Connection implements Runner, ExecutionOwner {
         this.dropped = [];
       }
       statement.usedAt = ++this.useCount;
-      // A transaction begins with the settings.
-      const before = this.isOwned ? undefined : this.localSettings?.name;
+      const before = this.before();
       const run = { shape, parameters, bytesMax, isRetry, statement, values, dropped, before };
       if (bytesMax === undefined) return this.submit(new PreparedExecution(this, run));
       this.isExclusive = true;
@@ -278,6 +297,13 @@ export class Connection implements Runner, ExecutionOwner {
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  /** What runs before the next statement. Behind a pooler, a transaction begins with the settings. */
+  private before(): PreparedRun["before"] {
+    if (!this.isBeginning) return this.isOwned ? undefined : this.localSettings;
+    this.isBeginning = false;
+    return unnamedBegin;
   }
 
   private submit(execution: Execution): Outcome {

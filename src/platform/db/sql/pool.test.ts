@@ -165,6 +165,33 @@ test("a transaction in which a statement failed is rolled back, even when the er
   assert.equal((await sql`select from kept`).count, 0);
 });
 
+test("the first statement belongs to its transaction, whatever its kind; without a statement nothing is begun", async (t) => {
+  const { pool, sql, admin } = await opened(t);
+  await admin`create table firsts (n int)`;
+  const insert = (tx: Sql, n: number) => tx`insert into firsts values (${n})`;
+  const firsts: Record<string, (tx: Sql) => Promise<unknown>> = {
+    prepared: (tx) => insert(tx, 1),
+    text: (tx) => tx.unsafe("insert into firsts values (2); insert into firsts values (3)"),
+    pipelined: (tx) => Promise.all([insert(tx, 4), tx`insert into firsts select 5`, tx`insert into firsts select 6`]),
+    savepoint: (tx) => tx.savepoint((part) => insert(part, 7)),
+    "with limited rows": (tx) => tx`insert into firsts values (8) returning n`.firstRows(1),
+    "after one that cannot be prepared": (tx) => tx`select from absent`.then(undefined, () => insert(tx, 9)),
+    "after one with invalid values": (tx) =>
+      tx`select 1 / ${0}::int`.then(undefined, () => insert(tx, 10).catch(() => {})),
+  };
+  for (const [name, first] of Object.entries(firsts)) {
+    const undone = pool.transaction(async (tx) => {
+      await first(tx);
+      throw new Error("undo");
+    });
+    await assert.rejects(undone, name);
+    assert.equal((await sql`select from firsts`).count, 0, name);
+  }
+  assert.equal(await pool.transaction(async () => "done"), "done");
+  await pool.transaction(firsts.text!);
+  assert.equal((await sql`select from firsts`).count, 2);
+});
+
 test("a failed savepoint is rolled back alone, at any depth, and releases its locks", async (t) => {
   const { pool, sql, admin } = await opened(t, { maxConnections: 2 });
   await admin`create table parts (name text primary key)`;

@@ -29,11 +29,11 @@ export async function runTransaction<T>(
     transaction.check();
     transaction.isOver = true;
     // After a failed statement that was not awaited, COMMIT rolls back without an error.
-    const { command } = await connection.run(commit, []);
-    if (command !== "COMMIT") throw transaction.reasonFor(rolledBack());
+    const command = await connection.end(commit);
+    if (command === "ROLLBACK") throw transaction.reasonFor(rolledBack());
   } catch (error) {
     transaction.isOver = true;
-    if (connection.lost === undefined) await connection.run(rollback, []).catch(() => {});
+    if (connection.lost === undefined) await connection.end(rollback).catch(() => {});
     throw transaction.reasonFor(error);
   } finally {
     connection.onOwnerLost = () => {};

@@ -160,8 +160,11 @@ export interface PreparedRun {
   readonly bytesMax: number | undefined;
   /** The prepared statements to close for this one; undefined when this one is already prepared. */
   readonly dropped: readonly string[] | undefined;
-  /** The name of a prepared statement that runs before this one in the same transaction and returns no row. */
-  readonly before: string | undefined;
+  /**
+   * A statement that runs before this one in the same transaction and returns no row; with a text if it is not prepared. This one
+   * does not run if it fails.
+   */
+  readonly before: { readonly name: string; readonly text?: string } | undefined;
 }
 
 /** Runs a prepared statement; prepares it first when the connection does not have it. */
@@ -179,15 +182,16 @@ export class PreparedExecution extends Execution {
   protected override send(wire: Wire): void {
     const { shape, statement, values, dropped, before } = this.run;
     const { name, types } = statement;
+    if (before !== undefined) {
+      if (before.text !== undefined) wire.parse({ name: before.name, text: before.text, types: [] });
+      wire.bind({ statement: before.name, values: [] });
+      wire.execute(null);
+    }
     if (dropped !== undefined) {
       for (const old of dropped) wire.close({ type: "S", name: old });
       wire.parse({ name, text: shape.text, types });
       // Describe before Bind: later executions need the columns even when these values fail.
       wire.describe({ type: "S", name });
-    }
-    if (before !== undefined) {
-      wire.bind({ statement: before, values: [] });
-      wire.execute(null);
     }
     wire.bind({ statement: name, values });
     this.execute(wire);
