@@ -43,7 +43,8 @@ export async function readKeyset<T extends object>(
     select ${columns} from (select * ${reached} limit ${scanMax}) as ${sql(table)} where ${filter}
     ${order} limit ${fetch} offset ${offset}`.firstRows(pageBytesMax);
   const { isCut } = rows;
-  if (isCut || rows.length === fetch) return { rows, total, isCut };
+  // A total that is not capped has scanned the whole list.
+  if (isCut || rows.length === fetch || total?.capped === false) return { rows, total, isCut };
   const [last] = await sql<{ key: string }[]>`
     select ${sql(key)}::text as key ${reached} offset ${scanMax - 1} limit 1`;
   return { rows, total, isCut, scannedTo: last?.key };

@@ -30,7 +30,7 @@ import {
   TextExecution,
   type Wire,
 } from "./statement/execution.ts";
-import type { ResultRows, Runner, Shape } from "./statement/statement.ts";
+import type { ResultRows, RowLimit, Runner, Shape } from "./statement/statement.ts";
 import type { ValueTypes } from "./statement/value-types.ts";
 
 /** The maximum number of prepared statements per connection; each costs the server some tens of kilobytes. */
@@ -163,8 +163,8 @@ export class Connection implements Runner, ExecutionOwner {
     this.client.on("notification", ({ channel, payload }) => listener(channel, payload ?? ""));
   }
 
-  run(shape: Shape, parameters: readonly unknown[], bytesMax?: number, isRetry = false): Outcome {
-    const start = () => this.start(shape, parameters, bytesMax, isRetry);
+  run(shape: Shape, parameters: readonly unknown[], limit?: RowLimit, isRetry = false): Outcome {
+    const start = () => this.start(shape, parameters, limit, isRetry);
     return this.isHolding ? this.hold(start) : start();
   }
 
@@ -230,7 +230,7 @@ export class Connection implements Runner, ExecutionOwner {
       execution.run.shape.noteAnswer(nowMs - this.activeAtMs);
     }
     this.activeAtMs = nowMs;
-    if (execution instanceof LimitedExecution) this.isExclusive = false;
+    if (execution instanceof LimitedExecution && execution.isExclusive) this.isExclusive = false;
     const again = error === undefined ? undefined : this.recover(execution, error);
     if (execution instanceof Description) this.resumeDescribed(error);
     this.resume();
@@ -258,7 +258,7 @@ export class Connection implements Runner, ExecutionOwner {
       const [applied] = (await this.runText(session.apply(this.processId))) as readonly AppliedSettings[];
       if (applied!.pooled) {
         const statement = { name: "local_settings", types: [], columns: noColumns, usedAt: 0 };
-        const run = { shape: session.local, parameters: [], values: [], bytesMax: undefined, isRetry: true };
+        const run = { shape: session.local, parameters: [], values: [], limit: undefined, isRetry: true };
         await this.submit(new PreparedExecution(this, { ...run, statement, dropped: [], before: undefined }));
         this.localSettings = statement;
       }
@@ -274,11 +274,11 @@ export class Connection implements Runner, ExecutionOwner {
     return (this.client as unknown as { readonly processID: number | null }).processID ?? 0;
   }
 
-  private start(shape: Shape, parameters: readonly unknown[], bytesMax: number | undefined, isRetry: boolean): Outcome {
+  private start(shape: Shape, parameters: readonly unknown[], limit: RowLimit | undefined, isRetry: boolean): Outcome {
     if (this.lost !== undefined) return Promise.reject(this.lost);
     let statement = this.prepared.get(shape);
     const types = statement?.types ?? this.catalog.parameterTypesOf(shape);
-    if (types === undefined) return this.describe(shape, () => this.start(shape, parameters, bytesMax, isRetry));
+    if (types === undefined) return this.describe(shape, () => this.start(shape, parameters, limit, isRetry));
     let dropped: string[] | undefined;
     try {
       const values = new Array<string | Buffer | null>(parameters.length);
@@ -290,10 +290,11 @@ export class Connection implements Runner, ExecutionOwner {
       }
       statement.usedAt = ++this.useCount;
       const before = this.before();
-      const run = { shape, parameters, bytesMax, isRetry, statement, values, dropped, before };
-      if (bytesMax === undefined) return this.submit(new PreparedExecution(this, run));
-      this.isExclusive = true;
-      return this.submit(new LimitedExecution(this, run));
+      const run = { shape, parameters, limit, isRetry, statement, values, dropped, before };
+      if (limit === undefined) return this.submit(new PreparedExecution(this, run));
+      const execution = new LimitedExecution(this, run, limit);
+      this.isExclusive = execution.isExclusive;
+      return this.submit(execution);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -370,7 +371,7 @@ export class Connection implements Runner, ExecutionOwner {
       this.lose(connectionLost(error));
     }
     if (!(execution instanceof PreparedExecution)) return undefined;
-    const { shape, parameters, bytesMax, statement, dropped, isRetry } = execution.run;
+    const { shape, parameters, limit, statement, dropped, isRetry } = execution.run;
     const isPreparing = dropped !== undefined;
     // Statements pipelined behind one that could not be prepared fail with 26000; the first retry prepares it.
     const isUnprepared = error.code === "26000" && !isPreparing;
@@ -380,7 +381,7 @@ export class Connection implements Runner, ExecutionOwner {
     if (!isStale) return undefined;
     this.catalog.removeParameterTypes(shape);
     // In a transaction, an error fails the whole transaction.
-    return this.isOwned || (isRetry && !isUnprepared) ? undefined : this.run(shape, parameters, bytesMax, true);
+    return this.isOwned || (isRetry && !isUnprepared) ? undefined : this.run(shape, parameters, limit, true);
   }
 
   private lose(error: ConnectionError): void {

@@ -3,7 +3,7 @@ import { runAfterCommit } from "./after-commit.ts";
 import type { Connection } from "./connection.ts";
 import { ConnectionError } from "./connection-error.ts";
 import { createSql, type Sql } from "./sql.ts";
-import { type ResultRows, type Runner, Shape } from "./statement/statement.ts";
+import { type ResultRows, type RowLimit, type Runner, Shape } from "./statement/statement.ts";
 
 const commit = new Shape("commit", []);
 const rollback = new Shape("rollback", []);
@@ -59,8 +59,8 @@ class Transaction implements Runner {
     this.parent = parent;
   }
 
-  run(shape: Shape, parameters: unknown[], bytesMax?: number): Promise<ResultRows<unknown>> {
-    return this.refusal() ?? this.watch(this.connection.run(shape, parameters, bytesMax));
+  run(shape: Shape, parameters: unknown[], limit?: RowLimit): Promise<ResultRows<unknown>> {
+    return this.refusal() ?? this.watch(this.connection.run(shape, parameters, limit));
   }
 
   runText(text: string): Promise<ResultRows<unknown>> {
