@@ -192,6 +192,23 @@ test("the first statement belongs to its transaction, whatever its kind; without
   assert.equal((await sql`select from firsts`).count, 2);
 });
 
+test("a transaction does not wait for a statement that it sends, and is not committed if that fails", async (t) => {
+  const { pool, sql, admin } = await opened(t);
+  await admin`create table numbers (n int primary key)`;
+  const send = (on: Sql, n: number) => on.send(on`insert into numbers values (${n})`);
+  await pool.transaction(async (tx) => assert.equal(send(tx, 1), undefined));
+  const twice = pool.transaction(async (tx) => void [2, 1].forEach((n) => void send(tx, n)));
+  await assert.rejects(twice, { code: "23505" });
+  const inPart = pool.transaction((tx) => tx.savepoint(async (part) => send(part, 1)));
+  await assert.rejects(inPart, { code: "23505" });
+  await send(sql, 3);
+  const rows = await sql<{ n: number }[]>`select n from numbers order by n`;
+  assert.deepEqual(
+    rows.map(({ n }) => n),
+    [1, 3],
+  );
+});
+
 test("a failed savepoint is rolled back alone, at any depth, and releases its locks", async (t) => {
   const { pool, sql, admin } = await opened(t, { maxConnections: 2 });
   await admin`create table parts (name text primary key)`;
