@@ -91,8 +91,11 @@ export class Connection implements Runner, ExecutionOwner {
   /** The statement that PostgreSQL is describing; later statements wait in order. */
   private describing: ((error: Error | undefined) => void) | undefined = undefined;
   private describedTypes: readonly number[] = [];
-  /** Whether a statement is in flight that would be ended by a later one; later statements wait in order. */
-  private isExclusive = false;
+  /**
+   * The statement in flight that would be ended by a later one, or that begins a transaction, without which a later one must not run.
+   * Later statements wait in order.
+   */
+  private exclusive: Execution | undefined = undefined;
   private held: (() => void)[] = [];
   /** Whether a transaction begins with the next statement. */
   private isBeginning = false;
@@ -208,7 +211,7 @@ export class Connection implements Runner, ExecutionOwner {
   }
 
   private get isHolding(): boolean {
-    return this.describing !== undefined || this.isExclusive;
+    return this.describing !== undefined || this.exclusive !== undefined;
   }
 
   cork(wire: Wire): void {
@@ -230,7 +233,7 @@ export class Connection implements Runner, ExecutionOwner {
       execution.run.shape.noteAnswer(nowMs - this.activeAtMs);
     }
     this.activeAtMs = nowMs;
-    if (execution instanceof LimitedExecution && execution.isExclusive) this.isExclusive = false;
+    if (execution === this.exclusive) this.exclusive = undefined;
     const again = error === undefined ? undefined : this.recover(execution, error);
     if (execution instanceof Description) this.resumeDescribed(error);
     this.resume();
@@ -291,10 +294,9 @@ export class Connection implements Runner, ExecutionOwner {
       statement.usedAt = ++this.useCount;
       const before = this.before();
       const run = { shape, parameters, limit, isRetry, statement, values, dropped, before };
-      if (limit === undefined) return this.submit(new PreparedExecution(this, run));
+      if (limit === undefined) return this.submit(new PreparedExecution(this, run), before === unnamedBegin);
       const execution = new LimitedExecution(this, run, limit);
-      this.isExclusive = execution.isExclusive;
-      return this.submit(execution);
+      return this.submit(execution, execution.isExclusive || before === unnamedBegin);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -307,8 +309,9 @@ export class Connection implements Runner, ExecutionOwner {
     return unnamedBegin;
   }
 
-  private submit(execution: Execution): Outcome {
+  private submit(execution: Execution, isExclusive = false): Outcome {
     if (this.lost !== undefined) return Promise.reject(this.lost);
+    if (isExclusive) this.exclusive = execution;
     if (this.inFlight++ === 0) this.activeAtMs = performance.now();
     this.client.query(execution as never);
     return execution.promise;
@@ -371,7 +374,8 @@ export class Connection implements Runner, ExecutionOwner {
       this.lose(connectionLost(error));
     }
     if (!(execution instanceof PreparedExecution)) return undefined;
-    const { shape, parameters, limit, statement, dropped, isRetry } = execution.run;
+    const { shape, parameters, limit, statement, dropped, isRetry, before } = execution.run;
+    if (before === unnamedBegin && execution.isBefore) this.isBeginning = true;
     const isPreparing = dropped !== undefined;
     // Statements pipelined behind one that could not be prepared fail with 26000; the first retry prepares it.
     const isUnprepared = error.code === "26000" && !isPreparing;

@@ -171,7 +171,7 @@ export interface PreparedRun {
 export class PreparedExecution extends Execution {
   readonly run: PreparedRun;
   /** Whether the statement before this one has not completed yet. */
-  private isBefore: boolean;
+  isBefore: boolean;
 
   constructor(owner: ExecutionOwner, run: PreparedRun) {
     super(owner);
