@@ -45,9 +45,10 @@ export async function withIdempotency<T extends { readonly response: Message }>(
   if (!(await insertRecord(tx, keyed.claim, null))) return "duplicate";
   const done = await work();
   const { tenantId, principal, operation, key, response } = keyed.record(done.response);
-  await tx`
+  // Sent together with the commit.
+  await tx.send(tx`
     update idempotency_records set state = 'completed', response = ${response}
-    where tenant_id = ${tenantId} and principal = ${principal} and operation = ${operation} and key = ${key}`;
+    where tenant_id = ${tenantId} and principal = ${principal} and operation = ${operation} and key = ${key}`);
   return done;
 }
 

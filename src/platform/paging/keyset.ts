@@ -31,7 +31,10 @@ export async function readKeyset<T extends object>(
   const reached = sql`from ${sql(table)} where ${where} ${after === undefined ? sql`` : beyond} ${order}`;
   const count = () => (after === undefined ? boundedCount(sql, { table, where, filter, order }) : undefined);
   if (filter === undefined) {
-    const rows = await sql<T[]>`select ${columns} ${reached} limit ${fetch} offset ${offset}`.firstRows(pageBytesMax);
+    const rows = await sql<T[]>`select ${columns} ${reached} limit ${fetch} offset ${offset}`.firstRows(
+      pageBytesMax,
+      fetch,
+    );
     const { isCut } = rows;
     const seen = offset + rows.length;
     const isWhole = after === undefined && !isCut && rows.length < fetch && (rows.length > 0 || offset === 0);
@@ -41,9 +44,10 @@ export async function readKeyset<T extends object>(
   // The subquery is named like the table, since columns may be qualified with the table's name.
   const rows = await sql<T[]>`
     select ${columns} from (select * ${reached} limit ${scanMax}) as ${sql(table)} where ${filter}
-    ${order} limit ${fetch} offset ${offset}`.firstRows(pageBytesMax);
+    ${order} limit ${fetch} offset ${offset}`.firstRows(pageBytesMax, fetch);
   const { isCut } = rows;
-  if (isCut || rows.length === fetch) return { rows, total, isCut };
+  // A total that is not capped has scanned the whole list.
+  if (isCut || rows.length === fetch || total?.capped === false) return { rows, total, isCut };
   const [last] = await sql<{ key: string }[]>`
     select ${sql(key)}::text as key ${reached} offset ${scanMax - 1} limit 1`;
   return { rows, total, isCut, scannedTo: last?.key };

@@ -68,17 +68,15 @@ export function createEvents({ db, signals, ...parts }: Dependencies) {
     async record(context, type, subject, data, tenantId = context.tenantId, id = ulid(context.nowMs)) {
       const { sql, nowMs } = context;
       const event = { tenantId, id, type, source: sourceOf(type), subject, time: new Date(nowMs), data };
-      await eventStore(sql).insertMany([{ event, record: undefined }]);
+      await eventStore(sql).send([event]);
       sql.afterCommit(() => log.wake(tenantId));
     },
     async recordMany(tx, entries, nowMs) {
       if (entries.length === 0) return;
       const time = new Date(nowMs);
-      const additions = entries.map((entry) => ({
-        event: { ...entry, id: ulid(nowMs), source: sourceOf(entry.type), time },
-        record: undefined,
-      }));
-      await eventStore(tx).insertMany(additions);
+      await eventStore(tx).send(
+        entries.map((entry) => ({ ...entry, id: ulid(nowMs), source: sourceOf(entry.type), time })),
+      );
       tx.afterCommit(() => new Set(entries.map(({ tenantId }) => tenantId)).forEach(log.wake));
     },
   };

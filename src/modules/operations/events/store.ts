@@ -33,54 +33,57 @@ export function eventStore(sql: Sql) {
       production_only: sql`and in_production is not false`,
       non_production_only: sql`and in_production is not true`,
     })[mode];
+  const insertion = (additions: readonly Addition[]) => {
+    const events = additions.map(({ event }) => event);
+    const records = additions.flatMap(({ record }, batchIndex) => (record === undefined ? [] : { batchIndex, record }));
+    const isKeyed = records.length > 0;
+    const scopes = events.map(scopeOf);
+    const isScoped = scopes.some((scope) => scope !== undefined);
+    return sql<{ id: string }[]>`
+      with ${isKeyed ? sql`${claimBatch(sql, records)},` : sql``} input as (
+        select * from rows from (
+          string_to_table(${lines(events, ({ tenantId }) => tenantId)}, E'\\n'),
+          string_to_table(${lines(events, ({ id }) => id)}, E'\\n'),
+          unnest(${events.map(({ type }) => type)}::text[]), unnest(${events.map(({ source }) => source)}::text[]),
+          unnest(${events.map(({ subject }) => subject)}::text[]),
+          string_to_table(${lines(events, ({ time }) => time.toISOString())}, E'\\n'),
+          string_to_table(${lines(events, ({ data }) => JSON.stringify(data))}, E'\\n')
+          ${
+            isScoped
+              ? sql`, unnest(${scopes.map((scope) => scope?.environmentId ?? null)}::text[]),
+                unnest(${scopes.map((scope) => scope?.poolId ?? null)}::text[])`
+              : sql``
+          }
+        ) with ordinality
+          as input(tenant_id, id, type, source, subject, time, data ${isScoped ? sql`, environment_id, pool_id` : sql``}, nth)
+      )
+      insert into events (tenant_id, id, type, source, subject, time, data ${isScoped ? sql`, environment_id, in_production` : sql``})
+      select tenant_id, input.id, type, source, subject, time::timestamptz, data::jsonb ${isScoped ? sql`, scope.id, scope.key = 'production'` : sql``}
+      from input
+      ${
+        isScoped
+          ? sql`left join lateral (
+              select e.id, e.key from environments e
+              where e.tenant_id = input.tenant_id and e.id = coalesce(input.environment_id,
+                (select p.environment_id from pools p where p.tenant_id = input.tenant_id and p.id = input.pool_id))
+              limit 1
+            ) scope on true`
+          : sql``
+      }
+      ${isKeyed ? sql`where nth not in (select batch_index + 1 from refused)` : sql``}
+      returning id`;
+  };
   return {
     /**
      * Adds events in one statement, each together with its idempotency record. Returns the ids of the added events; the
      * idempotency keys of the others exist already, or belong to an earlier event of the batch.
      */
     async insertMany(additions: readonly Addition[]): Promise<ReadonlySet<string>> {
-      const events = additions.map(({ event }) => event);
-      const records = additions.flatMap(({ record }, batchIndex) =>
-        record === undefined ? [] : { batchIndex, record },
-      );
-      const isKeyed = records.length > 0;
-      const scopes = events.map(scopeOf);
-      const isScoped = scopes.some((scope) => scope !== undefined);
-      const rows = await sql<{ id: string }[]>`
-        with ${isKeyed ? sql`${claimBatch(sql, records)},` : sql``} input as (
-          select * from rows from (
-            string_to_table(${lines(events, ({ tenantId }) => tenantId)}, E'\\n'),
-            string_to_table(${lines(events, ({ id }) => id)}, E'\\n'),
-            unnest(${events.map(({ type }) => type)}::text[]), unnest(${events.map(({ source }) => source)}::text[]),
-            unnest(${events.map(({ subject }) => subject)}::text[]),
-            string_to_table(${lines(events, ({ time }) => time.toISOString())}, E'\\n'),
-            string_to_table(${lines(events, ({ data }) => JSON.stringify(data))}, E'\\n')
-            ${
-              isScoped
-                ? sql`, unnest(${scopes.map((scope) => scope?.environmentId ?? null)}::text[]),
-                  unnest(${scopes.map((scope) => scope?.poolId ?? null)}::text[])`
-                : sql``
-            }
-          ) with ordinality
-            as input(tenant_id, id, type, source, subject, time, data ${isScoped ? sql`, environment_id, pool_id` : sql``}, nth)
-        )
-        insert into events (tenant_id, id, type, source, subject, time, data ${isScoped ? sql`, environment_id, in_production` : sql``})
-        select tenant_id, input.id, type, source, subject, time::timestamptz, data::jsonb ${isScoped ? sql`, scope.id, scope.key = 'production'` : sql``}
-        from input
-        ${
-          isScoped
-            ? sql`left join lateral (
-                select e.id, e.key from environments e
-                where e.tenant_id = input.tenant_id and e.id = coalesce(input.environment_id,
-                  (select p.environment_id from pools p where p.tenant_id = input.tenant_id and p.id = input.pool_id))
-                limit 1
-              ) scope on true`
-            : sql``
-        }
-        ${isKeyed ? sql`where nth not in (select batch_index + 1 from refused)` : sql``}
-        returning id`;
-      return new Set(rows.map((row) => row.id));
+      return new Set((await insertion(additions)).map((row) => row.id));
     },
+
+    /** Adds events in a transaction, which does not wait for them. */
+    send: (events: readonly NewEvent[]) => sql.send(insertion(events.map((event) => ({ event, record: undefined })))),
 
     /** Reads events in one statement; omits those that do not exist. */
     async findMany(ids: readonly { tenantId: TenantId; id: string }[]): Promise<Event[]> {

@@ -112,7 +112,7 @@ export function admissionStore(sql: Sql) {
       const rows = await sql<GroupRecord[]>`
         select ${columns} from admission_groups g
         where ${where} ${page.after === undefined ? sql`` : sql`and (g.kind, g.group_id) > (${afterKind}, ${afterId})`}
-        order by g.kind, g.group_id limit ${page.fetch} offset ${page.offset}`.firstRows(pageBytesMax);
+        order by g.kind, g.group_id limit ${page.fetch} offset ${page.offset}`.firstRows(pageBytesMax, page.fetch);
       const { isCut } = rows;
       if (page.after !== undefined) return { rows, total: undefined, isCut };
       const counted = await sql<BoundedCount[]>`

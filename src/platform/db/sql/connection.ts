@@ -25,11 +25,12 @@ import {
   LimitedExecution,
   noColumns,
   PreparedExecution,
+  type PreparedRun,
   type PreparedStatement,
   TextExecution,
   type Wire,
 } from "./statement/execution.ts";
-import { type ResultRows, type Runner, Shape } from "./statement/statement.ts";
+import type { ResultRows, RowLimit, Runner, Shape } from "./statement/statement.ts";
 import type { ValueTypes } from "./statement/value-types.ts";
 
 /** The maximum number of prepared statements per connection; each costs the server some tens of kilobytes. */
@@ -47,7 +48,7 @@ const readOnly = "25006";
  */
 const replicationWait = "SyncRepWaitForLSN";
 
-const begin = new Shape("begin", []);
+const unnamedBegin = { name: "", text: "begin" };
 
 const lostStatements =
   "The pooler before PostgreSQL gives each transaction another session and loses prepared statements. Use PgBouncer 1.21 or newer " +
@@ -90,9 +91,14 @@ export class Connection implements Runner, ExecutionOwner {
   /** The statement that PostgreSQL is describing; later statements wait in order. */
   private describing: ((error: Error | undefined) => void) | undefined = undefined;
   private describedTypes: readonly number[] = [];
-  /** Whether a statement is in flight that would be ended by a later one; later statements wait in order. */
-  private isExclusive = false;
+  /**
+   * The statement in flight that would be ended by a later one, or that begins a transaction, without which a later one must not run.
+   * Later statements wait in order.
+   */
+  private exclusive: Execution | undefined = undefined;
   private held: (() => void)[] = [];
+  /** Whether a transaction begins with the next statement. */
+  private isBeginning = false;
 
   private constructor(client: Client, catalog: Catalog, session: SessionSettings, settings: ConnectionSettings) {
     this.client = client;
@@ -160,35 +166,52 @@ export class Connection implements Runner, ExecutionOwner {
     this.client.on("notification", ({ channel, payload }) => listener(channel, payload ?? ""));
   }
 
-  run(shape: Shape, parameters: readonly unknown[], bytesMax?: number, isRetry = false): Outcome {
-    const start = () => this.start(shape, parameters, bytesMax, isRetry);
+  run(shape: Shape, parameters: readonly unknown[], limit?: RowLimit, isRetry = false): Outcome {
+    const start = () => this.start(shape, parameters, limit, isRetry);
     return this.isHolding ? this.hold(start) : start();
   }
 
-  /** Begins a transaction with the settings of the connection. The caller owns the connection. */
-  begin(): Outcome {
-    return this.isPooled ? this.runText(this.session.begin) : this.run(begin, []);
+  /**
+   * Begins a transaction with the settings of the connection. The caller owns the connection. Without a pooler, BEGIN is sent with
+   * the first statement, which PostgreSQL does not run if BEGIN fails, and costs no round trip.
+   */
+  async begin(): Promise<void> {
+    if (this.isPooled) await this.runText(this.session.begin);
+    else this.isBeginning = true;
+  }
+
+  /** Ends the transaction; resolves with the command that PostgreSQL ran, or undefined if there was no statement. */
+  async end(shape: Shape): Promise<string | undefined> {
+    if (!this.isBeginning || this.load > 0) return (await this.run(shape, [])).command;
+    this.isBeginning = false;
+    return undefined;
   }
 
   runText(text: string): Outcome {
-    const start = () => this.submit(new TextExecution(this, text));
+    const start = () => this.submit(new TextExecution(this, this.withBegin(text)));
     return this.isHolding ? this.hold(start) : start();
   }
 
   /** Runs `copy … to stdout`. No other statement may run meanwhile. */
   copyOut(text: string, sink: CopySink): Outcome {
-    return this.submit(new CopyOutExecution(this, text, sink));
+    return this.submit(new CopyOutExecution(this, this.withBegin(text), sink));
   }
 
   /** Runs `copy … from stdin`. No other statement may run meanwhile. */
   copyIn(text: string): CopyInExecution {
-    const execution = new CopyInExecution(this, text);
+    const execution = new CopyInExecution(this, this.withBegin(text));
     void this.submit(execution);
     return execution;
   }
 
+  private withBegin(text: string): string {
+    if (!this.isBeginning) return text;
+    this.isBeginning = false;
+    return `begin; ${text}`;
+  }
+
   private get isHolding(): boolean {
-    return this.describing !== undefined || this.isExclusive;
+    return this.describing !== undefined || this.exclusive !== undefined;
   }
 
   cork(wire: Wire): void {
@@ -210,7 +233,7 @@ export class Connection implements Runner, ExecutionOwner {
       execution.run.shape.noteAnswer(nowMs - this.activeAtMs);
     }
     this.activeAtMs = nowMs;
-    if (execution instanceof LimitedExecution) this.isExclusive = false;
+    if (execution === this.exclusive) this.exclusive = undefined;
     const again = error === undefined ? undefined : this.recover(execution, error);
     if (execution instanceof Description) this.resumeDescribed(error);
     this.resume();
@@ -238,7 +261,7 @@ export class Connection implements Runner, ExecutionOwner {
       const [applied] = (await this.runText(session.apply(this.processId))) as readonly AppliedSettings[];
       if (applied!.pooled) {
         const statement = { name: "local_settings", types: [], columns: noColumns, usedAt: 0 };
-        const run = { shape: session.local, parameters: [], values: [], bytesMax: undefined, isRetry: true };
+        const run = { shape: session.local, parameters: [], values: [], limit: undefined, isRetry: true };
         await this.submit(new PreparedExecution(this, { ...run, statement, dropped: [], before: undefined }));
         this.localSettings = statement;
       }
@@ -254,11 +277,11 @@ export class Connection implements Runner, ExecutionOwner {
     return (this.client as unknown as { readonly processID: number | null }).processID ?? 0;
   }
 
-  private start(shape: Shape, parameters: readonly unknown[], bytesMax: number | undefined, isRetry: boolean): Outcome {
+  private start(shape: Shape, parameters: readonly unknown[], limit: RowLimit | undefined, isRetry: boolean): Outcome {
     if (this.lost !== undefined) return Promise.reject(this.lost);
     let statement = this.prepared.get(shape);
     const types = statement?.types ?? this.catalog.parameterTypesOf(shape);
-    if (types === undefined) return this.describe(shape, () => this.start(shape, parameters, bytesMax, isRetry));
+    if (types === undefined) return this.describe(shape, () => this.start(shape, parameters, limit, isRetry));
     let dropped: string[] | undefined;
     try {
       const values = new Array<string | Buffer | null>(parameters.length);
@@ -269,19 +292,26 @@ export class Connection implements Runner, ExecutionOwner {
         this.dropped = [];
       }
       statement.usedAt = ++this.useCount;
-      // A transaction begins with the settings.
-      const before = this.isOwned ? undefined : this.localSettings?.name;
-      const run = { shape, parameters, bytesMax, isRetry, statement, values, dropped, before };
-      if (bytesMax === undefined) return this.submit(new PreparedExecution(this, run));
-      this.isExclusive = true;
-      return this.submit(new LimitedExecution(this, run));
+      const before = this.before();
+      const run = { shape, parameters, limit, isRetry, statement, values, dropped, before };
+      if (limit === undefined) return this.submit(new PreparedExecution(this, run), before === unnamedBegin);
+      const execution = new LimitedExecution(this, run, limit);
+      return this.submit(execution, execution.isExclusive || before === unnamedBegin);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  private submit(execution: Execution): Outcome {
+  /** What runs before the next statement. Behind a pooler, a transaction begins with the settings. */
+  private before(): PreparedRun["before"] {
+    if (!this.isBeginning) return this.isOwned ? undefined : this.localSettings;
+    this.isBeginning = false;
+    return unnamedBegin;
+  }
+
+  private submit(execution: Execution, isExclusive = false): Outcome {
     if (this.lost !== undefined) return Promise.reject(this.lost);
+    if (isExclusive) this.exclusive = execution;
     if (this.inFlight++ === 0) this.activeAtMs = performance.now();
     this.client.query(execution as never);
     return execution.promise;
@@ -344,7 +374,8 @@ export class Connection implements Runner, ExecutionOwner {
       this.lose(connectionLost(error));
     }
     if (!(execution instanceof PreparedExecution)) return undefined;
-    const { shape, parameters, bytesMax, statement, dropped, isRetry } = execution.run;
+    const { shape, parameters, limit, statement, dropped, isRetry, before } = execution.run;
+    if (before === unnamedBegin && execution.isBefore) this.isBeginning = true;
     const isPreparing = dropped !== undefined;
     // Statements pipelined behind one that could not be prepared fail with 26000; the first retry prepares it.
     const isUnprepared = error.code === "26000" && !isPreparing;
@@ -354,7 +385,7 @@ export class Connection implements Runner, ExecutionOwner {
     if (!isStale) return undefined;
     this.catalog.removeParameterTypes(shape);
     // In a transaction, an error fails the whole transaction.
-    return this.isOwned || (isRetry && !isUnprepared) ? undefined : this.run(shape, parameters, bytesMax, true);
+    return this.isOwned || (isRetry && !isUnprepared) ? undefined : this.run(shape, parameters, limit, true);
   }
 
   private lose(error: ConnectionError): void {

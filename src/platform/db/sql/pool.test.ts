@@ -168,6 +168,50 @@ test("a transaction in which a statement failed is rolled back, even when the er
   assert.equal((await sql`select from kept`).count, 0);
 });
 
+test("the first statement belongs to its transaction, whatever its kind; without a statement nothing is begun", async (t) => {
+  const { pool, sql, admin } = await opened(t);
+  await admin`create table firsts (n int)`;
+  const insert = (tx: Sql, n: number) => tx`insert into firsts values (${n})`;
+  const firsts: Record<string, (tx: Sql) => Promise<unknown>> = {
+    prepared: (tx) => insert(tx, 1),
+    text: (tx) => tx.unsafe("insert into firsts values (2); insert into firsts values (3)"),
+    pipelined: (tx) => Promise.all([insert(tx, 4), tx`insert into firsts select 5`, tx`insert into firsts select 6`]),
+    savepoint: (tx) => tx.savepoint((part) => insert(part, 7)),
+    "with limited rows": (tx) => tx`insert into firsts values (8) returning n`.firstRows(1),
+    "after one that cannot be prepared": (tx) => tx`select from absent`.then(undefined, () => insert(tx, 9)),
+    "after one with invalid values": (tx) =>
+      tx`select 1 / ${0}::int`.then(undefined, () => insert(tx, 10).catch(() => {})),
+  };
+  for (const [name, first] of Object.entries(firsts)) {
+    const undone = pool.transaction(async (tx) => {
+      await first(tx);
+      throw new Error("undo");
+    });
+    await assert.rejects(undone, name);
+    assert.equal((await sql`select from firsts`).count, 0, name);
+  }
+  assert.equal(await pool.transaction(async () => "done"), "done");
+  await pool.transaction(firsts.text!);
+  assert.equal((await sql`select from firsts`).count, 2);
+});
+
+test("a transaction does not wait for a statement that it sends, and is not committed if that fails", async (t) => {
+  const { pool, sql, admin } = await opened(t);
+  await admin`create table numbers (n int primary key)`;
+  const send = (on: Sql, n: number) => on.send(on`insert into numbers values (${n})`);
+  await pool.transaction(async (tx) => assert.equal(send(tx, 1), undefined));
+  const twice = pool.transaction(async (tx) => void [2, 1].forEach((n) => void send(tx, n)));
+  await assert.rejects(twice, { code: "23505" });
+  const inPart = pool.transaction((tx) => tx.savepoint(async (part) => send(part, 1)));
+  await assert.rejects(inPart, { code: "23505" });
+  await send(sql, 3);
+  const rows = await sql<{ n: number }[]>`select n from numbers order by n`;
+  assert.deepEqual(
+    rows.map(({ n }) => n),
+    [1, 3],
+  );
+});
+
 test("a failed savepoint is rolled back alone, at any depth, and releases its locks", async (t) => {
   const { pool, sql, admin } = await opened(t, { maxConnections: 2 });
   await admin`create table parts (name text primary key)`;
@@ -419,18 +463,27 @@ test("the first rows of a result end before the row that would take too many byt
 test("a read of first rows shares its connection with statements before and behind it, also when it fails", async (t) => {
   const { pool, sql } = await opened(t);
   const one = (n: number) => sql<{ n: number }[]>`select ${n}::int as n`;
-  const first = (divisor: number) =>
+  const first = (divisor: number, rowsMax: number, bytesMax: number) =>
     sql<{ n: number }[]>`
-      select 100 / (n - ${divisor}::int) as n, repeat('x', 1000) as text from generate_series(1, 200) as n`.firstRows(
-      60_000,
+      select 100 / (n - ${divisor}::int) as n, repeat('x', 1000) as text from generate_series(1, ${rowsMax}) as n`.firstRows(
+      bytesMax,
+      rowsMax,
     );
-  const outcomes = await Promise.allSettled([one(1), first(-1), one(2), first(40), first(0), one(3)]);
-  assert.deepEqual(
-    outcomes.map((outcome) =>
-      outcome.status === "fulfilled" ? [outcome.value.length, outcome.value[0]!.n] : outcome.reason.code,
-    ),
-    [[1, 1], [59, 50], [1, 2], "22012", [59, 100], [1, 3]],
-  );
+  for (const [rowsMax, bytesMax, count] of [
+    [200, 70_000, 68],
+    [50, 20_000, 19],
+  ] as const) {
+    const outcomes = await Promise.allSettled([
+      ...[one(1), first(-1, rowsMax, bytesMax), one(2)],
+      ...[first(40, rowsMax, bytesMax), first(0, rowsMax, bytesMax), one(3)],
+    ]);
+    assert.deepEqual(
+      outcomes.map((outcome) =>
+        outcome.status === "fulfilled" ? [outcome.value.length, outcome.value[0]!.n] : outcome.reason.code,
+      ),
+      [[1, 1], [count, 50], [1, 2], "22012", [count, 100], [1, 3]],
+    );
+  }
   const inTransaction = await pool.transaction(async (tx) => {
     const rows = tx<{ n: number }[]>`select n from generate_series(1, 100) as n`.firstRows(500);
     const after = tx<{ n: number }[]>`select 7 as n`;

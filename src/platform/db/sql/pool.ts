@@ -4,7 +4,7 @@ import type { ConnectionSettings } from "./connection-settings.ts";
 import { QuickReadConnections } from "./quick-read-connections.ts";
 import { createSql, type Sql } from "./sql.ts";
 import { Catalog } from "./statement/catalog.ts";
-import type { ResultRows, Runner, Shape } from "./statement/statement.ts";
+import type { ResultRows, RowLimit, Runner, Shape } from "./statement/statement.ts";
 import { runTransaction } from "./transaction.ts";
 import { type Abortable, type Waiter, WaitQueue } from "./wait-queue.ts";
 
@@ -72,10 +72,10 @@ export class Pool implements Runner {
     this.waiters = new WaitQueue({ waitersMax, waitMs }, () => this.checkDrained());
   }
 
-  run(shape: Shape, parameters: unknown[], bytesMax?: number, caller?: Abortable): Promise<ResultRows<unknown>> {
+  run(shape: Shape, parameters: unknown[], limit?: RowLimit, caller?: Abortable): Promise<ResultRows<unknown>> {
     const connection = this.connectionFor(shape);
-    if (connection === undefined) return this.whenShareable((later) => later.run(shape, parameters, bytesMax), caller);
-    const running = connection.run(shape, parameters, bytesMax);
+    if (connection === undefined) return this.whenShareable((later) => later.run(shape, parameters, limit), caller);
+    const running = connection.run(shape, parameters, limit);
     this.keepIdle(connection);
     return running;
   }
@@ -89,7 +89,7 @@ export class Pool implements Runner {
   /** The `sql` of one caller. When the caller is aborted, its statements that wait for a connection are dropped. */
   sqlFor(caller: Abortable): Sql {
     return createSql({
-      run: (shape, parameters, bytesMax) => this.run(shape, parameters, bytesMax, caller),
+      run: (shape, parameters, limit) => this.run(shape, parameters, limit, caller),
       runText: (text) => this.runText(text, caller),
     });
   }

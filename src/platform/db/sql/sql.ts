@@ -46,6 +46,11 @@ export interface Sql {
    */
   savepoint<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
   /**
+   * Runs a statement whose result nobody needs. A transaction does not wait for it: it is sent together with the next statement,
+   * and the commit fails if it fails.
+   */
+  send(statement: Statement<Row[]>): Promise<unknown> | undefined;
+  /**
    * Runs an action after the commit, never after a rollback of the transaction or savepoint; without a transaction at once. The
    * transaction resolves when the action's promise settles. A failed action is ignored.
    */
@@ -78,6 +83,11 @@ export function createSql(runner: SqlRunner): Sql {
     savepoint: <T>(work: (tx: Sql) => Promise<T>) =>
       runner.savepoint?.(work) ??
       Promise.reject(new Error("A savepoint needs a transaction: use the tx that transaction() passes to its work.")),
+    send: (statement: Statement<Row[]>) => {
+      if (runner.savepoint === undefined) return statement;
+      statement.catch(() => {});
+      return undefined;
+    },
     afterCommit: (action: () => unknown) => void (runner.afterCommit?.push(action) ?? runAfterCommit([action])),
   }) as unknown as Sql;
 }

@@ -3,7 +3,7 @@ import { runAfterCommit } from "./after-commit.ts";
 import type { Connection } from "./connection.ts";
 import { ConnectionError } from "./connection-error.ts";
 import { createSql, type Sql } from "./sql.ts";
-import { type ResultRows, type Runner, Shape } from "./statement/statement.ts";
+import { type ResultRows, type RowLimit, type Runner, Shape } from "./statement/statement.ts";
 
 const commit = new Shape("commit", []);
 const rollback = new Shape("rollback", []);
@@ -29,11 +29,11 @@ export async function runTransaction<T>(
     transaction.check();
     transaction.isOver = true;
     // After a failed statement that was not awaited, COMMIT rolls back without an error.
-    const { command } = await connection.run(commit, []);
-    if (command !== "COMMIT") throw transaction.reasonFor(rolledBack());
+    const command = await connection.end(commit);
+    if (command === "ROLLBACK") throw transaction.reasonFor(rolledBack());
   } catch (error) {
     transaction.isOver = true;
-    if (connection.lost === undefined) await connection.run(rollback, []).catch(() => {});
+    if (connection.lost === undefined) await connection.end(rollback).catch(() => {});
     throw transaction.reasonFor(error);
   } finally {
     connection.onOwnerLost = () => {};
@@ -59,8 +59,8 @@ class Transaction implements Runner {
     this.parent = parent;
   }
 
-  run(shape: Shape, parameters: unknown[], bytesMax?: number): Promise<ResultRows<unknown>> {
-    return this.refusal() ?? this.watch(this.connection.run(shape, parameters, bytesMax));
+  run(shape: Shape, parameters: unknown[], limit?: RowLimit): Promise<ResultRows<unknown>> {
+    return this.refusal() ?? this.watch(this.connection.run(shape, parameters, limit));
   }
 
   runText(text: string): Promise<ResultRows<unknown>> {

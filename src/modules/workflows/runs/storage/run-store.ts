@@ -90,7 +90,7 @@ export function runStore(sql: Sql) {
       const rows = await sql<HistoryRow[]>`
         select revision, at, entries from workflow_history
         where tenant_id = ${tenantId} and run_id = ${run.id} and revision > ${after}
-        order by revision offset ${page.offset} limit ${page.fetch}`.firstRows(pageBytesMax);
+        order by revision offset ${page.offset} limit ${page.fetch}`.firstRows(pageBytesMax, page.fetch);
       return { rows, total: { count: run.revision, capped: false }, isCut: rows.isCut };
     },
 

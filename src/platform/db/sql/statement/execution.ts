@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import { DatabaseError, Query } from "pg";
 import { type ConnectionError, connectionLost } from "../connection-error.ts";
-import { ResultRows, type Shape } from "./statement.ts";
+import { ResultRows, type RowLimit, type Shape } from "./statement.ts";
 import type { ValueParser, ValueTypes } from "./value-types.ts";
 
 /** The connection interface that `pg` passes to a query. */
@@ -157,19 +157,22 @@ export interface PreparedRun {
   readonly statement: PreparedStatement;
   /** The encoded parameters. */
   readonly values: readonly (string | Buffer | null)[];
-  /** The size of the result, if it is limited. */
-  readonly bytesMax: number | undefined;
+  /** Undefined if the whole result is read. */
+  readonly limit: RowLimit | undefined;
   /** The prepared statements to close for this one; undefined when this one is already prepared. */
   readonly dropped: readonly string[] | undefined;
-  /** The name of a prepared statement that runs before this one in the same transaction and returns no row. */
-  readonly before: string | undefined;
+  /**
+   * A statement that runs before this one in the same transaction and returns no row; with a text if it is not prepared. This one
+   * does not run if it fails.
+   */
+  readonly before: { readonly name: string; readonly text?: string } | undefined;
 }
 
 /** Runs a prepared statement; prepares it first when the connection does not have it. */
 export class PreparedExecution extends Execution {
   readonly run: PreparedRun;
   /** Whether the statement before this one has not completed yet. */
-  private isBefore: boolean;
+  isBefore: boolean;
 
   constructor(owner: ExecutionOwner, run: PreparedRun) {
     super(owner);
@@ -180,15 +183,16 @@ export class PreparedExecution extends Execution {
   protected override send(wire: Wire): void {
     const { shape, statement, values, dropped, before } = this.run;
     const { name, types } = statement;
+    if (before !== undefined) {
+      if (before.text !== undefined) wire.parse({ name: before.name, text: before.text, types: [] });
+      wire.bind({ statement: before.name, values: [] });
+      wire.execute(null);
+    }
     if (dropped !== undefined) {
       for (const old of dropped) wire.close({ type: "S", name: old });
       wire.parse({ name, text: shape.text, types });
       // Describe before Bind: later executions need the columns even when these values fail.
       wire.describe({ type: "S", name });
-    }
-    if (before !== undefined) {
-      wire.bind({ statement: before, values: [] });
-      wire.execute(null);
     }
     wire.bind({ statement: name, values });
     this.execute(wire);
@@ -219,24 +223,37 @@ export class PreparedExecution extends Execution {
   }
 }
 
-/** How many rows a limited result may send before the client looks at their size. */
-const portionRows = 32;
+/** How many rows a limited result may send before the client looks at their size: more than a list returns by default. */
+const portionRows = 64;
 
 /**
  * Reads the first rows of a prepared statement. It asks for rows in portions and stops when they take too many bytes, so that
- * PostgreSQL neither reads nor sends the rest. No other statement may be sent meanwhile: it would end this one.
+ * PostgreSQL neither reads nor sends the rest. A result of at most one portion takes a single round trip.
  */
 export class LimitedExecution extends PreparedExecution {
+  /** Whether no other statement may be sent meanwhile: it would end this one. */
+  readonly isExclusive: boolean;
+  private readonly bytesMax: number;
   private bytes = 0;
 
+  constructor(owner: ExecutionOwner, run: PreparedRun, { bytesMax, rowsMax }: RowLimit) {
+    super(owner, run);
+    this.bytesMax = bytesMax;
+    this.isExclusive = rowsMax > portionRows;
+  }
+
   protected override execute(wire: Wire): void {
-    wire.execute({ rows: portionRows });
-    wire.flush();
+    if (this.isExclusive) {
+      wire.execute({ rows: portionRows });
+      wire.flush();
+    } else {
+      super.execute(wire);
+    }
   }
 
   override handleDataRow(message: DataRow): void {
     this.bytes += message.length;
-    if (this.result.length > 0 && this.bytes > this.run.bytesMax!) this.result.isCut = true;
+    if (this.result.length > 0 && this.bytes > this.bytesMax) this.result.isCut = true;
     else super.handleDataRow(message);
   }
 
@@ -247,12 +264,12 @@ export class LimitedExecution extends PreparedExecution {
 
   protected override completed(message: { readonly text: string }, wire: Wire): void {
     super.completed(message, wire);
-    wire.sync();
+    if (this.isExclusive) wire.sync();
   }
 
   override handleError(error: Error, wire: Wire): void {
     // After an error, PostgreSQL ignores everything up to this message.
-    if (error instanceof DatabaseError) wire.sync();
+    if (this.isExclusive && error instanceof DatabaseError) wire.sync();
     super.handleError(error, wire);
   }
 }

@@ -24,10 +24,17 @@ type RowOf<T> = T extends readonly (infer Row)[] ? Row : never;
 /** The first rows of a result. `isCut` says whether there are more. */
 export type FirstRows<T> = T & { readonly isCut: boolean };
 
+/** How much of a result is read. */
+export interface RowLimit {
+  readonly bytesMax: number;
+  /** The largest number of rows that the statement returns. */
+  readonly rowsMax: number;
+}
+
 /** Runs statements: the pool, a transaction or a single connection. */
 export interface Runner {
-  /** Runs a prepared statement with its parameters. With `bytesMax`, the result ends before the row that would exceed it. */
-  run(shape: Shape, parameters: unknown[], bytesMax?: number): Promise<ResultRows<unknown>>;
+  /** Runs a prepared statement with its parameters. With a limit, the result ends before the row that would exceed it. */
+  run(shape: Shape, parameters: unknown[], limit?: RowLimit): Promise<ResultRows<unknown>>;
   /** Runs a text of any number of statements without parameters; resolves with the last result. */
   runText(text: string): Promise<ResultRows<unknown>>;
 }
@@ -115,9 +122,12 @@ export class Statement<T> implements Promise<Rows<T>> {
     return "Statement";
   }
 
-  /** Runs a query and reads its first rows: as many as take `bytesMax` bytes together, but at least one. */
-  firstRows(bytesMax: number): Promise<FirstRows<T>> {
-    return this.start(bytesMax) as Promise<FirstRows<T>>;
+  /**
+   * Runs a query and reads its first rows: as many as take `bytesMax` bytes together, but at least one. `rowsMax` is the query's own
+   * limit.
+   */
+  firstRows(bytesMax: number, rowsMax = Number.POSITIVE_INFINITY): Promise<FirstRows<T>> {
+    return this.start({ bytesMax, rowsMax }) as Promise<FirstRows<T>>;
   }
 
   /** Runs the statement and returns its first row; undefined if there is none. */
@@ -130,10 +140,10 @@ export class Statement<T> implements Promise<Rows<T>> {
     return this.result;
   }
 
-  protected start(bytesMax?: number): Promise<unknown> {
+  protected start(limit?: RowLimit): Promise<unknown> {
     try {
       const parameters: unknown[] = [];
-      return this.runner.run(shapeOf(this.strings, this.values, parameters), parameters, bytesMax);
+      return this.runner.run(shapeOf(this.strings, this.values, parameters), parameters, limit);
     } catch (error) {
       return Promise.reject(error);
     }
