@@ -33,6 +33,17 @@ export async function completePlainItems(
   const now = new Date(nowMs);
   // Few items have a result, so the column is left out if none has.
   const hasResults = done.some(({ result }) => result !== undefined);
+  // The items of most statements are in one pool, which is sent once: a list costs time for each of its values.
+  const [first] = done;
+  const isOnePool = done.every(({ tenantId, poolId }) => tenantId === first!.tenantId && poolId === first!.poolId);
+  const pools = isOnePool
+    ? { lists: sql``, names: sql``, isSame: sql`q.tenant_id = ${first!.tenantId} and q.pool_id = ${first!.poolId}` }
+    : {
+        lists: sql`, string_to_table(${lines(done, ({ tenantId }) => tenantId)}, E'\\n'),
+          string_to_table(${lines(done, ({ poolId }) => poolId)}, E'\\n')`,
+        names: sql`, tenant_id, pool_id`,
+        isSame: sql`q.tenant_id = n.tenant_id and q.pool_id = n.pool_id`,
+      };
   const leasedAtMs = sql`floor(date_part('epoch', q.leased_at) * 1000)`;
   // Only leased items have a token. Rows are looked up one by one and deleted by ctid: for a join, or a filter by state,
   // the planner may choose a full scan if the table was empty when its statistics were collected. The history copies the rows
@@ -41,14 +52,12 @@ export async function completePlainItems(
     with locked as materialized (
       select q.place from (
         select * from rows from (
-          string_to_table(${lines(done, ({ tenantId }) => tenantId)}, E'\\n'),
           string_to_table(${lines(done, ({ id }) => id)}, E'\\n'),
-          string_to_table(${lines(done, ({ poolId }) => poolId)}, E'\\n'),
-          string_to_table(${lines(done, ({ token }) => token)}, E'\\n')
-        ) with ordinality as done(tenant_id, id, pool_id, token, nth) order by nth
+          string_to_table(${lines(done, ({ token }) => token)}, E'\\n') ${pools.lists}
+        ) with ordinality as done(id, token ${pools.names}, nth) order by nth
       ) n cross join lateral (
         select q.ctid as place, q.lease_token, q.revived, q.blocks, q.evidence from queue_items q
-        where q.tenant_id = n.tenant_id and q.id = n.id and q.pool_id = n.pool_id
+        where q.id = n.id and ${pools.isSame}
         limit 1 for update
       ) q
       where q.lease_token = n.token and not q.revived and q.blocks is not true

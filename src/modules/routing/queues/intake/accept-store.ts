@@ -1,16 +1,15 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
+import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import { claimBatch, type IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import {
   type ConstraintKind,
-  constraintKinds,
   type ItemGroups,
   insertMissingGroupsSql,
   type OwnedGroup,
 } from "../../admission/index.ts";
 import type { ItemDependencies } from "../domain/dependency.ts";
-import { rankOf } from "../domain/queue-item.ts";
+import { type InputRow, inputRows, type Shape, shapeOf } from "./accept-input.ts";
 
 export interface DecisionRow {
   readonly tenantId: TenantId;
@@ -101,7 +100,7 @@ export async function insertAcceptedBatches(
   const isAccepted = keyed ? sql`${hasGroups} and batch not in (select batch_index from refused)` : hasGroups;
   const result = await sql<{ batch: number }[]>`
     with ${room === undefined ? sql`` : sql`${room},`} input as (
-      ${input(sql, rows, batchIndices, shape)} where ${hasRoom}
+      ${inputRows(sql, rows, keyed ? batchIndices : undefined, shape)} where ${hasRoom}
     )
     ${keyed ? claimKeys(sql, batches) : sql``}
     ${limits.length === 0 ? sql`` : sql`, limits as (${insertMissingGroupsSql(sql, limits, ulidMs(rows[0]!.decision.id))} returning group_id)`}
@@ -113,85 +112,6 @@ export async function insertAcceptedBatches(
   return new Set(result.map(({ batch }) => batch));
 }
 
-type InputRow = AcceptedBatch["rows"][number];
-
-/** The optional columns of a statement. Columns that no item uses are left out. */
-interface Shape {
-  /** Whether some item needs the optional columns, for example because it is not ready. Few items do. */
-  readonly unusual: boolean;
-  /** The kinds of groups that items are in. */
-  readonly kinds: readonly ConstraintKind[];
-  /** Whether some item waits for others. */
-  readonly dependent: boolean;
-  /** Whether some item is offered to its recipient. */
-  readonly offered: boolean;
-}
-
-function shapeOf(rows: readonly InputRow[]): Shape {
-  return {
-    unusual: !rows.every(isUsual),
-    kinds: constraintKinds.filter((kind) => rows.some(({ item }) => item !== undefined && item.groups[kind] !== "")),
-    dependent: rows.some(({ item }) => item?.dependencies !== undefined),
-    offered: rows.some(({ item }) => item?.holdReason === "offer"),
-  };
-}
-
-function isUsual({ decision, priority, item }: InputRow): boolean {
-  if (item === undefined || item.state !== "ready" || item.ownTtl) return false;
-  return item.recipientId === decision.recipientId && priority === decision.priority;
-}
-
-/**
- * The input rows, sent by column. Unused columns are left out, because each column has a cost.
- * Only type and key, which callers choose freely, may contain a line break.
- */
-function input(sql: Sql, rows: readonly InputRow[], batchIndices: readonly number[], shape: Shape): Fragment {
-  const { unusual, kinds, dependent } = shape;
-  const resumptionOf = ({ dependencies }: ItemRow) => dependencies && JSON.stringify(dependencies.resume);
-  const decided = (value: (decision: DecisionRow) => string | number) => lines(rows, ({ decision }) => value(decision));
-  const queued = (value: (item: ItemRow) => string | number | boolean | undefined) =>
-    lines(rows, ({ item }) => item && value(item));
-  return sql`
-    select * from rows from (
-      string_to_table(${batchIndices.join("\n")}, E'\\n', ''),
-      string_to_table(${decided(({ tenantId }) => tenantId)}, E'\\n', ''),
-      string_to_table(${decided(({ id }) => id)}, E'\\n', ''),
-      string_to_table(${decided(({ poolId }) => poolId)}, E'\\n', ''),
-      unnest(${rows.map(({ decision }) => decision.type)}::text[]),
-      unnest(${rows.map(({ decision }) => decision.key)}::text[]),
-      string_to_table(${decided(({ attributesJson }) => attributesJson)}, E'\\n', ''),
-      string_to_table(${decided(({ requirementsJson }) => requirementsJson)}, E'\\n', ''),
-      string_to_table(${decided(({ payloadJson }) => payloadJson)}, E'\\n', ''),
-      string_to_table(${decided(({ priority }) => priority)}, E'\\n', ''),
-      string_to_table(${decided(({ outcome }) => outcome)}, E'\\n', ''),
-      string_to_table(${decided(({ recipientId }) => recipientId)}, E'\\n', ''),
-      string_to_table(${decided(({ snapshotDigest }) => snapshotDigest)}, E'\\n', ''),
-      string_to_table(${decided(({ seed }) => seed)}, E'\\n', ''),
-      string_to_table(${decided(({ evidenceJson }) => evidenceJson)}, E'\\n', ''),
-      string_to_table(${queued(({ state }) => state)}, E'\\n', ''),
-      string_to_table(${queued(({ delivery }) => delivery)}, E'\\n', ''),
-      string_to_table(${lines(rows, rankIn)}, E'\\n', ''),
-      string_to_table(${queued(({ expiresAtMs }) => expiresAtMs)}, E'\\n', '')
-      ${ofKinds(sql, kinds, (kind) => sql`, string_to_table(${queued(({ groups }) => groups[kind])}, E'\\n', '')`)}
-      ${
-        unusual
-          ? sql`,
-            string_to_table(${queued(({ recipientId }) => recipientId)}, E'\\n', ''),
-            string_to_table(${lines(rows, ({ priority }) => priority)}, E'\\n', ''),
-            string_to_table(${queued(({ heldForMs }) => heldForMs)}, E'\\n', ''),
-            string_to_table(${queued(({ notBeforeMs }) => notBeforeMs)}, E'\\n', ''),
-            string_to_table(${queued(({ holdReason }) => holdReason)}, E'\\n', ''),
-            string_to_table(${queued(({ ownTtl }) => ownTtl)}, E'\\n', ''),
-            string_to_table(${queued(({ leaseS }) => leaseS)}, E'\\n', '')`
-          : sql``
-      }
-      ${dependent ? sql`, string_to_table(${queued(resumptionOf)}, E'\\n', '')` : sql``}
-    ) as input(batch, tenant_id, id, pool_id, type, key, attributes, requirements, payload, priority, outcome,
-      decided_for, snapshot_digest, seed, evidence, state, delivery, rank, expires_at_ms ${groupColumns(sql, kinds)}
-      ${unusual ? sql`, recipient_id, item_priority, held_for_ms, not_before_ms, hold_reason, own_ttl, lease_s` : sql``}
-      ${dependent ? sql`, resume` : sql``})`;
-}
-
 /** The names of the group columns, each preceded by a comma. */
 function groupColumns(sql: Sql, kinds: readonly ConstraintKind[]): Fragment {
   return ofKinds(sql, kinds, (kind) => sql`, ${sql(`${kind}_group`)}`);
@@ -199,10 +119,6 @@ function groupColumns(sql: Sql, kinds: readonly ConstraintKind[]): Fragment {
 
 function ofKinds(sql: Sql, kinds: readonly ConstraintKind[], part: (kind: ConstraintKind) => Fragment): Fragment {
   return kinds.reduce((before, kind) => sql`${before}${part(kind)}`, sql``);
-}
-
-function rankIn({ decision, item, priority }: InputRow): number | undefined {
-  return item && rankOf(ulidMs(decision.id), priority, item.ageingS);
 }
 
 /** Records the idempotency keys of calls, and filters out calls whose key was used before. */

@@ -163,3 +163,44 @@ test("counts follow the pools of the items; an item that is only tracked is not 
     ],
   );
 });
+
+test("items of one statement keep their own values, whether all have the same ones or not", async () => {
+  const [tenantId, other] = [freshTenant(), freshTenant()];
+  const { rows } = requestOf(
+    tenantId,
+    [0, 1].map(() => ulid(Date.now())),
+  ).toBatch([]);
+  const [plain, changed] = rows;
+  const ofOther = requestOf(other, [ulid(Date.now())]).toBatch([]);
+  const different = {
+    ...changed!,
+    priority: 7,
+    decision: {
+      ...changed!.decision,
+      ...{ requirementsJson: '{"skill":"de"}', priority: 7, recipientId: "r", snapshotDigest: "ff" },
+    },
+    item: { ...changed!.item!, recipientId: "r", delivery: "push" as const },
+  };
+  const batches = [{ rows: [plain!, different], record: undefined }, ofOther];
+  await insertAcceptedBatches(db.sql, batches, 0);
+  const stored = await db.sql`
+    select tenant_id, id, pool_id, delivery, recipient_id, decided_for, priority, decided_priority, requirements,
+      encode(snapshot_digest, 'hex') as digest
+    from queue_items where tenant_id = any(${[tenantId, other]}) order by id`;
+  const expected = batches.flatMap((batch) =>
+    batch.rows.map(({ decision, item }) => ({
+      ...{ tenantId: decision.tenantId, id: decision.id, poolId, delivery: item!.delivery },
+      ...{ recipientId: decision.recipientId, decidedFor: decision.recipientId },
+      ...{ priority: decision.priority, decidedPriority: decision.priority },
+      ...{ requirements: JSON.parse(decision.requirementsJson), digest: decision.snapshotDigest },
+    })),
+  );
+  assert.deepEqual(
+    [...stored],
+    expected.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+  );
+});
+
+test("a statement without calls, because each of them repeats an earlier one, adds nothing", async () => {
+  assert.deepEqual(await insertAcceptedBatches(db.sql, [], 0), new Set());
+});

@@ -1,0 +1,126 @@
+import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
+import { ulidMs } from "../../../../platform/ids/ulid.ts";
+import { type ConstraintKind, constraintKinds } from "../../admission/index.ts";
+import { rankOf } from "../domain/queue-item.ts";
+import type { AcceptedBatch, DecisionRow, ItemRow } from "./accept-store.ts";
+
+export type InputRow = AcceptedBatch["rows"][number];
+
+/** The optional columns of a statement. Columns that no item uses are left out. */
+export interface Shape {
+  /** Whether some item needs the optional columns, for example because it is not ready. Few items do. */
+  readonly unusual: boolean;
+  /** The kinds of groups that items are in. */
+  readonly kinds: readonly ConstraintKind[];
+  /** Whether some item waits for others. */
+  readonly dependent: boolean;
+  /** Whether some item is offered to its recipient. */
+  readonly offered: boolean;
+}
+
+export function shapeOf(rows: readonly InputRow[]): Shape {
+  return {
+    unusual: !rows.every(isUsual),
+    kinds: constraintKinds.filter((kind) => rows.some(({ item }) => item !== undefined && item.groups[kind] !== "")),
+    dependent: rows.some(({ item }) => item?.dependencies !== undefined),
+    offered: rows.some(({ item }) => item?.holdReason === "offer"),
+  };
+}
+
+function isUsual({ decision, priority, item }: InputRow): boolean {
+  if (item === undefined || item.state !== "ready" || item.ownTtl) return false;
+  return item.recipientId === decision.recipientId && priority === decision.priority;
+}
+
+type Cell = string | number | boolean | undefined;
+
+/** A column of the input: its name, and its value in a row. Undefined and "" are null. No value contains a line break. */
+type Column = readonly [name: string, value: (row: InputRow, nth: number) => Cell];
+
+const decided = (name: string, value: (decision: DecisionRow) => Cell): Column => [
+  name,
+  ({ decision }) => value(decision),
+];
+const queued = (name: string, value: (item: ItemRow) => Cell): Column => [name, ({ item }) => item && value(item)];
+
+/** Columns in which most rows of a statement differ. */
+const ownColumns: readonly Column[] = [
+  decided("id", ({ id }) => id),
+  decided("attributes", ({ attributesJson }) => attributesJson),
+  decided("payload", ({ payloadJson }) => payloadJson),
+  decided("seed", ({ seed }) => seed),
+  decided("evidence", ({ evidenceJson }) => evidenceJson),
+  ["rank", ({ decision, item, priority }) => item && rankOf(ulidMs(decision.id), priority, item.ageingS)],
+  queued("expires_at_ms", ({ expiresAtMs }) => expiresAtMs),
+];
+
+/** Columns that have the same value for the items of one pool. */
+const poolColumns: readonly Column[] = [
+  decided("tenant_id", ({ tenantId }) => tenantId),
+  decided("pool_id", ({ poolId }) => poolId),
+  decided("snapshot_digest", ({ snapshotDigest }) => snapshotDigest),
+];
+
+/** Columns that have the same value for usual items of any pool. */
+const usualColumns: readonly Column[] = [
+  decided("requirements", ({ requirementsJson }) => requirementsJson),
+  decided("priority", ({ priority }) => priority),
+  decided("outcome", ({ outcome }) => outcome),
+  decided("decided_for", ({ recipientId }) => recipientId),
+  queued("state", ({ state }) => state),
+  queued("delivery", ({ delivery }) => delivery),
+];
+
+const unusualColumns: readonly Column[] = [
+  queued("recipient_id", ({ recipientId }) => recipientId),
+  ["item_priority", ({ priority }) => priority],
+  queued("held_for_ms", ({ heldForMs }) => heldForMs),
+  queued("not_before_ms", ({ notBeforeMs }) => notBeforeMs),
+  queued("hold_reason", ({ holdReason }) => holdReason),
+  queued("own_ttl", ({ ownTtl }) => ownTtl),
+  queued("lease_s", ({ leaseS }) => leaseS),
+];
+
+const resumeColumn = queued("resume", ({ dependencies }) => dependencies && JSON.stringify(dependencies.resume));
+
+/**
+ * The input rows, sent by column. A list costs PostgreSQL time for the column and for each row, so unused columns are left out,
+ * and columns in which all rows agree are sent as one value. They are compared in sets, so that there are few different
+ * statements. Only type and key, which callers choose freely, may contain a line break. The batch is sent if calls have keys.
+ */
+export function inputRows(
+  sql: Sql,
+  rows: readonly InputRow[],
+  batchIndices: readonly number[] | undefined,
+  { unusual, kinds, dependent }: Shape,
+): Fragment {
+  const sets = [poolColumns, usualColumns];
+  if (batchIndices !== undefined) sets.push([["batch", (_row, nth) => batchIndices[nth]]]);
+  // There is no row if every call repeats an earlier one.
+  const [first] = rows;
+  const common = first === undefined ? [] : sets.filter((columns) => columns.every((column) => isCommon(rows, column)));
+  const listed = [
+    ...ownColumns,
+    ...sets.filter((columns) => !common.includes(columns)).flat(),
+    ...kinds.map((kind) => queued(`${kind}_group`, ({ groups }) => groups[kind])),
+    ...(unusual ? unusualColumns : []),
+    ...(dependent ? [resumeColumn] : []),
+  ];
+  const single = (value: Cell) => (value === undefined || value === "" ? null : String(value));
+  return sql`
+    select ${each(sql, common.flat(), ([name, value]) => sql`${single(value(first!, 0))}::text as ${sql(name)},`)} listed.*
+    from rows from (
+      unnest(${rows.map(({ decision }) => decision.type)}::text[]),
+      unnest(${rows.map(({ decision }) => decision.key)}::text[])
+      ${each(sql, listed, ([, value]) => sql`, string_to_table(${lines(rows, value)}, E'\\n', '')`)}
+    ) as listed(type, key ${each(sql, listed, ([name]) => sql`, ${sql(name)}`)})`;
+}
+
+function isCommon(rows: readonly InputRow[], [, value]: Column): boolean {
+  const first = value(rows[0]!, 0);
+  return rows.every((row, nth) => value(row, nth) === first);
+}
+
+function each(sql: Sql, columns: readonly Column[], part: (column: Column) => Fragment): Fragment {
+  return columns.reduce((before, column) => sql`${before}${part(column)}`, sql``);
+}
