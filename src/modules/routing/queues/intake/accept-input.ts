@@ -1,8 +1,74 @@
+import type { TenantId } from "../../../../platform/access/index.ts";
 import { type Fragment, lines, type Sql } from "../../../../platform/db/index.ts";
+import type { IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
-import { type ConstraintKind, constraintKinds } from "../../admission/index.ts";
+import { type ConstraintKind, constraintKinds, type ItemGroups, type OwnedGroup } from "../../admission/index.ts";
+import type { ItemDependencies } from "../domain/dependency.ts";
 import { rankOf } from "../domain/queue-item.ts";
-import type { AcceptedBatch, DecisionRow, ItemRow } from "./accept-store.ts";
+
+export interface DecisionRow {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly poolId: string;
+  readonly type: string;
+  readonly key: string;
+  readonly attributesJson: string;
+  readonly requirementsJson: string;
+  readonly payloadJson: string;
+  readonly priority: number;
+  readonly outcome: string;
+  readonly recipientId: string;
+  /** In hexadecimal. */
+  readonly snapshotDigest: string;
+  readonly seed: number;
+  readonly evidenceJson: string;
+}
+
+/** The queue item that a decision creates. */
+export interface ItemRow {
+  readonly recipientId: string;
+  /** undecided: the rules have not been applied yet, and until then the item cannot be leased. */
+  readonly delivery: "pull" | "push" | "none" | "undecided";
+  readonly state: "pending" | "held" | "ready" | "leased";
+  /** The seconds of waiting that one point of priority is worth. */
+  readonly ageingS: number;
+  /** For a decision-only item: how long it counts as in flight. */
+  readonly leaseS?: number | undefined;
+  /** When the item is due, by the deciding node's clock; returned to the caller. */
+  readonly dueAtMs: number | undefined;
+  /** How long the item is held from now on, by the database's clock. */
+  readonly heldForMs?: number | undefined;
+  /** The item cannot be leased before this time, by the database's clock. */
+  readonly notBeforeMs?: number | undefined;
+  readonly holdReason: string;
+  readonly expiresAtMs: number;
+  readonly ownTtl: boolean;
+  readonly groups: ItemGroups;
+  /** The groups among them that limit leasing; they are created on first use. */
+  readonly limitGroups: readonly OwnedGroup[];
+  /** The unfinished items that it waits for; undefined for none. */
+  readonly dependencies?: ItemDependencies | undefined;
+}
+
+/** An event about an item, written in the same statement. */
+export interface ItemEventRow {
+  readonly id: string;
+  readonly type: string;
+  readonly subject: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** One call's rows. All are written, or none when the call's idempotency key was used before. */
+export interface AcceptedBatch {
+  readonly rows: readonly {
+    readonly decision: DecisionRow;
+    /** The item's priority after rules were applied. */
+    readonly priority: number;
+    readonly item: ItemRow | undefined;
+    readonly events: readonly ItemEventRow[];
+  }[];
+  readonly record: IdempotencyRecord | undefined;
+}
 
 export type InputRow = AcceptedBatch["rows"][number];
 

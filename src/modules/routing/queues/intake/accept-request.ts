@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { KeyClaim } from "../../../../platform/idempotency/index.ts";
 import type { AdmissionRequest, Verdict } from "../../admission/index.ts";
-import type { AcceptedBatch } from "./accept-store.ts";
+import type { AcceptedBatch } from "./accept-input.ts";
 
 /** A call's request to accept items. */
 export interface AcceptRequest {

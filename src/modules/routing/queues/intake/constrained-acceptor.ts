@@ -27,8 +27,9 @@ import { linkDependencies, type WaitingItem } from "../dependencies/dependency-l
 import { applyTransitionsUncounted, releasedAllPlaces } from "../transitions/item-transitions.ts";
 import { addCounts, type CountChange } from "../transitions/queue-counts.ts";
 import type { EndedItem, ItemTransition } from "../transitions/transition-store.ts";
+import type { AcceptedBatch } from "./accept-input.ts";
 import type { AcceptRequest } from "./accept-request.ts";
-import { type AcceptedBatch, insertAcceptedBatches } from "./accept-store.ts";
+import { insertAcceptedBatches } from "./accept-store.ts";
 import { createWindowExtensions } from "./window-extensions.ts";
 
 /** Accepts items of pools with constraints: checks and admits all of them in one transaction. */
