@@ -188,6 +188,13 @@ export const dashboards: Readonly<Record<string, Dashboard>> = {
         "{{code}}": `sum by (code) (rate(${calls}_count{@,code=~"UNAVAILABLE|TIMEOUT"}[@]))`,
       }),
       ...backlog("Jobs that are due", "jobs"),
+      panel("Used storage", "percentunit", {
+        "{{instance}} {{volume}}":
+          "max by (instance, volume) (storage_used_bytes{@} / (storage_used_bytes{@} + storage_free_bytes{@}))",
+      }),
+      panel("Changes that are not backed up: oldest", "s", {
+        "{{instance}}": "max by (instance) (backup_unarchived_seconds{@})",
+      }),
     ],
   },
 };

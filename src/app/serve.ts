@@ -1,18 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Config, LoadedConfig } from "../config/index.ts";
-import {
-  type ComponentHealth,
-  createProbes,
-  type HealthCheck,
-  type Readiness,
-  readReadiness,
-} from "../gateway/health.ts";
+import { createProbes, type Readiness, readReadiness } from "../gateway/health.ts";
 import type { BackgroundWorker } from "../modules/area.ts";
 import type { TenantId } from "../platform/access/index.ts";
 import { type Backoff, backoffMs } from "../platform/backoff/backoff.ts";
-import { backupProblem } from "../platform/backup/index.ts";
 import { systemClock } from "../platform/clock/clock.ts";
-import { type DatabaseClock, startDatabaseClock } from "../platform/clock/database-clock.ts";
+import { startDatabaseClock } from "../platform/clock/database-clock.ts";
 import { isDatabaseAway } from "../platform/db/index.ts";
 import { findSuccessor, schemaVersionTopic } from "../platform/db/schema-version.ts";
 import { createRepeatedTask } from "../platform/jobs/index.ts";
@@ -22,7 +15,6 @@ import {
   type RateLimiter,
   type RedisLimiter,
 } from "../platform/ratelimit/index.ts";
-import type { StorageWatch } from "../platform/storage/index.ts";
 import { createMetrics, type Metrics } from "../platform/telemetry/index.ts";
 import { openAuditLog } from "./audit-log.ts";
 import { addBackupMetrics } from "./backup-metrics.ts";
@@ -31,6 +23,7 @@ import { compose, type Node } from "./compose.ts";
 import { openPlanes, type Planes } from "./planes.ts";
 import type { StopMode } from "./processes/process-calls.ts";
 import type { SupervisingProcess } from "./processes/supervising-process.ts";
+import { isReachable, readinessChecks } from "./readiness-checks.ts";
 import { openReadReplica, openStorage, watchStorage } from "./storage.ts";
 import { createOperationalMetrics } from "./telemetry/operational-metrics.ts";
 import { namedTenantsMax, openTelemetry, type Telemetry } from "./telemetry/process-telemetry.ts";
@@ -184,7 +177,7 @@ async function start(
     }
 
     const servingStatus = createServingStatus();
-    const checks = checksOf({
+    const checks = readinessChecks({
       config,
       node,
       clock,
@@ -279,55 +272,4 @@ async function cacheOf(config: Config): Promise<Cache> {
       return { limiter: redis, redis };
     }
   }
-}
-
-function isReachable(redis: RedisLimiter): Promise<boolean> {
-  return redis.ping().then(
-    () => true,
-    () => false,
-  );
-}
-
-interface CheckParts {
-  readonly config: Config;
-  readonly node: Node;
-  readonly clock: DatabaseClock;
-  readonly database: () => Promise<void>;
-  readonly redis: RedisLimiter | undefined;
-  readonly storage: StorageWatch;
-  readonly worker: boolean;
-}
-
-/** Creates the readiness checks. The database and its time are required; the cache only if calls fail without it. */
-function checksOf({ config, node, clock, database, redis, storage, worker }: CheckParts): Record<string, HealthCheck> {
-  const ok: ComponentHealth = { status: "ok" };
-  return {
-    database: () => database().then(() => ok),
-    cache: async () => {
-      if (redis === undefined || (await isReachable(redis))) return ok;
-      const closed = config["ratelimit.fail_mode"] === "closed";
-      return { status: closed ? "unhealthy" : "degraded", detail: "the cache does not respond" };
-    },
-    queue: async () => {
-      await node.jobs.ping();
-      return !worker || node.jobs.isAlive() ? ok : { status: "degraded", detail: "background work has stalled" };
-    },
-    ...(config["backup.backend"] !== "none" && {
-      backup: async () => {
-        const problem = backupProblem(config["data.dir"], Date.now());
-        return problem === undefined ? ok : { status: "degraded", detail: problem };
-      },
-    }),
-    // What is full still serves reads, and completes work.
-    storage: async () => {
-      const detail = storage.describe();
-      return detail === undefined ? ok : { status: "degraded", detail };
-    },
-    clock: async () => (clock.isFenced() ? { status: "unhealthy", detail: describeSkew(clock.skewMs()) } : ok),
-  };
-}
-
-function describeSkew(skewMs: number): string {
-  const direction = skewMs > 0 ? "ahead of" : "behind";
-  return `the clock of this machine is ${Math.round(Math.abs(skewMs) / 1000)} s ${direction} the database's`;
 }

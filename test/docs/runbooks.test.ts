@@ -19,3 +19,10 @@ test("every command that a runbook names exists", () => {
   }
   assert.ok(named > 10);
 });
+
+test("every runbook is listed with what leads to it", () => {
+  const index = readFileSync(new URL("README.md", folder), "utf8");
+  for (const file of readdirSync(folder).filter((name) => name !== "README.md")) {
+    assert.match(index, new RegExp(`^\\| \`[A-Za-z_]+\`.*\\(${file}\\) \\|$`, "m"), file);
+  }
+});

@@ -22,7 +22,7 @@ export interface TestServer {
 }
 
 /** The connections that nodes and tests of several concurrent files need. */
-const maxConnections = 150 * 3 * availableParallelism();
+const maxConnections = 150 * (availableParallelism() + 1);
 
 /** Starts a server in a temporary folder, without durability. Tests about durability start their own server. */
 export function startTestServer(): Promise<TestServer> {

@@ -63,7 +63,28 @@ const examples: Readonly<Record<string, Example>> = {
     fires: { [of("unhealthy_components", 'component="queue"')]: "0x5 1x20" },
     ...{ afterM: 10, labels: { ...instance, component: "queue" } },
     summary: "The component queue of the node a does not work.",
-    quiet: { [of("unhealthy_components", 'component="database"')]: "1x20" },
+    quiet: {
+      [of("unhealthy_components", 'component="database"')]: "1x20",
+      [of("unhealthy_components", 'component="storage"')]: "1x20",
+    },
+  },
+  SwitchyardStorageFillsUp: {
+    fires: {
+      [of("storage_used_bytes", 'volume="data"')]: "50x5 85x30",
+      [of("storage_free_bytes", 'volume="data"')]: "50x5 15x30",
+    },
+    ...{ afterM: 15, labels: { ...instance, volume: "data" } },
+    summary: "The volume data of the node a is 85% full.",
+    quiet: {
+      [of("storage_used_bytes", 'volume="data"')]: "79x30",
+      [of("storage_free_bytes", 'volume="data"')]: "21x30",
+    },
+  },
+  SwitchyardBackupsLate: {
+    fires: { [of("backup_unarchived_seconds")]: "0x5 1200x30" },
+    ...{ afterM: 15, labels: instance },
+    summary: "For 20m 0s, changes of the node a have not been backed up.",
+    quiet: { [of("backup_unarchived_seconds")]: "60x30", [of("backup_last_backup_timestamp_seconds")]: "0x30" },
   },
   SwitchyardDatabaseConnectionsExhausted: {
     fires: { [of("database_waiting")]: "0x5 7x30" },

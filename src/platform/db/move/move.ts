@@ -96,8 +96,11 @@ async function lockSource(tx: Sql): Promise<void> {
   if (count > 0) throw refuse(`nodes use the database over ${count} connections: stop them first.`);
 }
 
+/** Each database has its own rows there, from the migrations that ran in it. */
+const tablesOfMigrations = ["schema_migrations", "schema_version"];
+
 async function copyAll(source: Session, tx: Sql, target: Session): Promise<MoveReport> {
-  const tables = (await readTables(tx)).filter(({ name }) => name !== "schema_migrations");
+  const tables = (await readTables(tx)).filter(({ name }) => !tablesOfMigrations.includes(name));
   return target.transaction(async (into) => {
     const isResumed = !(await isEmpty(into, tables));
     if (!isResumed) {

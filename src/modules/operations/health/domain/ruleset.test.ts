@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { digestOfRules, ruleset, rulesetDigest, type SignalRule } from "./ruleset.ts";
 
@@ -54,9 +54,7 @@ test("every code has a next step, and every step belongs to a code", () => {
   assert.deepEqual(codes.toSorted(), Object.keys(ruleset.steps).toSorted());
 });
 
-test("every step has a runbook, every runbook belongs to a step and names its codes", () => {
-  const wanted = new Set(Object.values(ruleset.steps).map(([runbook]) => `${runbook}.md`));
-  assert.deepEqual(readdirSync(runbooks).toSorted(), ["README.md", ...wanted].toSorted());
+test("every step has a runbook that names its codes", () => {
   for (const [code, [runbook]] of Object.entries(ruleset.steps)) {
     assert.ok(readFileSync(new URL(`${runbook}.md`, runbooks), "utf8").includes(`\`${code}\``), `${runbook}: ${code}`);
   }
