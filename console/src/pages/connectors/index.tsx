@@ -1,5 +1,6 @@
 import { currentTab, Page, Tabs } from "../../ui/page";
 import { Actions } from "./actions";
+import { Apps } from "./apps";
 import { Connections } from "./connections";
 import { Executions } from "./executions";
 import { Providers } from "./providers";
@@ -7,6 +8,7 @@ import { Triggers } from "./triggers";
 
 const tabs = {
   providers: "Catalogue",
+  apps: "OAuth apps",
   connections: "Connections",
   actions: "Actions",
   executions: "Executions",
@@ -27,6 +29,8 @@ function Part() {
   switch (currentTab(tabs)) {
     case "providers":
       return <Providers />;
+    case "apps":
+      return <Apps />;
     case "connections":
       return <Connections />;
     case "actions":

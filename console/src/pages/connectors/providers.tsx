@@ -68,7 +68,16 @@ function ProviderDrawer({ providerKey, onClose }: { readonly providerKey: string
   );
   return (
     <Dialog
-      actions={provider.data && <ConnectButton provider={provider.data} />}
+      actions={
+        provider.data &&
+        (provider.data.runtime_status === "unconfigured" ? (
+          <a class="button small primary" href={withQuery({ tab: "apps", provider: providerKey, open: undefined })}>
+            Add your OAuth app
+          </a>
+        ) : (
+          <ConnectButton provider={provider.data} />
+        ))
+      }
       kind="drawer"
       onClose={onClose}
       title={provider.data?.name ?? "Provider"}
