@@ -52,7 +52,6 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
 
   function sendOnce(request: Request): Promise<IncomingMessage> {
     const { method, headers = {}, payloadHash, body, signal } = request;
-    if ("key" in request) requireKey(request.key);
     const url = new URL("query" in request ? `${bucketPath || "/"}?${request.query}` : pathOf(request.key), base).href;
     const signed = signAws(
       { method, url, headers, body: undefined, ...(payloadHash !== undefined && { payloadHash }) },
@@ -82,6 +81,7 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
 
   /** Sends a request without a body. Lost connections, such as idle ones that the server has closed, are opened again. */
   async function send(request: Request): Promise<IncomingMessage> {
+    if ("key" in request) requireKey(request.key);
     for (let attempt = 1; ; attempt++) {
       try {
         const response = await sendOnce(request);
@@ -113,6 +113,7 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
 
   return {
     async put(key, body, expected, signal) {
+      requireKey(key);
       const headers = {
         "content-type": "application/octet-stream",
         "content-length": String(expected.sizeBytes),

@@ -75,6 +75,7 @@ test("a disk that does not answer hides no other", async () => {
   });
   for (const task of tasks) void task.start();
   await until(() => refusalOf({ tenantId, isObject: false })?.code === "STORAGE_FULL");
+  await tasks[1]!.stop();
 });
 
 test("a tenant above its limit is refused, others are not, and the estimate may fail", async () => {

@@ -203,9 +203,9 @@ test("a transaction does not wait for a statement that it sends, and is not comm
   const twice = pool.transaction(async (tx) => void [2, 1].forEach((n) => void send(tx, n)));
   await assert.rejects(twice, { code: "23505" });
   const inPart = pool.transaction((tx) => tx.savepoint(async (part) => send(part, 1)));
+  await assert.rejects(inPart, { code: "23505" });
   const besidePart = pool.transaction((tx) => tx.savepoint(async () => send(tx, 9)));
   await assert.rejects(besidePart, /savepoint of this transaction is open/);
-  await assert.rejects(inPart, { code: "23505" });
   await send(sql, 3);
   const rows = await sql<{ n: number }[]>`select n from numbers order by n`;
   assert.deepEqual(
