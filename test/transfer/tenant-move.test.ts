@@ -10,8 +10,8 @@ import type { Operation } from "../../src/definitions/index.ts";
 import { createKeyring } from "../../src/platform/crypto/index.ts";
 import { cli } from "../cli/cli-run.ts";
 import { afterFile } from "../harness/after-file.ts";
-import type { Json } from "../harness/operations.ts";
 import { startNodeProcess } from "../harness/node-process.ts";
+import type { Json } from "../harness/operations.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
@@ -166,10 +166,18 @@ test("a copy leaves the source as it is, is suspended where it is imported, and 
 test("a tenant of the embedded PostgreSQL is exported while the service runs", async (t) => {
   const node = await startNodeProcess({ "data.dir": join(folder, "embedded") });
   t.after(() => node.kill());
-  const { status, body } = await restClient(node.baseUrl, node.adminKey).call("POST", "/api/tenants", { name: "Running" });
+  const { status, body } = await restClient(node.baseUrl, node.adminKey).call("POST", "/api/tenants", {
+    name: "Running",
+  });
   assert.equal(status, 200);
   const file = join(folder, "running.tenant");
-  const exported = await cli(["export", body.data.id, "--to", file, ...withSettings({ "data.dir": join(folder, "embedded") })]);
+  const exported = await cli([
+    "export",
+    body.data.id,
+    "--to",
+    file,
+    ...withSettings({ "data.dir": join(folder, "embedded") }),
+  ]);
   assert.equal(exported.exitCode, 0, exported.err);
   const imported = await importFrom(file);
   assert.equal(imported.exitCode, 0, imported.err);

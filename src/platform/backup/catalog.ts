@@ -45,13 +45,7 @@ export const keysName = (id: string): string => `${backupFolder(id)}keys`;
 export const partName = (id: string, number: number): string =>
   `${backupFolder(id)}part-${String(number).padStart(6, "0")}`;
 /** The copies of objects, by the key that encrypts them: after a change of the key, all are copied again. */
-export const objectFolder = ({
-  systemId,
-  key,
-}: {
-  readonly systemId: string;
-  readonly key?: string | undefined;
-}): string =>
+export const objectFolder = (systemId: string, key: string | undefined): string =>
   `${objectFolders(systemId)}${key ?? "plain"}/`;
 const objectFolders = (systemId: string): string => `objects/${systemId}/`;
 
@@ -175,7 +169,7 @@ async function removeObjects(target: BackupTarget, systemId: string, kept: reado
   const listed = new Set<string>();
   for (const manifest of kept) {
     const keys = (await target.read(objectListName(manifest.id))).toString();
-    if (keys !== "") for (const key of keys.split("\n")) listed.add(objectFolder(manifest) + key);
+    for (const key of keys.split("\n")) listed.add(objectFolder(systemId, manifest.key) + key);
   }
   for await (const { key, storedAtMs } of target.list(objectFolders(systemId))) {
     if (storedAtMs < keptFromMs && !listed.has(key)) await target.remove(key);

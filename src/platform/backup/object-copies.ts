@@ -11,7 +11,7 @@ export interface ObjectCopies {
 
 /** Objects never change, so each is copied once. `systemId` names the database that refers to them. */
 export function createObjectCopies(store: ObjectStore, target: BackupTarget, systemId: string): ObjectCopies {
-  const folder = objectFolder({ systemId, key: target.key });
+  const folder = objectFolder(systemId, target.key);
   let copied: Set<string> | undefined;
   return {
     async copyNew() {

@@ -185,7 +185,7 @@ async function recover({ backup, at, dataDir }: RestoreRequest): Promise<Embedde
 async function writeObjects(target: BackupTarget, request: RestoreRequest, keys: readonly string[]) {
   const { backup, dataDir, objectsDir } = request;
   const store = createFileStore(objectsDir ?? join(dataDir, "objects"));
-  const folder = objectFolder(backup.manifest);
+  const folder = objectFolder(backup.manifest.systemId, backup.manifest.key);
   const missingObjects: string[] = [];
   let objects = 0;
   for (const key of keys) {

@@ -106,11 +106,7 @@ test("retention keeps what a restore to any time of the last days needs, and rem
   assert.deepEqual(await readdir(join(directory, "incoming")), []);
   const { backups, damaged } = await readCatalog(target);
   assert.deepEqual(damaged, ["damaged"]);
-  const shown = backups.map(({ manifest, segments, missing }) => [
-    manifest.id,
-    segments.length,
-    missing,
-  ]);
+  const shown = backups.map(({ manifest, segments, missing }) => [manifest.id, segments.length, missing]);
   assert.deepEqual(shown, [
     ["second", 2, undefined],
     ["third", 1, undefined],

@@ -170,9 +170,10 @@ test("the file store removes what interrupted writes have left, and leaves write
 test("keys that leave the directory or the bucket are refused", async () => {
   const bucket = { endpoint: "http://127.0.0.1:1", region: "r", bucket: "bbb", prefix: "", accessKeyId: "a" };
   const s3 = { ...bucket, secretAccessKey: "b", sessionToken: undefined, addressing: "path" } as const;
-  for (const store of [createFileStore("/nonexistent"), createS3Store(s3, Date.now)]) for (const wrong of ["../x", "a/../../x", "/etc/passwd", "a//b", "", "a/."]) {
-    await assert.rejects(store.stat(wrong), /is not a key/);
-  }
+  for (const store of [createFileStore("/nonexistent"), createS3Store(s3, Date.now)])
+    for (const wrong of ["../x", "a/../../x", "/etc/passwd", "a//b", "", "a/."]) {
+      await assert.rejects(store.stat(wrong), /is not a key/);
+    }
 });
 
 test("an S3 server that refuses the credentials, or is not there, is an error of the store", async (t) => {
@@ -194,13 +195,18 @@ test("an S3 server that refuses the credentials, or is not there, is an error of
 test("an error of an S3 server keeps its reason, and not the request that it repeats", async (t) => {
   const server = createServer((request, response) => {
     const token = request.headers["x-amz-security-token"];
-    response.writeHead(403).end(`<Error><Code>SignatureDoesNotMatch</Code><CanonicalRequest>${token}</CanonicalRequest></Error>`);
+    response
+      .writeHead(403)
+      .end(`<Error><Code>SignatureDoesNotMatch</Code><CanonicalRequest>${token}</CanonicalRequest></Error>`);
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   t.after(() => server.close());
   const { port } = server.address() as AddressInfo;
   const bucket = { endpoint: `http://127.0.0.1:${port}`, region: "r", bucket: "bbb", prefix: "", accessKeyId: "a" };
-  const store = createS3Store({ ...bucket, secretAccessKey: "b", sessionToken: "temporary", addressing: "path" }, Date.now);
+  const store = createS3Store(
+    { ...bucket, secretAccessKey: "b", sessionToken: "temporary", addressing: "path" },
+    Date.now,
+  );
   t.after(() => store.close());
   await assert.rejects(store.read(key, { firstByte: 0, byteCount: 1 }, open), {
     message: "GET returned 403: SignatureDoesNotMatch",

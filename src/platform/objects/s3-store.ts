@@ -132,7 +132,8 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
         throw new ObjectStoreError("PUT failed.", { cause: error });
       }
       const text = await textOf(response);
-      if (response.statusCode !== 200) throw new ObjectStoreError(`PUT returned ${response.statusCode}${reasonIn(text)}`);
+      if (response.statusCode !== 200)
+        throw new ObjectStoreError(`PUT returned ${response.statusCode}${reasonIn(text)}`);
       const stored = await stat(key);
       if (stored?.sizeBytes !== expected.sizeBytes || stored.sha256 !== expected.sha256) {
         throw new ObjectStoreError("The server does not have the object that it accepted.");
@@ -155,7 +156,8 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
         const query = `marker=${encodeURIComponent(marker)}&prefix=${encodeURIComponent(settings.prefix + prefix)}`;
         const response = await send({ method: "GET", query });
         const text = await textOf(response, listBytesMax);
-        if (response.statusCode !== 200) throw new ObjectStoreError(`GET returned ${response.statusCode}${reasonIn(text)}`);
+        if (response.statusCode !== 200)
+          throw new ObjectStoreError(`GET returned ${response.statusCode}${reasonIn(text)}`);
         const isLast = elementOf(text, "IsTruncated") !== "true";
         marker = undefined;
         // The keys of a store are plain names, which XML leaves as they are.

@@ -38,7 +38,8 @@ export function personalRecords(sql: Sql, { tenantId, id, externalId, addresses 
   const runs = of("notification_runs", "id");
   const patterns = addresses.map((each) => `%${escaped(isDistinct(each) ? each : JSON.stringify(each))}%`);
   /** Texts that contain the id or an address. */
-  const mentions = (text: Fragment) => sql`(strpos(${text}, ${id}) > 0 or lower(${text}) like any(${patterns}::text[]))`;
+  const mentions = (text: Fragment) =>
+    sql`(strpos(${text}, ${id}) > 0 or lower(${text}) like any(${patterns}::text[]))`;
   const isAccountOf = sql`end_user ->> 'id' = any(${names}::text[])`;
   const anonymous = update(sql`end_user = jsonb_build_object('id', ${erasedName}::text)`);
   const listed = (column: Fragment) => sql`(

@@ -25,7 +25,8 @@ export async function createPositions(sql: Sql, tables: readonly TenantTable[]) 
   });
   if (end >= positionMax) throw new Error("The stamps of the tenant do not fit into one era.");
   // A tenant that has been quiet for long may have no stamp.
-  const positionOf = (stamp: string) => `case ${cases.map((toCase) => toCase(stamp)).join(" ") || "when false then 0"} end`;
+  const positionOf = (stamp: string) =>
+    `case ${cases.map((toCase) => toCase(stamp)).join(" ") || "when false then 0"} end`;
   return (table: string, column: string): string | undefined => {
     const value = `t.${quoted(column)}`;
     const { snapshots, stamps } = columnsOf(tables.filter(({ name }) => name === table));

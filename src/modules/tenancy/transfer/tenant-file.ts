@@ -136,7 +136,8 @@ function parseHeader(line: Buffer | undefined): TenantFileHeader {
   if (header?.format !== formatName) throw refuseFile("The file is not the export of a tenant.");
   const { version, schema, software, tenant, status } = header;
   // Keys of objects begin with the id.
-  const isWhole = isUlid(tenant?.id) && [schema, software, tenant.slug, tenant.name].every((each) => typeof each === "string");
+  const isWhole =
+    isUlid(tenant?.id) && [schema, software, tenant.slug, tenant.name].every((each) => typeof each === "string");
   if (!isWhole || typeof version !== "number" || !["active", "suspended"].includes(status))
     throw refuseFile("The file is damaged: its first line is not whole.");
   if (header.version > formatVersion) {
