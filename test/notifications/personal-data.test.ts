@@ -121,3 +121,35 @@ test("an export names everything that is stored about a subscriber, and an erasu
   );
   assert.ok(sent.length > before.length);
 });
+
+test("an erasure leaves alone what only contains a short address, and what belongs to another tenant", async () => {
+  const [sender, neighbour] = [await newSender(node), await newSender(node)];
+  const { id } = await sender.subscriber({});
+  await sender.endpoint(id, { channel: "chat", provider_key: "slack", identity: "4711" });
+  const publish = async (data: object) =>
+    (await sender.ok("POST", "/api/events", { type: "order.paid", data })).data.id;
+  const [about, paid] = [await publish({ chat: "4711" }), await publish({ amount: 4711, note: "No. 47110" })];
+  await sender.ok("POST", path(id, ":erase"), {});
+  const gone = () => sql`select from notification_subscribers where id = ${id}`;
+  await until(gone, ({ count }) => count === 0);
+  const events = await sql`select id, data from events where id in (${about}, ${paid}) order by data::text`;
+  assert.deepEqual(
+    [...events],
+    [
+      { id: paid, data: { amount: 4711, note: "No. 47110" } },
+      { id: about, data: {} },
+    ],
+  );
+
+  // A job of an imported tenant.
+  const other = await neighbour.subscriber({});
+  const person = { tenantId: neighbour.id, id: other.id, externalId: "x", addresses: [] };
+  await sql`
+    insert into jobs (tenant_id, id, kind, payload, run_at, max_attempts, created_at)
+    values (${sender.id}, 'forged', 'subscribers.erase', ${sql.json({ erasureId: "e", person })}, now(), 1, now())`;
+  await until(
+    () => sql`select from jobs where id = 'forged'`,
+    ({ count }) => count === 0,
+  );
+  await neighbour.ok("GET", path(other.id));
+});

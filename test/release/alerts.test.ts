@@ -81,10 +81,13 @@ const examples: Readonly<Record<string, Example>> = {
     },
   },
   SwitchyardBackupsLate: {
-    fires: { [of("backup_unarchived_seconds")]: "0x5 1200x30" },
-    ...{ afterM: 15, labels: instance },
-    summary: "For 20m 0s, changes of the node a have not been backed up.",
-    quiet: { [of("backup_unarchived_seconds")]: "60x30", [of("backup_last_backup_timestamp_seconds")]: "0x30" },
+    fires: { [of("unhealthy_components", 'component="backup"')]: "0x5 1x30" },
+    ...{ afterM: 20, labels: instance },
+    summary: "The backups of the node a are late or fail.",
+    quiet: {
+      [of("unhealthy_components", 'component="backup"')]: "1x8 0x22",
+      [of("backup_last_backup_timestamp_seconds")]: "0x30",
+    },
   },
   SwitchyardDatabaseConnectionsExhausted: {
     fires: { [of("database_waiting")]: "0x5 7x30" },

@@ -10,6 +10,7 @@ import type { Operation } from "../../src/definitions/index.ts";
 import { createKeyring } from "../../src/platform/crypto/index.ts";
 import { cli } from "../cli/cli-run.ts";
 import { afterFile } from "../harness/after-file.ts";
+import { startNodeProcess } from "../harness/node-process.ts";
 import type { Json } from "../harness/operations.ts";
 import { freshDatabase, type TestDatabase } from "../harness/postgres.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
@@ -162,6 +163,36 @@ test("a copy leaves the source as it is, is suspended where it is imported, and 
   assert.match(refused.err, /Another tenant, 0+, has the slug/);
 });
 
+test("a tenant of the embedded PostgreSQL is exported while the service runs", async (t) => {
+  const node = await startNodeProcess({ "data.dir": join(folder, "embedded") });
+  t.after(() => node.kill());
+  const { status, body } = await restClient(node.baseUrl, node.adminKey).call("POST", "/api/tenants", {
+    name: "Running",
+  });
+  assert.equal(status, 200);
+  const file = join(folder, "running.tenant");
+  const exported = await cli([
+    "export",
+    body.data.id,
+    "--to",
+    file,
+    ...withSettings({ "data.dir": join(folder, "embedded") }),
+  ]);
+  assert.equal(exported.exitCode, 0, exported.err);
+  const imported = await importFrom(file);
+  assert.equal(imported.exitCode, 0, imported.err);
+  assert.match(imported.out, /^Imported Running \(/);
+});
+
+test("a tenant whose events have expired is exported", async () => {
+  const platform = restClient(fixture.service.baseUrl, fixture.platform.admin.headers["x-api-key"]);
+  const { status, body } = await platform.call("POST", "/api/tenants", { name: "Quiet" });
+  assert.equal(status, 200);
+  await sql.source`delete from events where tenant_id = ${body.data.id}`;
+  const exported = await exportTo(join(folder, "quiet.tenant"), body.data.id);
+  assert.equal(exported.exitCode, 0, exported.err);
+});
+
 test("the platform tenant and an unknown tenant are refused", async () => {
   const refused = await exportTo(join(folder, "platform.tenant"), fixture.platform.tenantId);
   assert.equal(refused.exitCode, 5);
@@ -256,6 +287,7 @@ async function refuseDamaged(file: string): Promise<void> {
     return importFrom(path, "--key-file", keyFile);
   };
   const bytes = await readFile(file);
+  const [own, foreign] = [fixture.own.tenantId, fixture.foreign.tenantId];
   for (const [body, reason] of [
     [bytes.subarray(0, bytes.length / 2), /incomplete/],
     [text.slice(0, text.lastIndexOf('{"end"')), /incomplete: its end is missing/],
@@ -263,6 +295,12 @@ async function refuseDamaged(file: string): Promise<void> {
     [text.replace('"version":1', '"version":2'), /version 2 of the format/],
     [text.replace(/"schema":"\d+/, '"schema":"9999'), /newer than that of this database/],
     ["{}\n", /not the export of a tenant/],
+    [text.replace(/"tenant":\{[^}]*\}/, '"tenant":{}'), /its first line is not whole/],
+    [text.replace('{"table":', '{"table"'), /a line that is no part of the format/],
+    [text.replace(/("table":"tenant_directory","columns":\[.*?)"tenant_id"/, '$1"key"'), /has rows of nobody/],
+    // The bytes of another tenant would be replaced, or read and removed.
+    [text.replace(`{"object":{"key":"${own}/`, `{"object":{"key":"${foreign}/`), /objects of another tenant/],
+    [text.replaceAll(`"${own}/`, `"${foreign}/`), /objects of another tenant/],
   ] as const) {
     const refused = await changed(body as Buffer);
     assert.deepEqual([refused.exitCode, reason.test(refused.err)], [5, true], refused.err);

@@ -16,8 +16,9 @@ export async function withDatabaseUrl<T>(config: Config, work: (url: string) => 
   }
 }
 
-/** Runs work on the embedded database of a running service; without one, the database is started for the duration of the work. */
+/** Runs work on the configured database, also if it is the embedded one of a running service. */
 export async function withRunningDatabase<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
+  if (config["database.url"] !== "") return work(config["database.url"]);
   let embedded: Embedded;
   try {
     embedded = await startEmbedded({ dataDir: config["data.dir"] });

@@ -16,7 +16,7 @@ export async function moveDatabaseCommand(io: Io, options: SettingsOptions & { t
   const { config } = await resolveSettings(io, options);
   const { to } = options;
   const { tables, rows, isResumed } = await withDatabaseUrl(config, (from) =>
-    moveDatabase({ from, to, migrations: migrationsFolder, now: new Date() }),
+    moveDatabase({ from, to, migrations: migrationsFolder, release, now: new Date() }),
   ).catch((error) => refusal("move the database", error));
   const what = `${rows.toLocaleString("en")} rows of ${tables} tables`;
   io.out(

@@ -4,7 +4,7 @@ import { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Node } from "../../app/compose.ts";
 import { openKeyring } from "../../app/keyring.ts";
-import { version } from "../../app/version.ts";
+import { release, version } from "../../app/version.ts";
 import type { Config, LoadedConfig } from "../../config/index.ts";
 import { catalogue, Failure, fail } from "../../errors/index.ts";
 import {
@@ -22,7 +22,7 @@ import { migrate } from "../../platform/db/migrate.ts";
 import { CliError, exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { withComposedNode } from "./composed-node.ts";
-import { isInUse, migrationsFolder, withDatabaseUrl } from "./database-access.ts";
+import { migrationsFolder, withRunningDatabase } from "./database-access.ts";
 import { resolveSettings, type SettingsOptions } from "./settings-options.ts";
 import { reasonOf } from "./start-error.ts";
 
@@ -47,7 +47,7 @@ export async function exportCommand(
         writeFileOnce(options.to, (to) => exportTenant({ ...request, to, status }, parts)),
       );
     });
-  const report = await withDatabaseUrl(loaded.config, write).catch((error) => refusal("export the tenant", error));
+  const report = await withRunningDatabase(loaded.config, write).catch((error) => refusal("export the tenant", error));
   describeExport(options.to === "-" ? io.err : io.out, options, report);
   return report.lostObjects.length === 0 ? exitCodes.ok : exitCodes.failed;
 }
@@ -56,8 +56,8 @@ export async function exportCommand(
 export async function importCommand(io: Io, from: string, options: KeyOptions): Promise<number> {
   const loaded = await resolveSettings(io, options);
   const fileKeyring = await readKeyFile(options.keyFile);
-  const report = await withDatabaseUrl(loaded.config, async (url) => {
-    await migrate(url, migrationsFolder);
+  const report = await withRunningDatabase(loaded.config, async (url) => {
+    await migrate(url, migrationsFolder, { release });
     return withTransfer(loaded, url, fileKeyring, (parts) =>
       importTenant({ url, from: from === "-" ? process.stdin : createReadStream(from) }, parts),
     );
@@ -184,7 +184,6 @@ function counted(count: number, noun: string): string {
 }
 
 function refusal(work: string, error: unknown): never {
-  const hint = isInUse(error) ? " Stop that process first." : "";
   const exitCode = error instanceof Failure ? exitCodeOf(catalogue[error.code].http, undefined) : exitCodes.failed;
-  throw new CliError(`Cannot ${work}: ${reasonOf(error)}${hint}`, exitCode, { cause: error });
+  throw new CliError(`Cannot ${work}: ${reasonOf(error)}`, exitCode, { cause: error });
 }

@@ -18,7 +18,13 @@ export interface ArchiveState {
 /** Reads the state; undefined while there is no archiving. */
 export function readArchiveState(dataDir: string): ArchiveState | undefined {
   const file = archiveStateFile(dataDir);
-  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+  if (!existsSync(file)) return undefined;
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    // After a power failure the file may be empty. The archiver fills it again.
+    return {};
+  }
 }
 
 /** Changes the state; a property that is undefined is removed. */
@@ -36,7 +42,8 @@ const stalledMs = 5 * 60_000;
 
 /** Why the backups of a node fall behind; undefined if they do not. */
 export function backupProblem(dataDir: string, nowMs: number): string | undefined {
-  const state = readArchiveState(dataDir);
-  if (state?.waitingSince === undefined || nowMs - Date.parse(state.waitingSince) < stalledMs) return undefined;
-  return `the log is not archived since ${state.waitingSince}${state.failure === undefined ? "" : `: ${state.failure}`}`;
+  const { waitingSince, failure, backupFailure } = readArchiveState(dataDir) ?? {};
+  if (waitingSince !== undefined && nowMs - Date.parse(waitingSince) >= stalledMs)
+    return `the log is not archived since ${waitingSince}${failure === undefined ? "" : `: ${failure}`}`;
+  return backupFailure && `the last backup was not created: ${backupFailure}`;
 }

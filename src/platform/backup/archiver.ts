@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { logFolder, markAsArchived, readyForArchive } from "../db/embedded/wal-archiving.ts";
+import { logFolder, markAsArchived, readyForArchive, removeReadyMark } from "../db/embedded/wal-archiving.ts";
 import { openReplication } from "../db/sql/replication.ts";
 import { createRepeatedTask } from "../jobs/repeated-task.ts";
 import type { Log } from "../log/log.ts";
@@ -49,13 +49,23 @@ export async function startArchiver(options: ArchiverOptions): Promise<Archiver>
   const objects = options.objects && createObjectCopies(options.objects, target, systemId);
   const stopping = new AbortController();
 
+  /** Undefined for a file that does not exist. */
+  const writtenAtMsOf = (name: string) => statSync(join(logFolder(dataDir), name), { throwIfNoEntry: false })?.mtimeMs;
+
   async function archive(): Promise<void> {
     const names = readyForArchive(dataDir).sort(byHistoryFirst);
+    const oldestMs = names[0] && writtenAtMsOf(names[0]);
+    // Before anything that may fail.
+    if (oldestMs) updateArchiveState(dataDir, { waitingSince: new Date(oldestMs).toISOString() });
     // Before the log: every object that its rows refer to is there.
     if (names.length > 0) await objects?.copyNew();
-    for (const [at, name] of names.entries()) {
-      const writtenAtMs = statSync(join(logFolder(dataDir), name)).mtimeMs;
-      if (at === 0) updateArchiveState(dataDir, { waitingSince: new Date(writtenAtMs).toISOString() });
+    for (const name of names) {
+      const writtenAtMs = writtenAtMsOf(name);
+      if (writtenAtMs === undefined) {
+        // After a power failure, a file that was archived and removed may be marked as ready again.
+        removeReadyMark(dataDir, name);
+        continue;
+      }
       await archiveFile(options, systemId, name, writtenAtMs);
       markAsArchived(dataDir, name);
       if (isSegment(name)) updateArchiveState(dataDir, { archivedUntil: new Date(writtenAtMs).toISOString() });
@@ -80,13 +90,14 @@ export async function startArchiver(options: ArchiverOptions): Promise<Archiver>
   async function backUpWhenDue(): Promise<void> {
     if (now() < checkAtMs) return;
     if (await isBackupDue()) await backUp();
+    updateArchiveState(dataDir, { backupFailure: undefined });
     checkAtMs = now() + Math.min(backupCheckMs, options.intervalMs);
   }
 
   async function backUp(): Promise<void> {
     const source = { url, dataDir, objects, version, now };
     const { id, bytes, storedBytes, endedAt } = await createBackup(source, target, stopping.signal);
-    updateArchiveState(dataDir, { lastBackupAt: endedAt, backupFailure: undefined });
+    updateArchiveState(dataDir, { lastBackupAt: endedAt });
     log.info({ backup: id, bytes, storedBytes }, "a backup was created");
     const removed = await removeExpiredBackups(target, options.keepDays, now());
     if (removed.length > 0) log.info({ backups: removed }, "expired backups were removed");

@@ -15,6 +15,8 @@ export interface BackupTarget {
   readHeader(name: string): Promise<BlobHeader | undefined>;
   list(prefix: string): AsyncIterable<ListedObject>;
   remove(name: string): Promise<void>;
+  /** Removes the remains of writes that started before this time and did not end. */
+  removeAbandonedWrites(beforeMs: number): Promise<number>;
   close(): void;
 }
 
@@ -77,6 +79,7 @@ export function createBackupTarget(store: ObjectStore, encryptionKey: string): B
     readHeader: readStoredHeader,
     list: (prefix) => store.list(prefix),
     remove: (name) => store.remove(name),
+    removeAbandonedWrites: (beforeMs) => store.removeAbandonedWrites(beforeMs),
     close: () => store.close(),
   };
 }

@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { readdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { query, scratch } from "../../../test/harness/embedded-owner.ts";
 import { startS3Server } from "../../../test/harness/s3-server.ts";
 import { until } from "../../../test/harness/until.ts";
-import { logFolder, readyForArchive } from "../db/embedded/wal-archiving.ts";
+import { restoreMarkFile } from "../db/embedded/restore-mark.ts";
+import { archiveStateFile, logFolder, readyForArchive } from "../db/embedded/wal-archiving.ts";
 import { createLog } from "../log/log.ts";
-import { createFileStore, createS3Store } from "../objects/index.ts";
+import { createFileStore, createS3Store, type ObjectStore } from "../objects/index.ts";
 import { backupProblem, readArchiveState } from "./archive-state.ts";
 import { type ArchiverOptions, startArchiver } from "./archiver.ts";
 import { createBackupTarget } from "./backup-target.ts";
@@ -66,8 +68,12 @@ test("in a bucket: what was written after the backup is archived, verified, and 
   const request = { backup: backup!, at: undefined, dataDir: join(dataDir, "restored"), objectsDir: undefined };
   const findObjectKeys = async () => ["t/00/a", "t/00/lost"];
   let notes: unknown[] = [];
+  // As after a restore that ended while it wrote its mark.
+  await mkdir(request.dataDir);
+  await writeFile(restoreMarkFile(request.dataDir), "");
   const report = await restoreBackup(target, { ...request, findObjectKeys }, async (restored) => {
     notes = await query(restored, "select n from notes order by n");
+    await assert.rejects(restoreBackup(target, { ...request, findObjectKeys }), /is in use by process/);
   });
   assert.deepEqual(
     notes.map((row) => (row as { n: number }).n),
@@ -114,6 +120,59 @@ test("in a bucket: what was written after the backup is archived, verified, and 
   await assert.rejects(verifyBackup(target, gapped!), /damaged: base\/\w+\/part-000002 is not what was stored/);
 });
 
+test("with another key, everything is backed up anew, the objects as well", async (t) => {
+  const place = await scratch(t, { initialised: true });
+  const { dataDir } = place;
+  const objects = createFileStore(join(dataDir, "objects"));
+  const bytes = randomBytes(1000);
+  const expected = { sizeBytes: 1000, sha256: createHash("sha256").update(bytes).digest("hex") };
+  await objects.put("t/00/a", ReadableStream.from([bytes]), expected, new AbortController().signal);
+  const { url } = await place.start({ isArchiving: true });
+  const store = createFileStore(join(dataDir, "backups"));
+  for (const encryptionKey of [key, randomBytes(32).toString("base64"), ""]) {
+    const target = createBackupTarget(store, encryptionKey);
+    const archiver = await startArchiver(archiverOptions({ url, dataDir, target, objects }));
+    const newest = await until(
+      async () => (await readBackups(target)).at(-1),
+      (backup) => backup !== undefined && backup.manifest.key === target.key,
+    );
+    await archiver.stop();
+    assert.equal((await verifyBackup(target, newest!)).objects, 1);
+  }
+});
+
+test("what keeps the log from being archived is told, whatever it is, and a mark without a file is forgotten", async (t) => {
+  const place = await scratch(t, { initialised: true });
+  const { dataDir } = place;
+  const { url } = await place.start({ isArchiving: true });
+  const target = createBackupTarget(createFileStore(join(dataDir, "backups")), "");
+  const files = createFileStore(join(dataDir, "objects"));
+  let isReadable = false;
+  const objects: ObjectStore = {
+    ...files,
+    async *list(prefix) {
+      if (!isReadable) throw new Error("permission denied");
+      yield* files.list(prefix);
+    },
+  };
+  // As a power failure may leave it.
+  await writeFile(archiveStateFile(dataDir), "");
+  const archiver = await startArchiver(archiverOptions({ url, dataDir, target, objects }));
+  await nextFile(url);
+  const state = await until(
+    () => readArchiveState(dataDir),
+    (each) => each?.waitingSince !== undefined && each.failure !== undefined && each.backupFailure !== undefined,
+  );
+  assert.match(backupProblem(dataDir, Date.now())!, /^the last backup was not created: permission denied$/);
+  assert.match(backupProblem(dataDir, Date.parse(state!.waitingSince!) + 300_000)!, /^the log is not archived since/);
+  isReadable = true;
+  const mark = join(logFolder(dataDir), "archive_status", "0000000100000000000000F0.ready");
+  await writeFile(mark, "");
+  await until(() => !existsSync(mark) && readyForArchive(dataDir).length === 0);
+  await until(() => readArchiveState(dataDir)?.waitingSince === undefined);
+  await archiver.stop();
+});
+
 test("PostgreSQL keeps its log while the store is away, also over starts of others, and the state says since when", async (t) => {
   const place = await scratch(t, { initialised: true });
   const { dataDir } = place;
@@ -142,10 +201,10 @@ test("PostgreSQL keeps its log while the store is away, also over starts of othe
   );
   const state = await until(
     () => readArchiveState(dataDir),
-    (each) => each?.failure !== undefined,
+    (each) => each?.failure !== undefined && each.backupFailure !== undefined,
   );
   assert.ok(state!.waitingSince !== undefined && state!.archivedUntil === undefined);
-  assert.equal(backupProblem(dataDir, Date.now()), undefined);
+  assert.match(backupProblem(dataDir, Date.now())!, /^the last backup was not created: /);
   assert.match(backupProblem(dataDir, Date.now() + 600_000)!, /^the log is not archived since .*: (HEAD|GET) failed/);
   await archiver.stop();
   await stop();

@@ -1,3 +1,4 @@
+import { Failure } from "../../errors/index.ts";
 import type { BackupTarget } from "./backup-target.ts";
 import { isSegment, nameOfSegment, segmentBefore, walFolder } from "./wal-segment.ts";
 
@@ -32,6 +33,7 @@ export interface Backup {
   readonly missing: string | undefined;
 }
 
+const idOf = (key: string): string => key.split("/")[1]!;
 const backupFolder = (id: string): string => `base/${id}/`;
 export const manifestName = (id: string): string => `${backupFolder(id)}manifest`;
 /** The objects that there were when a backup began, a line each. */
@@ -42,25 +44,52 @@ export const fileListName = (id: string): string => `${backupFolder(id)}files`;
 export const keysName = (id: string): string => `${backupFolder(id)}keys`;
 export const partName = (id: string, number: number): string =>
   `${backupFolder(id)}part-${String(number).padStart(6, "0")}`;
-export const objectFolder = (systemId: string): string => `objects/${systemId}/`;
+/** The copies of objects, by the key that encrypts them: after a change of the key, all are copied again. */
+export const objectFolder = (systemId: string, key: string | undefined): string =>
+  `${objectFolders(systemId)}${key ?? "plain"}/`;
+const objectFolders = (systemId: string): string => `objects/${systemId}/`;
+
+/** All backups, and the ids of those whose manifest is damaged. */
+interface Catalog {
+  readonly backups: readonly Backup[];
+  readonly damaged: readonly string[];
+}
 
 /** Reads all complete backups, the oldest first. */
-export async function readBackups(target: BackupTarget): Promise<Backup[]> {
-  const manifests: BackupManifest[] = [];
-  for await (const { key } of target.list("base/")) {
-    if (key.endsWith("/manifest")) manifests.push(JSON.parse((await target.read(key)).toString()));
-  }
-  manifests.sort((a, b) => (a.endedAt < b.endedAt ? -1 : 1));
+export async function readBackups(target: BackupTarget): Promise<readonly Backup[]> {
+  return (await readCatalog(target)).backups;
+}
+
+/** Reads all complete backups, the oldest first. One with a damaged manifest does not hide the others. */
+export async function readCatalog(target: BackupTarget): Promise<Catalog> {
+  const { manifests, damaged } = await readManifests(target);
   const archived = new Map<string, Set<string>>();
   for (const { systemId, timeline } of manifests) {
     const folder = walFolder(systemId, timeline);
     if (!archived.has(folder)) archived.set(folder, await readSegments(target, folder));
   }
-  return Promise.all(
+  const backups = await Promise.all(
     manifests.map((manifest) =>
       addLog(target, manifest, archived.get(walFolder(manifest.systemId, manifest.timeline))!),
     ),
   );
+  return { backups, damaged };
+}
+
+async function readManifests(target: BackupTarget) {
+  const manifests: BackupManifest[] = [];
+  const damaged: string[] = [];
+  for await (const { key } of target.list("base/")) {
+    if (!key.endsWith("/manifest")) continue;
+    try {
+      manifests.push(JSON.parse((await target.read(key)).toString()));
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      damaged.push(idOf(key));
+    }
+  }
+  manifests.sort((a, b) => (a.endedAt < b.endedAt ? -1 : 1));
+  return { manifests, damaged };
 }
 
 async function readSegments(target: BackupTarget, folder: string): Promise<Set<string>> {
@@ -86,7 +115,7 @@ async function addLog(target: BackupTarget, manifest: BackupManifest, archived: 
 
 /** Removes what only times before the last `keepDays` days need. The newest backup is always kept. Returns the removed ids. */
 export async function removeExpiredBackups(target: BackupTarget, keepDays: number, nowMs: number): Promise<string[]> {
-  const backups = (await readBackups(target)).map(({ manifest }) => manifest);
+  const { manifests: backups, damaged } = await readManifests(target);
   const keptFromMs = nowMs - keepDays * dayMs;
   const bases = Map.groupBy(backups, ({ systemId }) => systemId);
   const removed: string[] = [];
@@ -102,9 +131,10 @@ export async function removeExpiredBackups(target: BackupTarget, keepDays: numbe
       removed.push(id);
     }
     await removeLogs(target, systemId, all.slice(first), keptFromMs);
-    await removeObjects(target, systemId, all[first]!);
+    await removeObjects(target, systemId, all.slice(first));
   }
-  await removeRemains(target, new Set(backups.map(({ id }) => id).filter((id) => !removed.includes(id))), nowMs);
+  const kept = [...backups.map(({ id }) => id), ...damaged].filter((id) => !removed.includes(id));
+  await removeRemains(target, new Set(kept), nowMs);
   return removed;
 }
 
@@ -132,20 +162,24 @@ async function removeLogs(
 /** The clocks of a store and of a node differ by less. */
 const clockSlackMs = 3_600_000;
 
-/** Removes objects that were removed before the oldest kept backup: it does not list them, and they are not newer. */
-async function removeObjects(target: BackupTarget, systemId: string, oldest: BackupManifest): Promise<void> {
-  const listed = new Set((await target.read(objectListName(oldest.id))).toString().split("\n"));
-  const folder = objectFolder(systemId);
-  for await (const { key, storedAtMs } of target.list(folder)) {
-    const isOlder = storedAtMs < Date.parse(oldest.startedAt) - clockSlackMs;
-    if (isOlder && !listed.has(key.slice(folder.length))) await target.remove(key);
+/** Removes objects that no kept backup lists, and that are not newer than the oldest of them. */
+async function removeObjects(target: BackupTarget, systemId: string, kept: readonly BackupManifest[]): Promise<void> {
+  const keptFromMs = Math.min(...kept.map(({ startedAt }) => Date.parse(startedAt))) - clockSlackMs;
+  // A restored server may need what the backups before the restore do not list.
+  const listed = new Set<string>();
+  for (const manifest of kept) {
+    const keys = (await target.read(objectListName(manifest.id))).toString();
+    for (const key of keys.split("\n")) listed.add(objectFolder(systemId, manifest.key) + key);
+  }
+  for await (const { key, storedAtMs } of target.list(objectFolders(systemId))) {
+    if (storedAtMs < keptFromMs && !listed.has(key)) await target.remove(key);
   }
 }
 
-/** Removes the parts of backups that were removed, or that did not end within a day. */
+/** Removes the parts of backups that were removed, or that did not end within a day, and of files that were not written to their end. */
 async function removeRemains(target: BackupTarget, kept: ReadonlySet<string>, nowMs: number): Promise<void> {
   for await (const { key, storedAtMs } of target.list("base/")) {
-    const id = key.split("/")[1]!;
-    if (!kept.has(id) && storedAtMs < nowMs - dayMs) await target.remove(key);
+    if (!kept.has(idOf(key)) && storedAtMs < nowMs - dayMs) await target.remove(key);
   }
+  await target.removeAbandonedWrites(nowMs - dayMs);
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openReplication } from "../db/sql/replication.ts";
 import type { BackupTarget } from "./backup-target.ts";
 import { type BackupManifest, fileListName, keysName, manifestName, objectListName, partName } from "./catalog.ts";
-import { type ObjectCopies, objectKeysOf } from "./object-copies.ts";
+import type { ObjectCopies } from "./object-copies.ts";
 
 /** What is backed up, and where to. */
 export interface BackupSource {
@@ -37,8 +37,7 @@ export async function createBackup(
     signal.throwIfAborted();
     const identity = await server.identify();
     // Before the cluster: an object that is removed meanwhile is kept for too long, and never for too short a time.
-    await source.objects?.copyNew();
-    const listed = source.objects === undefined ? [] : await objectKeysOf(source.objects);
+    const listed = (await source.objects?.copyNew()) ?? [];
     await target.write(objectListName(id), Buffer.from(listed.join("\n")), startedAt.getTime());
     const parts = createPartWriter(id, target, startedAt.getTime());
     const files: Buffer[] = [];

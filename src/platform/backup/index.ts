@@ -11,7 +11,7 @@
 export { type ArchiveState, backupProblem, readArchiveState } from "./archive-state.ts";
 export { startArchiver } from "./archiver.ts";
 export { type BackupTarget, createBackupTarget } from "./backup-target.ts";
-export { type Backup, readBackups, removeExpiredBackups } from "./catalog.ts";
+export { type Backup, readBackups, readCatalog, removeExpiredBackups } from "./catalog.ts";
 export { createBackup } from "./create-backup.ts";
 export { createObjectCopies } from "./object-copies.ts";
 export { readRestoreMark, restoreBackup } from "./restore-backup.ts";

@@ -1,10 +1,10 @@
 import { createWriteStream, existsSync } from "node:fs";
 import { mkdir, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { fail } from "../../errors/index.ts";
-import { type Embedded, removeEmbedded, startEmbedded } from "../db/embedded/embedded.ts";
+import { type Embedded, lockEmbedded, removeEmbedded, startEmbedded } from "../db/embedded/embedded.ts";
 import { restoreMarkFile } from "../db/embedded/restore-mark.ts";
 import { logFolder } from "../db/embedded/wal-archiving.ts";
 import { createFileStore, type ExpectedBody } from "../objects/index.ts";
@@ -52,12 +52,13 @@ export async function restoreBackup(
   inspect: (url: string) => Promise<void> = async () => {},
 ): Promise<RestoreReport> {
   const { backup, at, dataDir } = request;
-  await prepareFolder(dataDir, { backup: backup.manifest.id, at: at?.toISOString() ?? null });
-  const files = await writeCluster(target, request);
-  const segments = await writeLog(target, request);
-  await writeKeys(target, request);
-  const embedded = await recover(request);
+  const unlock = await prepareFolder(dataDir, { backup: backup.manifest.id, at: at?.toISOString() ?? null });
+  let embedded: Embedded | undefined;
   try {
+    const files = await writeCluster(target, request);
+    const segments = await writeLog(target, request);
+    await writeKeys(target, request);
+    embedded = await recover(request);
     const objects = await writeObjects(target, request, await request.findObjectKeys(embedded.url));
     await inspect(embedded.url);
     await embedded.stop();
@@ -65,29 +66,49 @@ export async function restoreBackup(
     await synchronize(dataDir);
     return { files, segments, ...objects };
   } finally {
-    await embedded.stop();
+    await embedded?.stop();
+    unlock();
   }
 }
 
 /** The restore that was interrupted in a folder; undefined if there was none. */
 export async function readRestoreMark(dataDir: string): Promise<RestoreMark | undefined> {
   const file = restoreMarkFile(dataDir);
-  return existsSync(file) ? JSON.parse(await readFile(file, "utf8")) : undefined;
+  if (!existsSync(file)) return undefined;
+  try {
+    return JSON.parse(await readFile(file, "utf8"));
+  } catch {
+    // The restore ended while it wrote its mark, and had written nothing else.
+    return undefined;
+  }
 }
 
-/** Makes the folder empty but for its mark. Refuses one that has files of anything else. */
-async function prepareFolder(dataDir: string, mark: RestoreMark): Promise<void> {
+/** Makes the folder empty but for its mark, and locks it. Refuses one that has files of anything else, or that another restore fills. */
+async function prepareFolder(dataDir: string, mark: RestoreMark): Promise<() => void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const before = await readRestoreMark(dataDir);
-  if (before === undefined && (await readdir(dataDir)).length > 0)
-    throw refuse(`${dataDir} is not empty: choose a new folder.`);
+  const file = restoreMarkFile(dataDir);
+  const isEmpty = async () => (await readdir(dataDir)).every((name) => name === basename(file));
+  if (before === undefined && !(await isEmpty())) throw notEmpty(dataDir);
   if (before !== undefined && (before.backup !== mark.backup || before.at !== mark.at)) {
     const started = `${before.backup}${before.at === null ? "" : ` to ${before.at}`}`;
     throw refuse(`${dataDir} holds an interrupted restore of ${started}: repeat that one, or choose a new folder.`);
   }
-  const file = restoreMarkFile(dataDir);
   if (before === undefined) await writeFile(file, JSON.stringify(mark), { flush: true });
-  await removeEmbedded(dataDir);
+  const unlock = lockEmbedded(dataDir);
+  try {
+    // The restore that had the lock may have ended meanwhile.
+    if (!existsSync(file)) throw notEmpty(dataDir);
+    await removeEmbedded(dataDir);
+    return unlock;
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+function notEmpty(dataDir: string): Error {
+  return refuse(`${dataDir} is not empty: choose a new folder.`);
 }
 
 async function writeCluster(target: BackupTarget, { backup, dataDir }: RestoreRequest): Promise<number> {
@@ -164,7 +185,7 @@ async function recover({ backup, at, dataDir }: RestoreRequest): Promise<Embedde
 async function writeObjects(target: BackupTarget, request: RestoreRequest, keys: readonly string[]) {
   const { backup, dataDir, objectsDir } = request;
   const store = createFileStore(objectsDir ?? join(dataDir, "objects"));
-  const folder = objectFolder(backup.manifest.systemId);
+  const folder = objectFolder(backup.manifest.systemId, backup.manifest.key);
   const missingObjects: string[] = [];
   let objects = 0;
   for (const key of keys) {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, utimes } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ import {
   manifestName,
   objectListName,
   partName,
-  readBackups,
+  readCatalog,
   removeExpiredBackups,
 } from "./catalog.ts";
 import { nameOfSegment, segmentBefore } from "./wal-segment.ts";
@@ -60,7 +60,12 @@ test("retention keeps what a restore to any time of the last days needs, and rem
     store(`wal/7/0000000${timeline}/${nameOfSegment(timeline, BigInt(number))}`, now - daysAgo * day);
   await backup("first", 20, 1, 2);
   await backup("second", 10, 1, 4, "t/00/kept");
-  await backup("third", 3, 2, 8);
+  await backup("third", 3, 2, 8, "t/00/back");
+  await backup("damaged", 5, 1, 4);
+  await writeFile(join(directory, "stored", manifestName("damaged")), "");
+  await mkdir(join(directory, "incoming"), { recursive: true });
+  await writeFile(join(directory, "incoming", "killed"), "");
+  await utimes(join(directory, "incoming", "killed"), (now - 2 * day) / 1000, (now - 2 * day) / 1000);
   // The remains of an interrupted backup, and one in progress.
   await store(partName("broken", 1), now - 2 * day);
   await store(partName("current", 1), now - 60_000);
@@ -77,28 +82,31 @@ test("retention keeps what a restore to any time of the last days needs, and rem
   ] as const)
     await log(2, number, daysAgo);
   await store("wal/7/00000002/00000002.history", now - 7 * day);
-  await store("objects/7/t/00/kept", now - 15 * day);
-  await store("objects/7/t/00/gone", now - 15 * day);
-  await store("objects/7/t/00/new", now - 9 * day);
+  await store("objects/7/plain/t/00/kept", now - 15 * day);
+  await store("objects/7/plain/t/00/gone", now - 15 * day);
+  // A restored server has it again, though backups before the restore do not list it.
+  await store("objects/7/plain/t/00/back", now - 15 * day);
+  await store("objects/7/plain/t/00/new", now - 9 * day);
 
   assert.deepEqual(await removeExpiredBackups(target, 7, now), ["first"]);
   const left = (await Array.fromAsync(target.list(""))).map((found) => found.key).sort();
   assert.deepEqual(left, [
     "base/current/part-000001",
+    ...["manifest", "objects", "part-000001"].map((name) => `base/damaged/${name}`),
     ...["manifest", "objects", "part-000001"].map((name) => `base/second/${name}`),
     ...["manifest", "objects", "part-000001"].map((name) => `base/third/${name}`),
-    "objects/7/t/00/kept",
-    "objects/7/t/00/new",
+    "objects/7/plain/t/00/back",
+    "objects/7/plain/t/00/kept",
+    "objects/7/plain/t/00/new",
     "wal/7/00000001/000000010000000000000005",
     "wal/7/00000001/000000010000000000000006",
     "wal/7/00000002/00000002.history",
     "wal/7/00000002/000000020000000000000009",
   ]);
-  const shown = (await readBackups(target)).map(({ manifest, segments, missing }) => [
-    manifest.id,
-    segments.length,
-    missing,
-  ]);
+  assert.deepEqual(await readdir(join(directory, "incoming")), []);
+  const { backups, damaged } = await readCatalog(target);
+  assert.deepEqual(damaged, ["damaged"]);
+  const shown = backups.map(({ manifest, segments, missing }) => [manifest.id, segments.length, missing]);
   assert.deepEqual(shown, [
     ["second", 2, undefined],
     ["third", 1, undefined],

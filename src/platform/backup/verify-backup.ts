@@ -23,6 +23,6 @@ export async function verifyBackup(target: BackupTarget, backup: Backup): Promis
   for (const name of backup.segments) await target.read(walFolder(systemId, timeline) + name);
   const listed = (await target.read(objectListName(id))).toString();
   const objects = listed === "" ? [] : listed.split("\n");
-  for (const key of objects) await target.read(objectFolder(systemId) + key);
+  for (const key of objects) await target.read(objectFolder(systemId, backup.manifest.key) + key);
   return { files, segments: backup.segments.length, objects: objects.length };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { BoundedCache } from "../cache/bounded-cache.ts";
-import { type ObjectStore, ObjectStoreError } from "./object-store.ts";
+import { type ObjectStore, ObjectStoreError, requireKey } from "./object-store.ts";
 import { verifiedBody } from "./verified-body.ts";
 
 /**
@@ -74,9 +74,8 @@ export function createFileStore(directory: string): ObjectStore {
 
 const partBytes = 64 * 1024;
 
-/** Keys are created by the service. This is the last line of defence against one that leaves the directory. */
 function pathOf(root: string, key: string): string {
-  if (!/^[A-Za-z0-9-]+(?:[/.][A-Za-z0-9-]+)*$/.test(key)) throw new Error(`${key} is not a key of an object`);
+  requireKey(key);
   return join(root, key);
 }
 

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
@@ -164,11 +167,13 @@ test("the file store removes what interrupted writes have left, and leaves write
   assert.deepEqual(await readFile(join(directory, "stored", key)), bytes);
 });
 
-test("the file store refuses keys that leave its directory", async () => {
-  const store = createFileStore("/nonexistent");
-  for (const wrong of ["../x", "a/../../x", "/etc/passwd", "a//b", "", "a/."]) {
-    await assert.rejects(store.stat(wrong), /is not a key/);
-  }
+test("keys that leave the directory or the bucket are refused", async () => {
+  const bucket = { endpoint: "http://127.0.0.1:1", region: "r", bucket: "bbb", prefix: "", accessKeyId: "a" };
+  const s3 = { ...bucket, secretAccessKey: "b", sessionToken: undefined, addressing: "path" } as const;
+  for (const store of [createFileStore("/nonexistent"), createS3Store(s3, Date.now)])
+    for (const wrong of ["../x", "a/../../x", "/etc/passwd", "a//b", "", "a/."]) {
+      await assert.rejects(store.stat(wrong), /is not a key/);
+    }
 });
 
 test("an S3 server that refuses the credentials, or is not there, is an error of the store", async (t) => {
@@ -185,4 +190,25 @@ test("an S3 server that refuses the credentials, or is not there, is an error of
     await assert.rejects(store.stat(key), /HEAD (failed|returned)/);
   }
   assert.deepEqual(await server.keys(), []);
+});
+
+test("an error of an S3 server keeps its reason, and not the request that it repeats", async (t) => {
+  const server = createServer((request, response) => {
+    const token = request.headers["x-amz-security-token"];
+    response
+      .writeHead(403)
+      .end(`<Error><Code>SignatureDoesNotMatch</Code><CanonicalRequest>${token}</CanonicalRequest></Error>`);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const bucket = { endpoint: `http://127.0.0.1:${port}`, region: "r", bucket: "bbb", prefix: "", accessKeyId: "a" };
+  const store = createS3Store(
+    { ...bucket, secretAccessKey: "b", sessionToken: "temporary", addressing: "path" },
+    Date.now,
+  );
+  t.after(() => store.close());
+  await assert.rejects(store.read(key, { firstByte: 0, byteCount: 1 }, open), {
+    message: "GET returned 403: SignatureDoesNotMatch",
+  });
 });

@@ -46,6 +46,11 @@ export interface ObjectStore {
   close(): void;
 }
 
+/** Keys are created by the service. This is the last line of defence against one that leaves the directory or the bucket. */
+export function requireKey(key: string): void {
+  if (!/^[A-Za-z0-9-]+(?:[/.][A-Za-z0-9-]+)*$/.test(key)) throw new Error(`${key} is not a key of an object`);
+}
+
 /** A body is not the expected one. */
 export class ObjectMismatch extends Error {
   readonly reason: "too_long" | "too_short" | "digest";

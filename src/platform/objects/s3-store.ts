@@ -1,7 +1,7 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { signAws } from "../crypto/index.ts";
-import { type ObjectStore, ObjectStoreError } from "./object-store.ts";
+import { type ObjectStore, ObjectStoreError, requireKey } from "./object-store.ts";
 import { verifiedBody } from "./verified-body.ts";
 
 /** Where a bucket is, and how to access it. */
@@ -81,6 +81,7 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
 
   /** Sends a request without a body. Lost connections, such as idle ones that the server has closed, are opened again. */
   async function send(request: Request): Promise<IncomingMessage> {
+    if ("key" in request) requireKey(request.key);
     for (let attempt = 1; ; attempt++) {
       try {
         const response = await sendOnce(request);
@@ -107,11 +108,12 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
     const response = await send({ method: "DELETE", key });
     const text = await textOf(response);
     if (response.statusCode === 404 || response.statusCode === 200 || response.statusCode === 204) return;
-    throw new ObjectStoreError(`DELETE returned ${response.statusCode}: ${text}`);
+    throw new ObjectStoreError(`DELETE returned ${response.statusCode}${reasonIn(text)}`);
   }
 
   return {
     async put(key, body, expected, signal) {
+      requireKey(key);
       const headers = {
         "content-type": "application/octet-stream",
         "content-length": String(expected.sizeBytes),
@@ -130,7 +132,8 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
         throw new ObjectStoreError("PUT failed.", { cause: error });
       }
       const text = await textOf(response);
-      if (response.statusCode !== 200) throw new ObjectStoreError(`PUT returned ${response.statusCode}: ${text}`);
+      if (response.statusCode !== 200)
+        throw new ObjectStoreError(`PUT returned ${response.statusCode}${reasonIn(text)}`);
       const stored = await stat(key);
       if (stored?.sizeBytes !== expected.sizeBytes || stored.sha256 !== expected.sha256) {
         throw new ObjectStoreError("The server does not have the object that it accepted.");
@@ -145,7 +148,7 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
       }
       const text = await textOf(response);
       if (response.statusCode === 404) return undefined;
-      throw new ObjectStoreError(`GET returned ${response.statusCode}: ${text}`);
+      throw new ObjectStoreError(`GET returned ${response.statusCode}${reasonIn(text)}`);
     },
     async *list(prefix) {
       // The first version of this call, which every server has. A marker is a key, so it never expires.
@@ -153,7 +156,8 @@ export function createS3Store(settings: S3Settings, now: () => number): ObjectSt
         const query = `marker=${encodeURIComponent(marker)}&prefix=${encodeURIComponent(settings.prefix + prefix)}`;
         const response = await send({ method: "GET", query });
         const text = await textOf(response, listBytesMax);
-        if (response.statusCode !== 200) throw new ObjectStoreError(`GET returned ${response.statusCode}: ${text}`);
+        if (response.statusCode !== 200)
+          throw new ObjectStoreError(`GET returned ${response.statusCode}${reasonIn(text)}`);
         const isLast = elementOf(text, "IsTruncated") !== "true";
         marker = undefined;
         // The keys of a store are plain names, which XML leaves as they are.
@@ -233,6 +237,12 @@ async function textOf(response: IncomingMessage, charactersMax = errorTextMax): 
   let text = "";
   for await (const part of response) if (text.length < charactersMax) text += part;
   return text.slice(0, charactersMax);
+}
+
+/** The reason in an error of S3. The rest may repeat the request, with the token of temporary credentials. */
+function reasonIn(xml: string): string {
+  const parts = [elementOf(xml, "Code"), elementOf(xml, "Message")].filter((part) => part !== undefined);
+  return parts.length === 0 ? "." : `: ${parts.join(": ")}`;
 }
 
 function elementOf(xml: string, name: string): string | undefined {

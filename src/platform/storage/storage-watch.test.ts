@@ -66,6 +66,18 @@ test("a full disk of large objects refuses objects only", async () => {
   assert.deepEqual([refusal(true), refusal(false)], ["STORAGE_FULL", undefined]);
 });
 
+test("a disk that does not answer hides no other", async () => {
+  const hanging = diskVolume("objects", "/", () => new Promise(() => {}));
+  const full = diskVolume("data", "/", async () => ({ bsize: gib, blocks: 100, bfree: 1, bavail: 1 }));
+  const { tasks, refusalOf } = createStorageWatch({
+    ...{ volumes: [hanging, full], warnPercent: 80, fullPercent: 95, tenantBytesMax: 0, metrics: createMetrics() },
+    ...{ estimateTenantBytes: async () => new Map(), log: { error() {} } as never },
+  });
+  for (const task of tasks) void task.start();
+  await until(() => refusalOf({ tenantId, isObject: false })?.code === "STORAGE_FULL");
+  await tasks[1]!.stop();
+});
+
 test("a tenant above its limit is refused, others are not, and the estimate may fail", async () => {
   const failures: unknown[] = [];
   let estimate = async () => new Map([[tenantId, 11]]);

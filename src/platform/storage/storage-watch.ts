@@ -72,13 +72,14 @@ export function createStorageWatch(options: Options): StorageWatch {
     overLimit = over;
   }
 
-  const volumeTask = createRepeatedTask({
-    work: async () => {
-      for (const volume of volumes) await measure(volume);
-    },
-    maxWaitMs: volumeWaitMs,
-    onError: (error) => log.warn({ err: error }, "could not measure how full a volume is"),
-  });
+  // A task each, because a disk of the network that hangs must not hide that another one is full.
+  const volumeTasks = volumes.map((volume) =>
+    createRepeatedTask({
+      work: () => measure(volume),
+      maxWaitMs: volumeWaitMs,
+      onError: (error) => log.warn({ err: error, volume: volume.name }, "could not measure how full a volume is"),
+    }),
+  );
   const tenantTask = createRepeatedTask({
     work: limitTenants,
     maxWaitMs: tenantWaitMs,
@@ -88,7 +89,7 @@ export function createStorageWatch(options: Options): StorageWatch {
     volumes.find((each) => (isObject || each.holds === "rows") && states.get(each)?.level === "full");
 
   return {
-    tasks: [...(volumes.length > 0 ? [volumeTask] : []), ...(tenantBytesMax > 0 ? [tenantTask] : [])],
+    tasks: [...volumeTasks, ...(tenantBytesMax > 0 ? [tenantTask] : [])],
     describe() {
       const bad = [...states].filter(([, { level }]) => level !== "ok");
       if (bad.length === 0) return undefined;

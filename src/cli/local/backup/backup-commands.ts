@@ -1,15 +1,17 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { version } from "../../../app/version.ts";
 import {
   type Backup,
   createBackup,
   createObjectCopies,
   readArchiveState,
-  readBackups,
+  readCatalog,
   removeExpiredBackups,
 } from "../../../platform/backup/index.ts";
 import { openReplication } from "../../../platform/db/sql/replication.ts";
 import { openObjectStore } from "../../../platform/objects/index.ts";
-import { exitCodes } from "../../exit-codes.ts";
+import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Io } from "../../io.ts";
 import { tableText } from "../../output/table.ts";
 import { withRunningDatabase } from "../database-access.ts";
@@ -20,6 +22,8 @@ import { withBackupTarget } from "./configured-target.ts";
 export function createBackupCommand(io: Io, options: SettingsOptions): Promise<number> {
   return withBackupTarget(io, options, "create a backup", async (target, config) => {
     const dataDir = config["data.dir"];
+    if (!existsSync(join(dataDir, "postgres", "cluster")))
+      throw new CliError(`data.dir: ${dataDir} has no database.`, exitCodes.configuration);
     const manifest = await withRunningDatabase(config, async (url) => {
       const server = await openReplication(url);
       const { systemId } = await server.identify().finally(server.close);
@@ -39,18 +43,19 @@ export function createBackupCommand(io: Io, options: SettingsOptions): Promise<n
 /** Lists the backups, and how far behind the archive may be. */
 export function listBackupsCommand(io: Io, options: SettingsOptions & { json?: boolean }): Promise<number> {
   return withBackupTarget(io, options, "list the backups", async (target, config) => {
-    const backups = await readBackups(target);
+    const { backups, damaged } = await readCatalog(target);
     const state = readArchiveState(config["data.dir"]);
     const exposureS = config["backup.archive_timeout_s"];
     if (options.json) {
       const shown = backups.map(({ manifest, segments, until, missing }) => {
         return { ...manifest, restorableUntil: until.toISOString(), segments: segments.length, missing };
       });
-      io.out(`${JSON.stringify({ backups: shown, archive: state, archiveTimeoutS: exposureS })}\n`);
+      io.out(`${JSON.stringify({ backups: shown, damaged, archive: state, archiveTimeoutS: exposureS })}\n`);
       return exitCodes.ok;
     }
     const headings = ["id", "restorable from", "restorable until", "size", "stored", "key"];
     io.out(backups.length === 0 ? "no backups\n" : `${tableText(headings, backups.map(rowOf), io.columns)}\n`);
+    for (const id of damaged) io.out(`The backup ${id} is damaged: its manifest cannot be read.\n`);
     io.out(
       state === undefined
         ? "The log is not archived: the service of data.dir does not run with these settings.\n"

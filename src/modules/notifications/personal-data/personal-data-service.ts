@@ -28,7 +28,7 @@ const internalColumns = ["tenant_id", "ciphertext", "key_id", "lease_token", "to
 
 interface ErasePayload {
   readonly erasureId: string;
-  readonly person: Person;
+  readonly person: Omit<Person, "tenantId">;
 }
 
 /** Exports and erases what is stored about a subscriber. */
@@ -36,7 +36,9 @@ export function createPersonalDataService({ db, clock, events, subscribers, wake
   const eraseJob: JobKind = {
     kind: eraseKind,
     async handler({ payload, tenantId, signal }) {
-      const { erasureId, person } = payload as ErasePayload;
+      const { erasureId, person: named } = payload as ErasePayload;
+      // Jobs are imported with their tenant, and a payload must not name another one.
+      const person: Person = { ...named, tenantId };
       let count = 0;
       for (const { table } of personalRecords(db.sql, person)) {
         signal.throwIfAborted();
@@ -73,7 +75,8 @@ export function createPersonalDataService({ db, clock, events, subscribers, wake
       const person = await findPerson(sql, tenantId, id);
       await subscribers.deactivate(context, id);
       const erasureId = ulid(nowMs);
-      const payload: ErasePayload = { erasureId, person };
+      const { tenantId: _, ...named } = person;
+      const payload: ErasePayload = { erasureId, person: named };
       const job = { tenantId, kind: eraseKind, runAt: new Date(nowMs), payload, maxAttempts: attemptsMax };
       await enqueueJobs(sql, [job], nowMs);
       context.afterCommit(wakeJobs);

@@ -36,9 +36,10 @@ export function personalRecords(sql: Sql, { tenantId, id, externalId, addresses 
     sql`(select ${sql(column)} from ${sql(table)} own where own.tenant_id = ${tenantId} and own.subscriber_id = ${id})`;
   const deliveries = of("notification_deliveries", "id");
   const runs = of("notification_runs", "id");
+  const patterns = addresses.map((each) => `%${escaped(isDistinct(each) ? each : JSON.stringify(each))}%`);
   /** Texts that contain the id or an address. */
   const mentions = (text: Fragment) =>
-    sql`(strpos(${text}, ${id}) > 0 or lower(${text}) like any(${addresses.map((each) => `%${escaped(each)}%`)}::text[]))`;
+    sql`(strpos(${text}, ${id}) > 0 or lower(${text}) like any(${patterns}::text[]))`;
   const isAccountOf = sql`end_user ->> 'id' = any(${names}::text[])`;
   const anonymous = update(sql`end_user = jsonb_build_object('id', ${erasedName}::text)`);
   const listed = (column: Fragment) => sql`(
@@ -97,6 +98,11 @@ export function personalRecords(sql: Sql, { tenantId, id, externalId, addresses 
     { table: "notification_endpoints", where: owned, erasure: remove },
     { table: "notification_subscribers", where: sql`id = ${id}`, erasure: remove },
   ];
+}
+
+/** Whether an address is so long that a text which contains it is about the person. Shorter ones must be a whole value of JSON. */
+function isDistinct(address: string): boolean {
+  return address.includes("@") || address.length >= 8;
 }
 
 function escaped(text: string): string {

@@ -24,7 +24,9 @@ export async function createPositions(sql: Sql, tables: readonly TenantTable[]) 
     return (stamp: string) => `when ${stamp} <= ${last} then ${stamp} - ${shift}`;
   });
   if (end >= positionMax) throw new Error("The stamps of the tenant do not fit into one era.");
-  const positionOf = (stamp: string) => `case ${cases.map((toCase) => toCase(stamp)).join(" ")} end`;
+  // A tenant that has been quiet for long may have no stamp.
+  const positionOf = (stamp: string) =>
+    `case ${cases.map((toCase) => toCase(stamp)).join(" ") || "when false then 0"} end`;
   return (table: string, column: string): string | undefined => {
     const value = `t.${quoted(column)}`;
     const { snapshots, stamps } = columnsOf(tables.filter(({ name }) => name === table));

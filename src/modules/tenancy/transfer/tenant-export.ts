@@ -16,6 +16,8 @@ export interface TransferParts {
   readonly objects: ObjectStore;
   /** The objects of a tenant whose bytes are stored in this region. */
   readonly listObjects: (sql: Sql, tenantId: string) => Promise<readonly FileObject[]>;
+  /** Whether all objects that the rows of a tenant name are its own. */
+  readonly hasOwnObjects: (tx: Sql, tenantId: string) => Promise<boolean>;
   /** Notes that the objects of an imported tenant are stored in this region. */
   readonly adoptObjects: (tx: Sql, tenantId: string) => Promise<void>;
   /** Opens and seals the secrets of this installation. */

@@ -4,6 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { fail } from "../../../errors/index.ts";
+import { isUlid } from "../../../platform/ids/ulid.ts";
 
 /** The version of the format. A reader reads its own version and all earlier ones. */
 const formatVersion = 1;
@@ -133,6 +134,12 @@ function parseHeader(line: Buffer | undefined): TenantFileHeader {
     header = JSON.parse(line?.toString() ?? "");
   } catch {}
   if (header?.format !== formatName) throw refuseFile("The file is not the export of a tenant.");
+  const { version, schema, software, tenant, status } = header;
+  // Keys of objects begin with the id.
+  const isWhole =
+    isUlid(tenant?.id) && [schema, software, tenant.slug, tenant.name].every((each) => typeof each === "string");
+  if (!isWhole || typeof version !== "number" || !["active", "suspended"].includes(status))
+    throw refuseFile("The file is damaged: its first line is not whole.");
   if (header.version > formatVersion) {
     throw refuseFile(
       `The file has version ${header.version} of the format, and this release reads versions up to ${formatVersion}. Import it ` +
@@ -147,13 +154,28 @@ async function* parsedLines(lines: AsyncIterable<Buffer>): AsyncGenerator<FileLi
     if (line[0] === rowStart) yield { kind: "row", line };
     else if (line[0] === textStart) yield { kind: "bytes", line };
     else if (line[0] === objectStart) {
-      const { table, columns, object, end } = JSON.parse(line.toString());
-      if (table !== undefined) yield { kind: "table", table, columns };
-      else if (object !== undefined) yield { kind: "object", object };
-      else if (end !== undefined) return yield { kind: "end", end };
-    } else throw refuseFile("The file is damaged: it has a line that is no part of the format.");
+      const part = partOf(line);
+      yield part;
+      if (part.kind === "end") return;
+    } else throw unknownLine();
   }
   throw refuseFile("The file is incomplete: its end is missing.");
+}
+
+function partOf(line: Buffer): FileLine {
+  try {
+    const { table, columns, object, end } = JSON.parse(line.toString());
+    if (typeof table === "string" && Array.isArray(columns)) return { kind: "table", table, columns };
+    if (typeof object?.key === "string") return { kind: "object", object };
+    if (typeof end?.tables === "object") return { kind: "end", end };
+  } catch (cause) {
+    throw unknownLine(cause);
+  }
+  throw unknownLine();
+}
+
+function unknownLine(cause?: unknown): Error {
+  return refuseFile("The file is damaged: it has a line that is no part of the format.", cause);
 }
 
 /** The lines until the data ends, or cannot be decompressed because it is cut off. */

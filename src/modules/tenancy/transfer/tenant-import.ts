@@ -115,8 +115,11 @@ class Import {
       if (table === undefined || unknown !== undefined) {
         throw refuseFile(`This release does not know the table ${line.table}${unknown ? `, column ${unknown}` : ""}.`);
       }
+      // Without it, it could not be checked whose rows they are.
+      if (!line.columns.includes(ownerColumnOf(table))) throw refuseFile(`The table ${table.name} has rows of nobody.`);
       line = await this.readTable(table, line.columns, lines);
     }
+    if (!(await this.parts.hasOwnObjects(tx, header.tenant.id))) throw foreignObjects();
     while (line.kind === "object") line = await this.readObject(line.object, lines);
     if (line.kind !== "end") throw refuseFile("The file is damaged: its parts are not in their order.");
     requireComplete(line.end, this.sums, this.objects);
@@ -148,7 +151,7 @@ class Import {
       `insert into ${quoted(table.name)} (${columns.map(quoted).join(", ")}) select ${values.join(", ")} from imported_rows`,
     );
     const [foreign] = await tx.unsafe(
-      `select from imported_rows where cells ->> ${columns.indexOf(table.name === "tenants" ? "id" : "tenant_id")} <> $1 limit 1`,
+      `select from imported_rows where cells ->> ${columns.indexOf(ownerColumnOf(table))} is distinct from $1 limit 1`,
       [this.header.tenant.id],
     );
     if (foreign !== undefined) throw refuseFile(`The table ${table.name} has rows of another tenant.`);
@@ -180,6 +183,7 @@ class Import {
     { key, size_bytes, sha256 }: Extract<FileLine, { kind: "object" }>["object"],
     lines: AsyncIterator<FileLine>,
   ): Promise<FileLine> {
+    if (!key.startsWith(`${this.header.tenant.id}/`)) throw foreignObjects();
     let next: FileLine | undefined;
     let unreadable: unknown;
     async function* body() {
@@ -192,7 +196,7 @@ class Import {
           next = line;
           return;
         }
-        yield Buffer.from(JSON.parse(line.line.toString()), "base64");
+        yield Buffer.from(line.line.subarray(1, line.line.lastIndexOf('"')).toString("latin1"), "base64");
       }
     }
     const expected = { sizeBytes: size_bytes, sha256 };
@@ -222,6 +226,15 @@ class Import {
     const { count } = await tx`update tenants set status = ${header.status}, platform = false where id = ${tenantId}`;
     if (count === 0) throw refuseFile("The file is damaged: it has no tenant.");
   }
+}
+
+/** The column that names the tenant. */
+function ownerColumnOf({ name }: TenantTable): string {
+  return name === "tenants" ? "id" : "tenant_id";
+}
+
+function foreignObjects(): Error {
+  return refuseFile("The file is damaged: it has objects of another tenant.");
 }
 
 /** Passes the rows of one table on; returns the line after them. */

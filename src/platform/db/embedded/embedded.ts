@@ -40,7 +40,7 @@ export interface EmbeddedOptions {
   readonly userNamespaces?: boolean;
   /** Whether the log is kept until somebody archives it; as at the last start by default. */
   readonly isArchiving?: boolean | undefined;
-  /** Whether a restore starts the server that it is restoring; anybody else is refused. */
+  /** Whether a restore starts the server that it is restoring, in a folder that it has locked; anybody else is refused. */
   readonly isRestoring?: boolean;
   /** Server settings that override the defaults. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -76,7 +76,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   const home = join(options.dataDir, "postgres");
   mkdirSync(home, { recursive: true, mode: 0o700 });
   chmodSync(home, 0o700);
-  const unlock = lockFolder(home);
+  const unlock = options.isRestoring ? () => {} : lockFolder(home);
   let socket: SocketFolder | undefined;
   try {
     await endOrphans(clusterName(home));
@@ -108,19 +108,20 @@ function requireRestored(dataDir: string): void {
   });
 }
 
-/** Removes the cluster of a folder whose restore was interrupted, with the server that may still run on it. */
-export async function removeEmbedded(dataDir: string): Promise<void> {
+/** Makes this process the only owner of a data folder's server until it calls the returned function or ends. */
+export function lockEmbedded(dataDir: string): () => void {
   const home = join(dataDir, "postgres");
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  const unlock = lockFolder(home);
-  try {
-    await endOrphans(clusterName(home));
-    for (const name of readdirSync(home)) {
-      if (name.startsWith("lock") || name === "owner") continue;
-      rmSync(join(home, name), { recursive: true, force: true, maxRetries: 5 });
-    }
-  } finally {
-    unlock();
+  return lockFolder(home);
+}
+
+/** Removes the cluster of a locked folder whose restore was interrupted, with the server that may still run on it. */
+export async function removeEmbedded(dataDir: string): Promise<void> {
+  const home = join(dataDir, "postgres");
+  await endOrphans(clusterName(home));
+  for (const name of readdirSync(home)) {
+    if (name.startsWith("lock") || name === "owner") continue;
+    rmSync(join(home, name), { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

@@ -32,6 +32,11 @@ export function readyForArchive(dataDir: string): string[] {
   return names.flatMap((name) => (name.endsWith(".ready") ? name.slice(0, -".ready".length) : [])).sort();
 }
 
+/** Forgets that a file of the log is to be archived, which does not exist. */
+export function removeReadyMark(dataDir: string, name: string): void {
+  rmSync(join(logFolder(dataDir), "archive_status", `${name}.ready`), { force: true });
+}
+
 /** Allows PostgreSQL to remove a file of its log. After a crash it may be ready again. */
 export function markAsArchived(dataDir: string, name: string): void {
   const status = join(logFolder(dataDir), "archive_status", name);

@@ -1,6 +1,7 @@
 import { fail } from "../../../errors/index.ts";
 import type { Sql } from "../database.ts";
 import { migrate } from "../migrate.ts";
+import type { Release } from "../schema-version.ts";
 import { checkServer } from "../server-check.ts";
 import { openSession, type Session } from "../sql/session.ts";
 import { markAsMoved, movedTo, shownUrl } from "./moved-mark.ts";
@@ -27,6 +28,8 @@ interface Move {
   readonly to: string;
   /** The folder of the migrations. */
   readonly migrations: string;
+  /** The version that moves, and migrates both databases. */
+  readonly release: Release;
   readonly now: Date;
 }
 
@@ -40,15 +43,15 @@ export const patient = {
  * target in one transaction, and only then is the source marked: an interruption leaves the source as it was, and the next move
  * repeats or finishes the work.
  */
-export async function moveDatabase({ from, to, migrations, now }: Move): Promise<MoveReport> {
+export async function moveDatabase({ from, to, migrations, release, now }: Move): Promise<MoveReport> {
   await requireSuitable(to);
-  await migrate(from, migrations);
+  await migrate(from, migrations, { release });
   const source = await openSession(from, patient);
   try {
     const target = await openSession(to, patient);
     try {
       await requireOther(source.sql, target.sql);
-      await migrate(to, migrations);
+      await migrate(to, migrations, { release });
       return await source.transaction(async (tx) => {
         await lockSource(tx);
         const report = await copyAll(source, tx, target);

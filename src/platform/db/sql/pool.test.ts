@@ -204,6 +204,8 @@ test("a transaction does not wait for a statement that it sends, and is not comm
   await assert.rejects(twice, { code: "23505" });
   const inPart = pool.transaction((tx) => tx.savepoint(async (part) => send(part, 1)));
   await assert.rejects(inPart, { code: "23505" });
+  const besidePart = pool.transaction((tx) => tx.savepoint(async () => send(tx, 9)));
+  await assert.rejects(besidePart, /savepoint of this transaction is open/);
   await send(sql, 3);
   const rows = await sql<{ n: number }[]>`select n from numbers order by n`;
   assert.deepEqual(

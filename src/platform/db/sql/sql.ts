@@ -61,6 +61,8 @@ export interface Sql {
 export interface SqlRunner extends Runner {
   savepoint?<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
   readonly afterCommit?: (() => unknown)[];
+  /** Prevents the commit. */
+  fail?(error: unknown): void;
 }
 
 const runnerKey = Symbol("runner");
@@ -85,7 +87,7 @@ export function createSql(runner: SqlRunner): Sql {
       Promise.reject(new Error("A savepoint needs a transaction: use the tx that transaction() passes to its work.")),
     send: (statement: Statement<Row[]>) => {
       if (runner.savepoint === undefined) return statement;
-      statement.catch(() => {});
+      statement.catch((error) => runner.fail?.(error));
       return undefined;
     },
     afterCommit: (action: () => unknown) => void (runner.afterCommit?.push(action) ?? runAfterCommit([action])),

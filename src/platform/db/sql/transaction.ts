@@ -120,10 +120,13 @@ class Transaction implements Runner {
     return isEcho ? (this.failure ?? error) : error;
   }
 
+  /** A statement that nobody waits for may also be refused, because a savepoint is open. */
+  fail(error: unknown): void {
+    this.failure ??= error;
+  }
+
   private watch(running: Promise<ResultRows<unknown>>): Promise<ResultRows<unknown>> {
-    running.catch((error) => {
-      this.failure ??= error;
-    });
+    running.catch((error) => this.fail(error));
     return running;
   }
 }
