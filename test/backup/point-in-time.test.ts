@@ -73,7 +73,7 @@ test("a backup under load, restored to a time, has all that was acknowledged bef
   // The first file appears when PostgreSQL is about to start there; the second one while the cluster is copied.
   for (const file of ["recovery.signal", "global/1262"].slice(0, sized(1, 2))) {
     const child = spawn(process.execPath, [nodeMain, ...words], { stdio: "ignore" });
-    await until(() => existsSync(join(dataDir, "postgres", "cluster", file)));
+    await until(() => existsSync(join(dataDir, "postgres", "cluster", file)), Boolean, 600_000);
     child.kill("SIGKILL");
     const [code] = child.exitCode === null && child.signalCode === null ? await once(child, "exit") : [child.exitCode];
     assert.notEqual(code, 0);
