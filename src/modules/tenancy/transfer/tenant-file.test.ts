@@ -26,10 +26,10 @@ test("a line without an end is refused before it fills the memory", async () => 
   let sent = 0;
   function* endless() {
     yield headerLine;
-    for (; sent < 1000; sent++) yield part;
+    for (; sent < 40; sent++) yield part;
   }
   await refuses(endless(), /The file is damaged/);
-  assert.ok(sent < 100, `${sent} parts were read`);
+  assert.ok(sent < 40, `${sent} parts were read`);
 });
 
 test("an end without tables is refused", async () => {
