@@ -78,7 +78,7 @@ test("a backup under load, restored to a time, has all that was acknowledged bef
     const [code] = child.exitCode === null && child.signalCode === null ? await once(child, "exit") : [child.exitCode];
     assert.notEqual(code, 0);
     const early = await cli(["serve", ...set({ ...settings, "data.dir": dataDir, "server.processes": "1" })]);
-    assert.match(early.err, /The restore of the data folder .* did not end\. Run it again/);
+    assert.match(early.err, /The restore of the data folder .* did not end\. Run the same command again: /);
   }
   const other = await cli(["backup", "restore", "--to", dataDir, ...set(settings)]);
   assert.match(other.err, /holds an interrupted restore of \w+ to .*: repeat that one, or choose a new folder/);

@@ -58,6 +58,12 @@ test("in a bucket: what was written after the backup is archived, verified, and 
   // The last file of the log is complete once the server has ended.
   await archiver.archive();
   assert.deepEqual(readyForArchive(dataDir), []);
+  const archived = await Array.fromAsync(target.list("wal/"));
+  assert.deepEqual(
+    archived.filter(({ key }) => !/\/[0-9A-F]{24}$/.test(key)),
+    [],
+    "nothing that retention would never remove",
+  );
   const [backup] = await readBackups(target);
   assert.ok(backup!.segments.length >= 4, `${backup!.segments}`);
   assert.ok(backup!.until.getTime() > Date.parse(backup!.manifest.endedAt));
