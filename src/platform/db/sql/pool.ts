@@ -33,6 +33,8 @@ const defaultWaitersMax = 10_000;
 
 /** The maximum number of statements in flight per connection while callers wait. */
 const pipelineMax = 16;
+/** Less than the 13 to 15 seconds of background loops: after a stall these run together, and would keep a connection each. */
+const defaultIdleMs = 10_000;
 /** The delay between connection attempts, and so the delay until a recovered database is used. */
 const retryMs = 250;
 const sweepMs = 1000;
@@ -293,7 +295,7 @@ export class Pool implements Runner {
 
   /** Closes connections that are idle for too long, too old, or silent for too long. */
   private sweep(): void {
-    const { idleMs = 20_000, silenceMs = Number.POSITIVE_INFINITY } = this.options;
+    const { idleMs = defaultIdleMs, silenceMs = Number.POSITIVE_INFINITY } = this.options;
     const nowMs = performance.now();
     const suspects = new Set<Connection>();
     for (const connection of this.connections) {
