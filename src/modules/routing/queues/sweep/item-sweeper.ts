@@ -1,4 +1,4 @@
-import { readMsToNext, type Sql } from "../../../../platform/db/index.ts";
+import { pauseAfterScanMs, readMsToNext, type Sql } from "../../../../platform/db/index.ts";
 import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
@@ -100,9 +100,10 @@ export function createItemSweeper(dependencies: Dependencies) {
 
   /** Expires items. No event announces an expiry, so this runs at a slow interval. */
   async function expireItems(): Promise<boolean> {
-    if (performance.now() < slowAtMs) return false;
-    slowAtMs = performance.now() + slowEveryMs;
+    const startedAtMs = performance.now();
+    if (startedAtMs < slowAtMs) return false;
     const outdated = await store.findExpiredItems(db.sql, batchSize);
+    slowAtMs = startedAtMs + Math.max(slowEveryMs, pauseAfterScanMs(performance.now() - startedAtMs));
     if (outdated.length > 0) {
       const done = await db.transaction((tx) => expire(tx, outdated, clock.now()));
       wakeAll(done.freed);
@@ -149,16 +150,16 @@ export function createItemSweeper(dependencies: Dependencies) {
 
   /** Sweeps if something is due; returns when to sweep again. */
   async function round(): Promise<number | undefined> {
-    const inMs = await readMsToNext(db.sql, store.nextDeadline);
-    const isDue = inMs !== undefined && inMs <= 0;
-    const hasMore = isDue ? await sweep() : await expireItems();
+    const startedAtMs = performance.now();
+    const inMs = (await readMsToNext(db.sql, store.nextDeadline)) ?? Number.POSITIVE_INFINITY;
+    const pauseMs = pauseAfterScanMs(performance.now() - startedAtMs);
+    const hasMore = inMs <= 0 ? await sweep() : await expireItems();
     passedAtMs = performance.now();
-    return isDue || hasMore ? soonestMs : inMs && Math.max(soonestMs, inMs);
+    return hasMore ? soonestMs : Math.max(soonestMs, pauseMs, Math.min(inMs, slowEveryMs));
   }
 
   const task = createRepeatedTask({
     work: round,
-    maxWaitMs: slowEveryMs,
     onError: (error) => log.warn({ err: error }, "queue sweep failed"),
     subscribe: ({ runWithin }) => [signals.onDue(store.nextDeadline, (inMs) => runWithin(Math.max(soonestMs, inMs)))],
   });
