@@ -1,3 +1,4 @@
+import { loopMsMin } from "../../jobs/repeated-task.ts";
 import { Connection } from "./connection.ts";
 import { connectionEnded } from "./connection-error.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
@@ -33,8 +34,8 @@ const defaultWaitersMax = 10_000;
 
 /** The maximum number of statements in flight per connection while callers wait. */
 const pipelineMax = 16;
-/** Less than the 13 to 15 seconds of background loops: after a stall these run together, and would keep a connection each. */
-const defaultIdleMs = 10_000;
+/** After a stall, background loops run together. Connections that are kept until their next round would be used again each time. */
+const defaultIdleMs = loopMsMin - 3000;
 /** The delay between connection attempts, and so the delay until a recovered database is used. */
 const retryMs = 250;
 const sweepMs = 1000;
