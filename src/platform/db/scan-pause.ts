@@ -1,5 +1,5 @@
-/** The part of the time that scans over dead rows may take. */
-const scanShare = 0.1;
+/** The part of the time that each kind of scan over dead rows may take. */
+const scanShare = 0.05;
 /** The longest pause, as long as that of a loop without a signal. */
 const pauseMsMax = 15_000;
 

@@ -41,6 +41,7 @@ export function createItemSweeper(dependencies: Dependencies) {
   // Times of `performance.now()`, because the system clock may be set back.
   let slowAtMs = 0;
   let pausesAtMs = 0;
+  let dueAtMs = 0;
   let turn = 0;
   let passedAtMs: number | undefined;
   const nextShard = () => turn++ % shardCount;
@@ -148,25 +149,39 @@ export function createItemSweeper(dependencies: Dependencies) {
     return more.includes(true);
   }
 
-  /** Sweeps if something is due; returns when to sweep again. */
-  async function round(): Promise<number | undefined> {
+  /** Reads whether something is due, and when to read again. */
+  async function isAnythingDue(): Promise<boolean> {
     const startedAtMs = performance.now();
     const inMs = (await readMsToNext(db.sql, store.nextDeadline)) ?? Number.POSITIVE_INFINITY;
-    const pauseMs = pauseAfterScanMs(performance.now() - startedAtMs);
-    const hasMore = inMs <= 0 ? await sweep() : await expireItems();
+    const nowMs = performance.now();
+    dueAtMs = nowMs + Math.max(inMs, pauseAfterScanMs(nowMs - startedAtMs));
+    return inMs <= 0;
+  }
+
+  /** Sweeps if something is due; returns when to run again. */
+  async function round(): Promise<number> {
+    const isDue = performance.now() >= dueAtMs && (await isAnythingDue());
+    const hasMore = isDue ? await sweep() : await expireItems();
     passedAtMs = performance.now();
-    return hasMore ? soonestMs : Math.max(soonestMs, pauseMs, Math.min(inMs, slowEveryMs));
+    if (hasMore) dueAtMs = 0;
+    return Math.max(soonestMs, Math.min(dueAtMs - passedAtMs, slowEveryMs));
+  }
+
+  /** Runs a round within this time. */
+  function sweepWithin(ms: number): void {
+    dueAtMs = Math.min(dueAtMs, performance.now() + ms);
+    task.runWithin(Math.max(soonestMs, ms));
   }
 
   const task = createRepeatedTask({
     work: round,
     onError: (error) => log.warn({ err: error }, "queue sweep failed"),
-    subscribe: ({ runWithin }) => [signals.onDue(store.nextDeadline, (inMs) => runWithin(Math.max(soonestMs, inMs)))],
+    subscribe: () => [signals.onDue(store.nextDeadline, sweepWithin)],
   });
 
   return {
     /** Schedules a sweep at this time at the latest. */
-    sweepBy: (atMs: number) => task.runWithin(atMs - clock.now()),
+    sweepBy: (atMs: number) => sweepWithin(atMs - clock.now()),
     /** Runs one round of all tasks; returns whether there may be more to do immediately. */
     sweep,
     /** When the sweeper last completed a round, in milliseconds of `performance.now()`. */
