@@ -410,6 +410,35 @@ for (const [state, rows] of [
   });
 }
 
+test("a lease from the head of a queue steps over no dead rows that an old snapshot keeps, also after PostgreSQL has analyzed the few others", async (t) => {
+  const { sql, open } = await opened(t);
+  const rows = 5000;
+  await fill(sql, 4, rows);
+  const [db, holder] = [open(2, 1), open(1, 0)];
+  const released = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const holding = holder.transaction(async (tx) => {
+    await tx`set transaction isolation level repeatable read`;
+    await tx`select from queue_items limit 1`;
+    held.resolve();
+    await released.promise;
+  });
+  await held.promise;
+  const fromRank = rows - 20;
+  await sql`delete from queue_items where rank < ${fromRank}`;
+  await sql`vacuum analyze queue_items`;
+  const golden = {
+    "lease items from a rank on": [
+      (tx: Sql) => leaseItems(tx, { ...lease, fromRank }),
+      ...["queue_items_ready", "queue_items_pkey"],
+    ] as Golden,
+  };
+  await plan(db.genericPlans, golden);
+  assert.deepEqual(await faultsOf(db.genericPlans, golden), []);
+  released.resolve();
+  await holding;
+});
+
 test("with statistics, PostgreSQL's own settings look up each row by its index", async (t) => {
   const { sql, open } = await opened(t);
   await fill(sql, 4, rowCount);

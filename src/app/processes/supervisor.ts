@@ -204,29 +204,20 @@ export async function superviseProcesses(dependencies: Dependencies): Promise<Su
 }
 
 /** Resolves with undefined if a process has ended or does not answer in time. */
-async function answerOf<T>(answer: Promise<T>): Promise<T | undefined> {
-  const timer = new AbortController();
-  const late = delay(answerMs, undefined, { signal: timer.signal, ref: false }).catch(() => undefined);
-  try {
-    return await Promise.race([answer, late]);
-  } catch {
-    return undefined;
-  } finally {
-    timer.abort();
-  }
+function answerOf<T>(answer: Promise<T>): Promise<T | undefined> {
+  return Promise.race([answer, delay(answerMs, undefined, { ref: false })]).catch(() => undefined);
 }
 
 /** Gives everybody who asks during the work, and for some time after its start, the same result. */
 function shareFor<T>(keptMs: number, work: () => Promise<T>): () => Promise<T> {
   let shared: Promise<T> | undefined;
-  let startedAtMs = 0;
-  let isRunning = false;
+  let keptUntilMs = 0;
   return () => {
-    if (shared === undefined || (!isRunning && performance.now() - startedAtMs >= keptMs)) {
-      startedAtMs = performance.now();
-      isRunning = true;
+    const nowMs = performance.now();
+    if (shared === undefined || nowMs >= keptUntilMs) {
+      keptUntilMs = Number.POSITIVE_INFINITY;
       shared = work().finally(() => {
-        isRunning = false;
+        keptUntilMs = nowMs + keptMs;
       });
     }
     return shared;

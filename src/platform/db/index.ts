@@ -24,6 +24,7 @@ export { recordRows } from "./rows/record-rows.ts";
 export { insertRowImages, type RowImage, readRowImages } from "./rows/row-image.ts";
 export { isServed, mayRunJobs } from "./rows/served-tenants.ts";
 export { addTenantKey, removeTenantKey, tenantOfKey } from "./rows/tenant-directory.ts";
+export { pauseAfterScanMs } from "./scan-pause.ts";
 export { type NextDue, readMsToNext } from "./signals/due-work.ts";
 export { openRedisTransport } from "./signals/redis-transport.ts";
 export { createSignalCache, type SignalCache } from "./signals/signal-cache.ts";
