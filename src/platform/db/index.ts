@@ -16,6 +16,7 @@ export { notFound, requireFound, unchangedRecord, updateRefusal } from "./optimi
 export { writePersistently } from "./persistent-write.ts";
 export { createReadReplica, type ReadReplica } from "./read-replica.ts";
 export { deleteBatch } from "./rows/delete-batch.ts";
+export { distinctRecords } from "./rows/distinct-records.ts";
 export { fromNow } from "./rows/from-now.ts";
 export { hasKey, joinSelected } from "./rows/has-key.ts";
 export { lines } from "./rows/lines.ts";
