@@ -11,6 +11,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
 const minuteMs = 60_000;
 /** How long after the end of a minute its counts are stored, so that no node is still in the minute. */
 const afterMs = 500;
+const retryMs = 5000;
 
 /**
  * Creates the recorder of this node. It keeps what happens in memory and stores it at the end of each minute, in one statement. One
@@ -74,7 +75,10 @@ export function createHistoryRecorder({ db, clock, log, sources, version }: Depe
   const task = createRepeatedTask({
     work,
     maxWaitMs: minuteMs + afterMs,
-    onError: (error) => log.warn({ err: error }, "the history of the last minute could not be stored yet"),
+    onError(error) {
+      log.warn({ err: error }, "the history of the last minute could not be stored yet");
+      task.runWithin(retryMs);
+    },
   });
   const recorder: HistoryRecorder = {
     count(tenantId, kind, id, what) {
