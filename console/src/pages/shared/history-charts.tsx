@@ -62,7 +62,7 @@ export function HistoryCharts({ source, sourceId = "", charts, live }: Props) {
             </button>
           ))}
         </fieldset>
-        <Marks marks={marks} />
+        <Marks marks={marks} timeOf={(at) => new Date(at).toLocaleString("en-GB", ranges[range].time)} />
       </div>
       <div class="columns">
         {charts.map(({ title, lines, format }) => (
@@ -86,12 +86,12 @@ export function HistoryCharts({ source, sourceId = "", charts, live }: Props) {
 }
 
 /** The newest marks as a list, for people who cannot see them in the charts. */
-function Marks({ marks }: { readonly marks: readonly HistoryMark[] }) {
+function Marks({ marks, timeOf }: { readonly marks: readonly HistoryMark[]; readonly timeOf: (at: string) => string }) {
   return (
     <ul aria-label="What happened" class="marks">
       {marks.slice(-marksShown).map((mark) => (
         <li key={`${mark.kind} ${mark.at}`}>
-          {new Date(mark.at ?? "").toLocaleTimeString("en-GB", { timeStyle: "short" })} <MarkLink mark={mark} />
+          {timeOf(mark.at ?? "")} <MarkLink mark={mark} />
         </li>
       ))}
     </ul>

@@ -34,6 +34,10 @@ export function momentsOf(history: History | undefined, samples: readonly Sample
   }
   // The newest point is complete a moment after its step. If it is older, the service was away meanwhile.
   if (live.length > 0 && liveMs - lastMs > 3 * stepMs) past.push({ atMs: liveMs - 1, counts: {} });
+  // The newest step goes on until now.
+  const newest = past.at(-1);
+  if (live.length === 0 && newest !== undefined)
+    past.push({ atMs: Math.min(Date.now(), newest.atMs + stepMs), counts: newest.counts });
   return [...past, ...live];
 }
 
