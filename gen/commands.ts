@@ -159,7 +159,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "dead-letter",
     description: "An item whose last attempt failed.",
     isGroup: true,
-    verbs: {"service.api.DeadLetterService/ListDeadLetters":"list","service.api.DeadLetterService/GetDeadLetterStats":"get-stats","service.api.DeadLetterService/RetryDeadLetters":"retry","service.api.DeadLetterService/RetryAllDeadLetters":"retry-all","service.api.DeadLetterService/QuarantineDeadLetters":"quarantine","service.api.DeadLetterService/PurgeDeadLetters":"purge"},
+    verbs: {"service.api.DeadLetterService/ListDeadLetters":"list","service.api.DeadLetterService/GetDeadLetterStats":"get-stats","service.api.DeadLetterService/GetDeadLetterTotals":"get-totals","service.api.DeadLetterService/RetryDeadLetters":"retry","service.api.DeadLetterService/RetryAllDeadLetters":"retry-all","service.api.DeadLetterService/QuarantineDeadLetters":"quarantine","service.api.DeadLetterService/PurgeDeadLetters":"purge"},
     services: () => Promise.all([import("./service/api/dead_letter_pb.ts").then((file) => file.DeadLetterService)]),
   },
   {
@@ -224,6 +224,13 @@ export const commandEntries: readonly CommandEntry[] = [
     isGroup: false,
     verbs: {"service.api.ExplainService/Explain":"explain"},
     services: () => Promise.all([import("./service/api/explain_pb.ts").then((file) => file.ExplainService)]),
+  },
+  {
+    word: "history",
+    description: "Counts over a time range.",
+    isGroup: true,
+    verbs: {"service.api.HistoryService/GetHistory":"get"},
+    services: () => Promise.all([import("./service/api/history_pb.ts").then((file) => file.HistoryService)]),
   },
   {
     word: "inbox",
@@ -411,7 +418,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "queue",
     description: "The status of a pool's queue.",
     isGroup: true,
-    verbs: {"service.api.QueueService/ListQueues":"list","service.api.QueueService/GetQueueStatus":"get-status","service.api.QueueService/PauseQueue":"pause","service.api.QueueService/ResumeQueue":"resume","service.api.QueueService/DrainQueue":"drain"},
+    verbs: {"service.api.QueueService/ListQueues":"list","service.api.QueueService/GetQueueTotals":"get-totals","service.api.QueueService/GetQueueStatus":"get-status","service.api.QueueService/PauseQueue":"pause","service.api.QueueService/ResumeQueue":"resume","service.api.QueueService/DrainQueue":"drain"},
     services: () => Promise.all([import("./service/api/queue_pb.ts").then((file) => file.QueueService)]),
   },
   {

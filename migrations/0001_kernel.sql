@@ -70,6 +70,9 @@ create table events (
 );
 create index events_in_order on events (tenant_id, stamp, id);
 create index events_by_subject on events (tenant_id, subject, id) where subject <> '';
+-- The few events that charts mark.
+create index events_marked on events (tenant_id, id)
+  where type in ('queue.paused', 'queue.resumed', 'promotion.promoted', 'promotion.rolled_back');
 
 -- Requests with an idempotency key. The state becomes completed in the transaction of the request's effect.
 create table idempotency_records (

@@ -414,7 +414,20 @@ create table queue_daily_counts (
   wait_ms   bigint not null default 0,
   completed bigint not null default 0,
   failed    bigint not null default 0,
+  dead_lettered bigint not null default 0,
   primary key (tenant_id, pool_id, day, shard)
+) with (fillfactor = 50);
+
+-- The part of a pool's daily counts that its history has already.
+create table queue_sampled_counts (
+  tenant_id     text collate "C" not null,
+  pool_id       text collate "C" not null,
+  day           date not null,
+  accepted      bigint not null,
+  completed     bigint not null,
+  failed        bigint not null,
+  dead_lettered bigint not null,
+  primary key (tenant_id, pool_id)
 ) with (fillfactor = 50);
 
 -- Changes of all items that match a filter, made in the background.

@@ -406,6 +406,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   },
   CreateRuleRequest: rule,
   UpdateRuleRequest: rule,
+  GetHistoryRequest: { source: "pool", range: "24h" },
   QueryAnalyticsRequest: {
     query: "sum by (outcome) (rate(routing_decisions_total[5m]))",
     start: "2026-01-31T00:00:00Z",

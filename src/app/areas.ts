@@ -38,7 +38,9 @@ export async function createAreas(dependencies: Dependencies) {
   const capabilities = createCapabilitySources({ ...dependencies, keyring });
   const operations = createOperations({
     ...dependencies,
+    version,
     explainers: () => [routing, notifications, workflows, connectors].flatMap((area) => area.explainers),
+    historySources: () => [routing, workflows, notifications].flatMap((area) => area.historySources),
     discovery: { capabilities, operationsOf, apiVersion: currentVersion },
     health: {
       environments: {
@@ -53,7 +55,7 @@ export async function createAreas(dependencies: Dependencies) {
       },
     },
   });
-  const { events, eventLogs } = operations;
+  const { events, eventLogs, history } = operations;
   const connectors = createConnectors({
     ...dependencies,
     events,
@@ -104,6 +106,7 @@ export async function createAreas(dependencies: Dependencies) {
   const notifications = createNotifications({
     ...dependencies,
     events,
+    history,
     connections,
     messaging: connectors.messaging,
     quotas: tenants.quotas,
@@ -113,6 +116,7 @@ export async function createAreas(dependencies: Dependencies) {
   const workflows = createWorkflows({
     ...dependencies,
     events,
+    history,
     eventLogs,
     takeQuota: tenants.takeQuota,
     findPools: routing.findPools,

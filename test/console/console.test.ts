@@ -8,6 +8,8 @@ import { readOperations } from "../../src/definitions/index.ts";
 import { browserTest, waitUntil } from "../browser/browser-test.ts";
 import { findChromium } from "../browser/chromium.ts";
 import { cli } from "../cli/cli-run.ts";
+import { afterFile } from "../harness/after-file.ts";
+import { connect } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import {
@@ -286,6 +288,43 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     await page.mouse.click(370, 600);
     await waitUntil(page, `document.querySelector("[data-menu]").dataset.menu === "closed"`);
   }
+
+  browserTest("last night's backlog is read on a chart, with the gap and the pauses", async () => {
+    const sql = connect(service.databaseUrl, 1);
+    afterFile(() => sql.end());
+    const { body } = await rest.call("GET", `/api/pools/${poolId}`);
+    const tenantId = body.data.tenant_id;
+    // Six hours with 900 waiting items end ten hours ago. From four to two hours ago, no node was there.
+    await sql`
+        with steps as (
+        select date_bin('10 minutes', now(), 'epoch') - n * interval '10 minutes' as at, n from generate_series(1, 144) n
+      ), sampled as (
+        insert into history_samples select 10, at, 10 from steps where n not between 12 and 24 on conflict do nothing
+      )
+      insert into history_points
+      select ${tenantId}, 'pool', ${poolId}, 10, at, 900, 3, 7200, 50, 20, 0, 0 from steps where n between 60 and 96`;
+    await rest.call("POST", `/api/queues/${poolId}/pause`, { reason: "deploy" });
+    await rest.call("POST", `/api/queues/${poolId}/resume`, {});
+    const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
+    const readAt = async (hoursAgo: number) => {
+      const chart = page.locator("figure.chart").first();
+      const { x, y, width } = (await chart.locator("svg").boundingBox())!;
+      await page.mouse.move(x + 46 + (width - 54) * (1 - hoursAgo / 24), y + 80);
+      return (await chart.locator(".legend").textContent())!;
+    };
+    for (const path of [`/queues/${poolId}?tab=charts`, ""]) {
+      await page.goto(root + path);
+      await page.getByRole("button", { name: "24 h" }).click();
+      await page.getByRole("img", { name: "Waiting and in progress, last 24 h" }).waitFor();
+      await page.getByRole("list", { name: "What happened" }).getByText("tickets resumed").first().waitFor();
+      assert.match(await readAt(13), /Waiting 900In progress 3/, path);
+      assert.match(await readAt(8), /Waiting 0In/, path);
+      assert.match(await readAt(3), /Waiting –In/, path);
+      assert.deepEqual(await accessibilityViolations(page), []);
+    }
+    await page.reload();
+    assert.equal(await page.getByRole("button", { name: "24 h" }).getAttribute("aria-pressed"), "true");
+  });
 
   browserTest("a viewer sees no control that would be refused", async () => {
     const { body } = await rest.call("POST", "/api/v2/api-keys", { name: "viewer", roles: ["viewer"] });

@@ -17,7 +17,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/queue.proto.
  */
 export const file_service_api_queue: GenFile = /*@__PURE__*/
-  fileDesc("ChdzZXJ2aWNlL2FwaS9xdWV1ZS5wcm90bxILc2VydmljZS5hcGkihQMKBVF1ZXVlEg8KB3Bvb2xfaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEhEKCXBvb2xfbmFtZRgDIAEoCRIOCgZwYXVzZWQYBCABKAgSLQoJcGF1c2VkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYXVzZWRfYnkYBiABKAkSFAoMcGF1c2VfcmVhc29uGAcgASgJEg0KBWRlcHRoGAggASgDEhMKC3JlYWR5X2NvdW50GAkgASgDEhEKCWluX2ZsaWdodBgKIAEoAxIUCgxvbGRlc3RfYWdlX3MYCyABKAESFgoOYXZlcmFnZV93YWl0X3MYDCABKAESGAoQdGhyb3VnaHB1dF90b2RheRgNIAEoAxIWCg5hY2NlcHRlZF90b2RheRgOIAEoAxIUCgxmYWlsZWRfdG9kYXkYDyABKAMSMAoMcGF1c2VkX3VudGlsGBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ5ChFMaXN0UXVldWVzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFEhoKCXRlbmFudF9pZBgEIAEoCUIHukgEcgIYQBITCgtwYXVzZWRfb25seRgFIAEoCCJ7ChJMaXN0UXVldWVzUmVzcG9uc2USIgoGcXVldWVzGAEgAygLMhIuc2VydmljZS5hcGkuUXVldWUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIjMKFUdldFF1ZXVlU3RhdHVzUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEAiOwoWR2V0UXVldWVTdGF0dXNSZXNwb25zZRIhCgVxdWV1ZRgBIAEoCzISLnNlcnZpY2UuYXBpLlF1ZXVlImYKEVBhdXNlUXVldWVSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIYCgZyZWFzb24YAiABKAlCCLpIBXIDGPQDEhsKBWZvcl9zGAMgASgFQgy6SAkaBxiA54QPKAAiNwoSUGF1c2VRdWV1ZVJlc3BvbnNlEiEKBXF1ZXVlGAEgASgLMhIuc2VydmljZS5hcGkuUXVldWUiMAoSUmVzdW1lUXVldWVSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQCI4ChNSZXN1bWVRdWV1ZVJlc3BvbnNlEiEKBXF1ZXVlGAEgASgLMhIuc2VydmljZS5hcGkuUXVldWUiaQoRRHJhaW5RdWV1ZVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEh4KCW1heF9pdGVtcxgCIAEoBUILukgIGgYYoI0GKAESGAoGcmVhc29uGAMgASgJQgi6SAVyAxj0AyJEChJEcmFpblF1ZXVlUmVzcG9uc2USFQoNZHJhaW5lZF9jb3VudBgBIAEoAxIXCg9yZW1haW5pbmdfZGVwdGgYAiABKAMiiAEKC0l0ZW1GYWlsdXJlEg8KB2F0dGVtcHQYASABKAUSLQoJZmFpbGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtyZWFzb25fY29kZRgDIAEoCRIOCgZyZWFzb24YBCABKAkSFAoMcmVjaXBpZW50X2lkGAUgASgJImEKD0Fzc2lnbm1lbnRSZXRyeRINCgV0cmllcxgBIAEoBRIOCgZyZWFzb24YAiABKAkSLwoLbmV4dF90cnlfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIsAGCglRdWV1ZUl0ZW0SCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEg8KB3Bvb2xfaWQYAyABKAkSFAoMcmVjaXBpZW50X2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEhMKC2hvbGRfcmVhc29uGAYgASgJEgwKBHR5cGUYByABKAkSCwoDa2V5GAggASgJEisKCmF0dHJpYnV0ZXMYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EigKB3BheWxvYWQYCiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhAKCHByaW9yaXR5GAsgASgFEi8KC2VucXVldWVkX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgZkdWVfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2F0dGVtcHQYDyABKAUSLQoJbGVhc2VkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI0ChBsZWFzZV9leHBpcmVzX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLc3Vydml2b3JfaWQYEyABKAkSKgoIZmFpbHVyZXMYFCADKAsyGC5zZXJ2aWNlLmFwaS5JdGVtRmFpbHVyZRIwCgphc3NpZ25tZW50GBUgASgLMhwuc2VydmljZS5hcGkuQXNzaWdubWVudFJldHJ5EiYKBm9mZmVycxgeIAMoCzIWLnNlcnZpY2UuYXBpLkl0ZW1PZmZlchImCgZyZXN1bHQYKCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSKwoIcHJvZ3Jlc3MYKSABKAsyGS5zZXJ2aWNlLmFwaS5JdGVtUHJvZ3Jlc3MSDQoFYWZ0ZXIYKiADKAkSFQoNYWZ0ZXJfZmFpbHVyZRgrIAEoCSJvCgxJdGVtUHJvZ3Jlc3MSDwoHcGVyY2VudBgBIAEoARIMCgRub3RlGAIgASgJEg8KB2F0dGVtcHQYAyABKAUSLwoLcmVwb3J0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIp8BChVMaXN0UXVldWVJdGVtc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIaCgdwb29sX2lkGAQgASgJQgm6SAZyBBABGEASFgoFc3RhdGUYBSABKAlCB7pIBHICGCASHQoMcmVjaXBpZW50X2lkGAYgASgJQge6SARyAhhAIoIBChZMaXN0UXVldWVJdGVtc1Jlc3BvbnNlEiUKBWl0ZW1zGAEgAygLMhYuc2VydmljZS5hcGkuUXVldWVJdGVtEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCJuChNHZXRRdWV1ZUl0ZW1SZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIgCg1xdWV1ZV9pdGVtX2lkGAIgASgJQgm6SAZyBBABGEASGQoGd2FpdF9zGAMgASgFQgm6SAYaBBgUKAAiPAoUR2V0UXVldWVJdGVtUmVzcG9uc2USJAoEaXRlbRgBIAEoCzIWLnNlcnZpY2UuYXBpLlF1ZXVlSXRlbSJwChZDYW5jZWxRdWV1ZUl0ZW1SZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIgCg1xdWV1ZV9pdGVtX2lkGAIgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAMgASgJQgi6SAVyAxj0AyI/ChdDYW5jZWxRdWV1ZUl0ZW1SZXNwb25zZRIkCgRpdGVtGAEgASgLMhYuc2VydmljZS5hcGkuUXVldWVJdGVtIncKFkFzc2lnblF1ZXVlSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIfCgxyZWNpcGllbnRfaWQYAyABKAlCCbpIBnIEEAEYQCI/ChdBc3NpZ25RdWV1ZUl0ZW1SZXNwb25zZRIkCgRpdGVtGAEgASgLMhYuc2VydmljZS5hcGkuUXVldWVJdGVtIo8BChdSZWxlYXNlUXVldWVJdGVtUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAEhgKBnJlYXNvbhgDIAEoCUIIukgFcgMY9AMSHAoLbGVhc2VfdG9rZW4YBCABKAlCB7pIBHICGEAiQAoYUmVsZWFzZVF1ZXVlSXRlbVJlc3BvbnNlEiQKBGl0ZW0YASABKAsyFi5zZXJ2aWNlLmFwaS5RdWV1ZUl0ZW0yyw0KDFF1ZXVlU2VydmljZRJ1CgpMaXN0UXVldWVzEh4uc2VydmljZS5hcGkuTGlzdFF1ZXVlc1JlcXVlc3QaHy5zZXJ2aWNlLmFwaS5MaXN0UXVldWVzUmVzcG9uc2UiJsrzGA8qBXF1ZXVlMgRyZWFkUAKC0+STAg0SCy9hcGkvcXVldWVzErQBCg5HZXRRdWV1ZVN0YXR1cxIiLnNlcnZpY2UuYXBpLkdldFF1ZXVlU3RhdHVzUmVxdWVzdBojLnNlcnZpY2UuYXBpLkdldFF1ZXVlU3RhdHVzUmVzcG9uc2UiWcrzGCoqBXF1ZXVlMgRyZWFkggEaEhhHZXQgdGhlIHN0YXRlIG9mIGEgcXVldWWC0+STAiViBXF1ZXVlEhwvYXBpL3F1ZXVlcy97cG9vbF9pZH0vc3RhdHVzEpwBCgpQYXVzZVF1ZXVlEh4uc2VydmljZS5hcGkuUGF1c2VRdWV1ZVJlcXVlc3QaHy5zZXJ2aWNlLmFwaS5QYXVzZVF1ZXVlUmVzcG9uc2UiTcrzGBwqBXF1ZXVlMgV3cml0ZUIFYWRtaW5QBVgBkAEBgtPkkwInOgEqYgVxdWV1ZSIbL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L3BhdXNlEqABCgtSZXN1bWVRdWV1ZRIfLnNlcnZpY2UuYXBpLlJlc3VtZVF1ZXVlUmVxdWVzdBogLnNlcnZpY2UuYXBpLlJlc3VtZVF1ZXVlUmVzcG9uc2UiTsrzGBwqBXF1ZXVlMgV3cml0ZUIFYWRtaW5QBVgBkAEBgtPkkwIoOgEqYgVxdWV1ZSIcL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L3Jlc3VtZRKVAQoKRHJhaW5RdWV1ZRIeLnNlcnZpY2UuYXBpLkRyYWluUXVldWVSZXF1ZXN0Gh8uc2VydmljZS5hcGkuRHJhaW5RdWV1ZVJlc3BvbnNlIkbK8xgcKgVxdWV1ZTIFd3JpdGVCBWFkbWluUBRYAZABAYLT5JMCIDoBKiIbL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2RyYWluEp4BCg5MaXN0UXVldWVJdGVtcxIiLnNlcnZpY2UuYXBpLkxpc3RRdWV1ZUl0ZW1zUmVxdWVzdBojLnNlcnZpY2UuYXBpLkxpc3RRdWV1ZUl0ZW1zUmVzcG9uc2UiQ8rzGA8qBXF1ZXVlMgRyZWFkUALS8xgJaXRlbSBsaXN0gtPkkwIdEhsvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMSqwEKDEdldFF1ZXVlSXRlbRIgLnNlcnZpY2UuYXBpLkdldFF1ZXVlSXRlbVJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5HZXRRdWV1ZUl0ZW1SZXNwb25zZSJWyvMYDSoFcXVldWUyBHJlYWTS8xgIaXRlbSBnZXSC0+STAjNiBGl0ZW0SKy9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0SyQEKD0NhbmNlbFF1ZXVlSXRlbRIjLnNlcnZpY2UuYXBpLkNhbmNlbFF1ZXVlSXRlbVJlcXVlc3QaJC5zZXJ2aWNlLmFwaS5DYW5jZWxRdWV1ZUl0ZW1SZXNwb25zZSJryvMYFSoFcXVldWUyBXdyaXRlUAJYAZABAdLzGAtpdGVtIGNhbmNlbILT5JMCPToBKmIEaXRlbSIyL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zL3txdWV1ZV9pdGVtX2lkfS9jYW5jZWwSxgEKD0Fzc2lnblF1ZXVlSXRlbRIjLnNlcnZpY2UuYXBpLkFzc2lnblF1ZXVlSXRlbVJlcXVlc3QaJC5zZXJ2aWNlLmFwaS5Bc3NpZ25RdWV1ZUl0ZW1SZXNwb25zZSJoyvMYEioFcXVldWUyBXdyaXRlUAJYAdLzGAtpdGVtIGFzc2lnboLT5JMCPToBKmIEaXRlbSIyL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zL3txdWV1ZV9pdGVtX2lkfS9hc3NpZ24SzgEKEFJlbGVhc2VRdWV1ZUl0ZW0SJC5zZXJ2aWNlLmFwaS5SZWxlYXNlUXVldWVJdGVtUmVxdWVzdBolLnNlcnZpY2UuYXBpLlJlbGVhc2VRdWV1ZUl0ZW1SZXNwb25zZSJtyvMYFSoFcXVldWUyBXdyaXRlUAJYAZABAdLzGAxpdGVtIHJlbGVhc2WC0+STAj46ASpiBGl0ZW0iMy9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0vcmVsZWFzZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_item_offer, file_service_options_governance]);
+  fileDesc("ChdzZXJ2aWNlL2FwaS9xdWV1ZS5wcm90bxILc2VydmljZS5hcGkihQMKBVF1ZXVlEg8KB3Bvb2xfaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEhEKCXBvb2xfbmFtZRgDIAEoCRIOCgZwYXVzZWQYBCABKAgSLQoJcGF1c2VkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYXVzZWRfYnkYBiABKAkSFAoMcGF1c2VfcmVhc29uGAcgASgJEg0KBWRlcHRoGAggASgDEhMKC3JlYWR5X2NvdW50GAkgASgDEhEKCWluX2ZsaWdodBgKIAEoAxIUCgxvbGRlc3RfYWdlX3MYCyABKAESFgoOYXZlcmFnZV93YWl0X3MYDCABKAESGAoQdGhyb3VnaHB1dF90b2RheRgNIAEoAxIWCg5hY2NlcHRlZF90b2RheRgOIAEoAxIUCgxmYWlsZWRfdG9kYXkYDyABKAMSMAoMcGF1c2VkX3VudGlsGBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLcAQoLUXVldWVUb3RhbHMSEwoLcXVldWVfY291bnQYASABKAMSFAoMcGF1c2VkX2NvdW50GAIgASgDEg0KBWRlcHRoGAMgASgDEhEKCWluX2ZsaWdodBgEIAEoAxIUCgxvbGRlc3RfYWdlX3MYBSABKAESFgoOYWNjZXB0ZWRfdG9kYXkYBiABKAMSFwoPY29tcGxldGVkX3RvZGF5GAcgASgDEhQKDGZhaWxlZF90b2RheRgIIAEoAxIjCgdmdWxsZXN0GAkgAygLMhIuc2VydmljZS5hcGkuUXVldWUiFwoVR2V0UXVldWVUb3RhbHNSZXF1ZXN0IkIKFkdldFF1ZXVlVG90YWxzUmVzcG9uc2USKAoGdG90YWxzGAEgASgLMhguc2VydmljZS5hcGkuUXVldWVUb3RhbHMieQoRTGlzdFF1ZXVlc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIaCgl0ZW5hbnRfaWQYBCABKAlCB7pIBHICGEASEwoLcGF1c2VkX29ubHkYBSABKAgiewoSTGlzdFF1ZXVlc1Jlc3BvbnNlEiIKBnF1ZXVlcxgBIAMoCzISLnNlcnZpY2UuYXBpLlF1ZXVlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCIzChVHZXRRdWV1ZVN0YXR1c1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAIjsKFkdldFF1ZXVlU3RhdHVzUmVzcG9uc2USIQoFcXVldWUYASABKAsyEi5zZXJ2aWNlLmFwaS5RdWV1ZSJmChFQYXVzZVF1ZXVlUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAIgASgJQgi6SAVyAxj0AxIbCgVmb3JfcxgDIAEoBUIMukgJGgcYgOeEDygAIjcKElBhdXNlUXVldWVSZXNwb25zZRIhCgVxdWV1ZRgBIAEoCzISLnNlcnZpY2UuYXBpLlF1ZXVlIjAKElJlc3VtZVF1ZXVlUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEAiOAoTUmVzdW1lUXVldWVSZXNwb25zZRIhCgVxdWV1ZRgBIAEoCzISLnNlcnZpY2UuYXBpLlF1ZXVlImkKEURyYWluUXVldWVSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIeCgltYXhfaXRlbXMYAiABKAVCC7pICBoGGKCNBigBEhgKBnJlYXNvbhgDIAEoCUIIukgFcgMY9AMiRAoSRHJhaW5RdWV1ZVJlc3BvbnNlEhUKDWRyYWluZWRfY291bnQYASABKAMSFwoPcmVtYWluaW5nX2RlcHRoGAIgASgDIogBCgtJdGVtRmFpbHVyZRIPCgdhdHRlbXB0GAEgASgFEi0KCWZhaWxlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcmVhc29uX2NvZGUYAyABKAkSDgoGcmVhc29uGAQgASgJEhQKDHJlY2lwaWVudF9pZBgFIAEoCSJhCg9Bc3NpZ25tZW50UmV0cnkSDQoFdHJpZXMYASABKAUSDgoGcmVhc29uGAIgASgJEi8KC25leHRfdHJ5X2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLABgoJUXVldWVJdGVtEgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIPCgdwb29sX2lkGAMgASgJEhQKDHJlY2lwaWVudF9pZBgEIAEoCRINCgVzdGF0ZRgFIAEoCRITCgtob2xkX3JlYXNvbhgGIAEoCRIMCgR0eXBlGAcgASgJEgsKA2tleRgIIAEoCRIrCgphdHRyaWJ1dGVzGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIoCgdwYXlsb2FkGAogASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIQCghwcmlvcml0eRgLIAEoBRIvCgtlbnF1ZXVlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGZHVlX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdhdHRlbXB0GA8gASgFEi0KCWxlYXNlZF9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoQbGVhc2VfZXhwaXJlc19hdBgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC3N1cnZpdm9yX2lkGBMgASgJEioKCGZhaWx1cmVzGBQgAygLMhguc2VydmljZS5hcGkuSXRlbUZhaWx1cmUSMAoKYXNzaWdubWVudBgVIAEoCzIcLnNlcnZpY2UuYXBpLkFzc2lnbm1lbnRSZXRyeRImCgZvZmZlcnMYHiADKAsyFi5zZXJ2aWNlLmFwaS5JdGVtT2ZmZXISJgoGcmVzdWx0GCggASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEisKCHByb2dyZXNzGCkgASgLMhkuc2VydmljZS5hcGkuSXRlbVByb2dyZXNzEg0KBWFmdGVyGCogAygJEhUKDWFmdGVyX2ZhaWx1cmUYKyABKAkibwoMSXRlbVByb2dyZXNzEg8KB3BlcmNlbnQYASABKAESDAoEbm90ZRgCIAEoCRIPCgdhdHRlbXB0GAMgASgFEi8KC3JlcG9ydGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKfAQoVTGlzdFF1ZXVlSXRlbXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUSGgoHcG9vbF9pZBgEIAEoCUIJukgGcgQQARhAEhYKBXN0YXRlGAUgASgJQge6SARyAhggEh0KDHJlY2lwaWVudF9pZBgGIAEoCUIHukgEcgIYQCKCAQoWTGlzdFF1ZXVlSXRlbXNSZXNwb25zZRIlCgVpdGVtcxgBIAMoCzIWLnNlcnZpY2UuYXBpLlF1ZXVlSXRlbRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgibgoTR2V0UXVldWVJdGVtUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAEhkKBndhaXRfcxgDIAEoBUIJukgGGgQYFCgAIjwKFEdldFF1ZXVlSXRlbVJlc3BvbnNlEiQKBGl0ZW0YASABKAsyFi5zZXJ2aWNlLmFwaS5RdWV1ZUl0ZW0icAoWQ2FuY2VsUXVldWVJdGVtUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAEhgKBnJlYXNvbhgDIAEoCUIIukgFcgMY9AMiPwoXQ2FuY2VsUXVldWVJdGVtUmVzcG9uc2USJAoEaXRlbRgBIAEoCzIWLnNlcnZpY2UuYXBpLlF1ZXVlSXRlbSJ3ChZBc3NpZ25RdWV1ZUl0ZW1SZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIgCg1xdWV1ZV9pdGVtX2lkGAIgASgJQgm6SAZyBBABGEASHwoMcmVjaXBpZW50X2lkGAMgASgJQgm6SAZyBBABGEAiPwoXQXNzaWduUXVldWVJdGVtUmVzcG9uc2USJAoEaXRlbRgBIAEoCzIWLnNlcnZpY2UuYXBpLlF1ZXVlSXRlbSKPAQoXUmVsZWFzZVF1ZXVlSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIYCgZyZWFzb24YAyABKAlCCLpIBXIDGPQDEhwKC2xlYXNlX3Rva2VuGAQgASgJQge6SARyAhhAIkAKGFJlbGVhc2VRdWV1ZUl0ZW1SZXNwb25zZRIkCgRpdGVtGAEgASgLMhYuc2VydmljZS5hcGkuUXVldWVJdGVtMt4OCgxRdWV1ZVNlcnZpY2USdQoKTGlzdFF1ZXVlcxIeLnNlcnZpY2UuYXBpLkxpc3RRdWV1ZXNSZXF1ZXN0Gh8uc2VydmljZS5hcGkuTGlzdFF1ZXVlc1Jlc3BvbnNlIibK8xgPKgVxdWV1ZTIEcmVhZFACgtPkkwINEgsvYXBpL3F1ZXVlcxKQAQoOR2V0UXVldWVUb3RhbHMSIi5zZXJ2aWNlLmFwaS5HZXRRdWV1ZVRvdGFsc1JlcXVlc3QaIy5zZXJ2aWNlLmFwaS5HZXRRdWV1ZVRvdGFsc1Jlc3BvbnNlIjXK8xgPKgVxdWV1ZTIEcmVhZFAFgtPkkwIcYgZ0b3RhbHMSEi9hcGkvcXVldWVzOnRvdGFscxK0AQoOR2V0UXVldWVTdGF0dXMSIi5zZXJ2aWNlLmFwaS5HZXRRdWV1ZVN0YXR1c1JlcXVlc3QaIy5zZXJ2aWNlLmFwaS5HZXRRdWV1ZVN0YXR1c1Jlc3BvbnNlIlnK8xgqKgVxdWV1ZTIEcmVhZIIBGhIYR2V0IHRoZSBzdGF0ZSBvZiBhIHF1ZXVlgtPkkwIlYgVxdWV1ZRIcL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L3N0YXR1cxKcAQoKUGF1c2VRdWV1ZRIeLnNlcnZpY2UuYXBpLlBhdXNlUXVldWVSZXF1ZXN0Gh8uc2VydmljZS5hcGkuUGF1c2VRdWV1ZVJlc3BvbnNlIk3K8xgcKgVxdWV1ZTIFd3JpdGVCBWFkbWluUAVYAZABAYLT5JMCJzoBKmIFcXVldWUiGy9hcGkvcXVldWVzL3twb29sX2lkfS9wYXVzZRKgAQoLUmVzdW1lUXVldWUSHy5zZXJ2aWNlLmFwaS5SZXN1bWVRdWV1ZVJlcXVlc3QaIC5zZXJ2aWNlLmFwaS5SZXN1bWVRdWV1ZVJlc3BvbnNlIk7K8xgcKgVxdWV1ZTIFd3JpdGVCBWFkbWluUAVYAZABAYLT5JMCKDoBKmIFcXVldWUiHC9hcGkvcXVldWVzL3twb29sX2lkfS9yZXN1bWUSlQEKCkRyYWluUXVldWUSHi5zZXJ2aWNlLmFwaS5EcmFpblF1ZXVlUmVxdWVzdBofLnNlcnZpY2UuYXBpLkRyYWluUXVldWVSZXNwb25zZSJGyvMYHCoFcXVldWUyBXdyaXRlQgVhZG1pblAUWAGQAQGC0+STAiA6ASoiGy9hcGkvcXVldWVzL3twb29sX2lkfS9kcmFpbhKeAQoOTGlzdFF1ZXVlSXRlbXMSIi5zZXJ2aWNlLmFwaS5MaXN0UXVldWVJdGVtc1JlcXVlc3QaIy5zZXJ2aWNlLmFwaS5MaXN0UXVldWVJdGVtc1Jlc3BvbnNlIkPK8xgPKgVxdWV1ZTIEcmVhZFAC0vMYCWl0ZW0gbGlzdILT5JMCHRIbL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zEqsBCgxHZXRRdWV1ZUl0ZW0SIC5zZXJ2aWNlLmFwaS5HZXRRdWV1ZUl0ZW1SZXF1ZXN0GiEuc2VydmljZS5hcGkuR2V0UXVldWVJdGVtUmVzcG9uc2UiVsrzGA0qBXF1ZXVlMgRyZWFk0vMYCGl0ZW0gZ2V0gtPkkwIzYgRpdGVtEisvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9EskBCg9DYW5jZWxRdWV1ZUl0ZW0SIy5zZXJ2aWNlLmFwaS5DYW5jZWxRdWV1ZUl0ZW1SZXF1ZXN0GiQuc2VydmljZS5hcGkuQ2FuY2VsUXVldWVJdGVtUmVzcG9uc2Uia8rzGBUqBXF1ZXVlMgV3cml0ZVACWAGQAQHS8xgLaXRlbSBjYW5jZWyC0+STAj06ASpiBGl0ZW0iMi9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0vY2FuY2VsEsYBCg9Bc3NpZ25RdWV1ZUl0ZW0SIy5zZXJ2aWNlLmFwaS5Bc3NpZ25RdWV1ZUl0ZW1SZXF1ZXN0GiQuc2VydmljZS5hcGkuQXNzaWduUXVldWVJdGVtUmVzcG9uc2UiaMrzGBIqBXF1ZXVlMgV3cml0ZVACWAHS8xgLaXRlbSBhc3NpZ26C0+STAj06ASpiBGl0ZW0iMi9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0vYXNzaWduEs4BChBSZWxlYXNlUXVldWVJdGVtEiQuc2VydmljZS5hcGkuUmVsZWFzZVF1ZXVlSXRlbVJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5SZWxlYXNlUXVldWVJdGVtUmVzcG9uc2UibcrzGBUqBXF1ZXVlMgV3cml0ZVACWAGQAQHS8xgMaXRlbSByZWxlYXNlgtPkkwI+OgEqYgRpdGVtIjMvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9L3JlbGVhc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_item_offer, file_service_options_governance]);
 
 /**
  * The status of a pool's queue.
@@ -146,6 +146,119 @@ export const QueueSchema: GenMessage<Queue> = /*@__PURE__*/
   messageDesc(file_service_api_queue, 0);
 
 /**
+ * The sums of all queues.
+ *
+ * @generated from message service.api.QueueTotals
+ */
+export type QueueTotals = Message<"service.api.QueueTotals"> & {
+  /**
+   * The number of queues.
+   *
+   * @generated from field: int64 queue_count = 1;
+   */
+  queueCount: bigint;
+
+  /**
+   * The number of paused queues.
+   *
+   * @generated from field: int64 paused_count = 2;
+   */
+  pausedCount: bigint;
+
+  /**
+   * The number of waiting items.
+   *
+   * @generated from field: int64 depth = 3;
+   */
+  depth: bigint;
+
+  /**
+   * The number of leased items.
+   *
+   * @generated from field: int64 in_flight = 4;
+   */
+  inFlight: bigint;
+
+  /**
+   * The age of the oldest waiting item, in seconds.
+   *
+   * @generated from field: double oldest_age_s = 5;
+   */
+  oldestAgeS: number;
+
+  /**
+   * The number of items accepted today (UTC).
+   *
+   * @generated from field: int64 accepted_today = 6;
+   */
+  acceptedToday: bigint;
+
+  /**
+   * The number of items completed today.
+   *
+   * @generated from field: int64 completed_today = 7;
+   */
+  completedToday: bigint;
+
+  /**
+   * The number of attempts that failed today.
+   *
+   * @generated from field: int64 failed_today = 8;
+   */
+  failedToday: bigint;
+
+  /**
+   * The queues in which the most items wait, fullest first; at most 8, and none that is empty.
+   *
+   * @generated from field: repeated service.api.Queue fullest = 9;
+   */
+  fullest: Queue[];
+};
+
+/**
+ * Describes the message service.api.QueueTotals.
+ * Use `create(QueueTotalsSchema)` to create a new message.
+ */
+export const QueueTotalsSchema: GenMessage<QueueTotals> = /*@__PURE__*/
+  messageDesc(file_service_api_queue, 1);
+
+/**
+ * Requests the sums of all queues.
+ *
+ * @generated from message service.api.GetQueueTotalsRequest
+ */
+export type GetQueueTotalsRequest = Message<"service.api.GetQueueTotalsRequest"> & {
+};
+
+/**
+ * Describes the message service.api.GetQueueTotalsRequest.
+ * Use `create(GetQueueTotalsRequestSchema)` to create a new message.
+ */
+export const GetQueueTotalsRequestSchema: GenMessage<GetQueueTotalsRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_queue, 2);
+
+/**
+ * The requested sums.
+ *
+ * @generated from message service.api.GetQueueTotalsResponse
+ */
+export type GetQueueTotalsResponse = Message<"service.api.GetQueueTotalsResponse"> & {
+  /**
+   * The sums.
+   *
+   * @generated from field: service.api.QueueTotals totals = 1;
+   */
+  totals?: QueueTotals | undefined;
+};
+
+/**
+ * Describes the message service.api.GetQueueTotalsResponse.
+ * Use `create(GetQueueTotalsResponseSchema)` to create a new message.
+ */
+export const GetQueueTotalsResponseSchema: GenMessage<GetQueueTotalsResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_queue, 3);
+
+/**
  * Request for a page of queues.
  *
  * @generated from message service.api.ListQueuesRequest
@@ -193,7 +306,7 @@ export type ListQueuesRequest = Message<"service.api.ListQueuesRequest"> & {
  * Use `create(ListQueuesRequestSchema)` to create a new message.
  */
 export const ListQueuesRequestSchema: GenMessage<ListQueuesRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 1);
+  messageDesc(file_service_api_queue, 4);
 
 /**
  * A page of queues.
@@ -235,7 +348,7 @@ export type ListQueuesResponse = Message<"service.api.ListQueuesResponse"> & {
  * Use `create(ListQueuesResponseSchema)` to create a new message.
  */
 export const ListQueuesResponseSchema: GenMessage<ListQueuesResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 2);
+  messageDesc(file_service_api_queue, 5);
 
 /**
  * Identifies a queue.
@@ -256,7 +369,7 @@ export type GetQueueStatusRequest = Message<"service.api.GetQueueStatusRequest">
  * Use `create(GetQueueStatusRequestSchema)` to create a new message.
  */
 export const GetQueueStatusRequestSchema: GenMessage<GetQueueStatusRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 3);
+  messageDesc(file_service_api_queue, 6);
 
 /**
  * The requested queue.
@@ -277,7 +390,7 @@ export type GetQueueStatusResponse = Message<"service.api.GetQueueStatusResponse
  * Use `create(GetQueueStatusResponseSchema)` to create a new message.
  */
 export const GetQueueStatusResponseSchema: GenMessage<GetQueueStatusResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 4);
+  messageDesc(file_service_api_queue, 7);
 
 /**
  * Selects the queue to pause.
@@ -312,7 +425,7 @@ export type PauseQueueRequest = Message<"service.api.PauseQueueRequest"> & {
  * Use `create(PauseQueueRequestSchema)` to create a new message.
  */
 export const PauseQueueRequestSchema: GenMessage<PauseQueueRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 5);
+  messageDesc(file_service_api_queue, 8);
 
 /**
  * The paused queue.
@@ -333,7 +446,7 @@ export type PauseQueueResponse = Message<"service.api.PauseQueueResponse"> & {
  * Use `create(PauseQueueResponseSchema)` to create a new message.
  */
 export const PauseQueueResponseSchema: GenMessage<PauseQueueResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 6);
+  messageDesc(file_service_api_queue, 9);
 
 /**
  * Selects the queue to resume.
@@ -354,7 +467,7 @@ export type ResumeQueueRequest = Message<"service.api.ResumeQueueRequest"> & {
  * Use `create(ResumeQueueRequestSchema)` to create a new message.
  */
 export const ResumeQueueRequestSchema: GenMessage<ResumeQueueRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 7);
+  messageDesc(file_service_api_queue, 10);
 
 /**
  * The resumed queue.
@@ -375,7 +488,7 @@ export type ResumeQueueResponse = Message<"service.api.ResumeQueueResponse"> & {
  * Use `create(ResumeQueueResponseSchema)` to create a new message.
  */
 export const ResumeQueueResponseSchema: GenMessage<ResumeQueueResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 8);
+  messageDesc(file_service_api_queue, 11);
 
 /**
  * Selects the queue to drain.
@@ -410,7 +523,7 @@ export type DrainQueueRequest = Message<"service.api.DrainQueueRequest"> & {
  * Use `create(DrainQueueRequestSchema)` to create a new message.
  */
 export const DrainQueueRequestSchema: GenMessage<DrainQueueRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 9);
+  messageDesc(file_service_api_queue, 12);
 
 /**
  * The result of draining.
@@ -438,7 +551,7 @@ export type DrainQueueResponse = Message<"service.api.DrainQueueResponse"> & {
  * Use `create(DrainQueueResponseSchema)` to create a new message.
  */
 export const DrainQueueResponseSchema: GenMessage<DrainQueueResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 10);
+  messageDesc(file_service_api_queue, 13);
 
 /**
  * A failed attempt.
@@ -487,7 +600,7 @@ export type ItemFailure = Message<"service.api.ItemFailure"> & {
  * Use `create(ItemFailureSchema)` to create a new message.
  */
 export const ItemFailureSchema: GenMessage<ItemFailure> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 11);
+  messageDesc(file_service_api_queue, 14);
 
 /**
  * The search for a recipient for a waiting item. The back-off between tries grows while no recipient is found. A free
@@ -523,7 +636,7 @@ export type AssignmentRetry = Message<"service.api.AssignmentRetry"> & {
  * Use `create(AssignmentRetrySchema)` to create a new message.
  */
 export const AssignmentRetrySchema: GenMessage<AssignmentRetry> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 12);
+  messageDesc(file_service_api_queue, 15);
 
 /**
  * An item of a queue.
@@ -720,7 +833,7 @@ export type QueueItem = Message<"service.api.QueueItem"> & {
  * Use `create(QueueItemSchema)` to create a new message.
  */
 export const QueueItemSchema: GenMessage<QueueItem> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 13);
+  messageDesc(file_service_api_queue, 16);
 
 /**
  * The progress of an attempt.
@@ -762,7 +875,7 @@ export type ItemProgress = Message<"service.api.ItemProgress"> & {
  * Use `create(ItemProgressSchema)` to create a new message.
  */
 export const ItemProgressSchema: GenMessage<ItemProgress> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 14);
+  messageDesc(file_service_api_queue, 17);
 
 /**
  * Request for a page of items.
@@ -818,7 +931,7 @@ export type ListQueueItemsRequest = Message<"service.api.ListQueueItemsRequest">
  * Use `create(ListQueueItemsRequestSchema)` to create a new message.
  */
 export const ListQueueItemsRequestSchema: GenMessage<ListQueueItemsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 15);
+  messageDesc(file_service_api_queue, 18);
 
 /**
  * A page of items.
@@ -860,7 +973,7 @@ export type ListQueueItemsResponse = Message<"service.api.ListQueueItemsResponse
  * Use `create(ListQueueItemsResponseSchema)` to create a new message.
  */
 export const ListQueueItemsResponseSchema: GenMessage<ListQueueItemsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 16);
+  messageDesc(file_service_api_queue, 19);
 
 /**
  * Identifies an item.
@@ -895,7 +1008,7 @@ export type GetQueueItemRequest = Message<"service.api.GetQueueItemRequest"> & {
  * Use `create(GetQueueItemRequestSchema)` to create a new message.
  */
 export const GetQueueItemRequestSchema: GenMessage<GetQueueItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 17);
+  messageDesc(file_service_api_queue, 20);
 
 /**
  * The requested item.
@@ -916,7 +1029,7 @@ export type GetQueueItemResponse = Message<"service.api.GetQueueItemResponse"> &
  * Use `create(GetQueueItemResponseSchema)` to create a new message.
  */
 export const GetQueueItemResponseSchema: GenMessage<GetQueueItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 18);
+  messageDesc(file_service_api_queue, 21);
 
 /**
  * Selects the item to cancel.
@@ -951,7 +1064,7 @@ export type CancelQueueItemRequest = Message<"service.api.CancelQueueItemRequest
  * Use `create(CancelQueueItemRequestSchema)` to create a new message.
  */
 export const CancelQueueItemRequestSchema: GenMessage<CancelQueueItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 19);
+  messageDesc(file_service_api_queue, 22);
 
 /**
  * The cancelled item.
@@ -972,7 +1085,7 @@ export type CancelQueueItemResponse = Message<"service.api.CancelQueueItemRespon
  * Use `create(CancelQueueItemResponseSchema)` to create a new message.
  */
 export const CancelQueueItemResponseSchema: GenMessage<CancelQueueItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 20);
+  messageDesc(file_service_api_queue, 23);
 
 /**
  * Selects the item and its recipient.
@@ -1007,7 +1120,7 @@ export type AssignQueueItemRequest = Message<"service.api.AssignQueueItemRequest
  * Use `create(AssignQueueItemRequestSchema)` to create a new message.
  */
 export const AssignQueueItemRequestSchema: GenMessage<AssignQueueItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 21);
+  messageDesc(file_service_api_queue, 24);
 
 /**
  * The assigned item.
@@ -1028,7 +1141,7 @@ export type AssignQueueItemResponse = Message<"service.api.AssignQueueItemRespon
  * Use `create(AssignQueueItemResponseSchema)` to create a new message.
  */
 export const AssignQueueItemResponseSchema: GenMessage<AssignQueueItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 22);
+  messageDesc(file_service_api_queue, 25);
 
 /**
  * Selects the leased item.
@@ -1070,7 +1183,7 @@ export type ReleaseQueueItemRequest = Message<"service.api.ReleaseQueueItemReque
  * Use `create(ReleaseQueueItemRequestSchema)` to create a new message.
  */
 export const ReleaseQueueItemRequestSchema: GenMessage<ReleaseQueueItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 23);
+  messageDesc(file_service_api_queue, 26);
 
 /**
  * The released item.
@@ -1091,7 +1204,7 @@ export type ReleaseQueueItemResponse = Message<"service.api.ReleaseQueueItemResp
  * Use `create(ReleaseQueueItemResponseSchema)` to create a new message.
  */
 export const ReleaseQueueItemResponseSchema: GenMessage<ReleaseQueueItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 24);
+  messageDesc(file_service_api_queue, 27);
 
 /**
  * Queues: the items that wait in pools, and the control of them.
@@ -1108,6 +1221,16 @@ export const QueueService: GenService<{
     methodKind: "unary";
     input: typeof ListQueuesRequestSchema;
     output: typeof ListQueuesResponseSchema;
+  },
+  /**
+   * Returns the sums of all queues that the caller may see, and the fullest ones.
+   *
+   * @generated from rpc service.api.QueueService.GetQueueTotals
+   */
+  getQueueTotals: {
+    methodKind: "unary";
+    input: typeof GetQueueTotalsRequestSchema;
+    output: typeof GetQueueTotalsResponseSchema;
   },
   /**
    * Returns the status of a pool's queue.

@@ -9,6 +9,7 @@
  */
 import type { Area, PlatformServices } from "../area.ts";
 import type { Connections, Messaging } from "../connectors/index.ts";
+import type { HistoryRecorder } from "../history-source.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { Quotas } from "../tenancy/index.ts";
 import { createDispatch, deliveryExplainer, deliveryUsage, runExplainer } from "./dispatch/index.ts";
@@ -24,6 +25,7 @@ import { createTopics } from "./topics/index.ts";
 export type { SubscriberTokens } from "./subscribers/index.ts";
 
 interface Dependencies extends PlatformServices {
+  readonly history: HistoryRecorder;
   readonly events: EventRecorder;
   readonly connections: Connections;
   /** Sends notifications through providers of the connector catalogue. */
@@ -113,6 +115,7 @@ export function createNotifications({ config, ...parts }: Dependencies) {
     packRecords: [layouts.packRecords, preferences.packRecords],
     backlogs: dispatch.backlogs,
     usageSources: [deliveryUsage],
+    historySources: [dispatch.history],
     explainers: [deliveryExplainer, runExplainer],
     /** Finds which of some keys belong to notification workflows. */
     findNotificationWorkflows: preferences.findWorkflows,

@@ -128,6 +128,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Dependencie
     usageSources: [decisionUsage],
     backlogs: [queues.backlog, deadLetters.backlog],
     healthSources: { queue_items: queues.health },
+    historySources: [queues.history],
     /** In the order in which an item passes them. */
     explainers: [router.explainer, queues.explainer],
     services: [live],

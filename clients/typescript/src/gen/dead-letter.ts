@@ -13,6 +13,9 @@ export interface DeadLetterService {
   /** Counts a pool's dead letters. */
   getStats(request: GetDeadLetterStatsRequest, options?: CallOptions): Promise<DeadLetterStats>;
 
+  /** Counts the dead letters of all pools that the caller may see. */
+  getTotals(request?: GetDeadLetterTotalsRequest, options?: CallOptions): Promise<DeadLetterStats>;
+
   /** Retries the named items, up to the maximum number of retries. */
   retry(request: RetryDeadLettersRequest, options?: CallOptions): Promise<RetryDeadLettersResponse>;
 
@@ -29,6 +32,7 @@ export interface DeadLetterService {
 const deadLetterServiceOperations = {
   list: { verb: "GET", path: "/api/dlq/{pool_id}", result: "cursor" },
   getStats: { verb: "GET", path: "/api/dlq/{pool_id}/stats" },
+  getTotals: { verb: "GET", path: "/api/dlq:totals" },
   retry: { verb: "POST", path: "/api/dlq/{pool_id}/retry", body: "*", keyed: true },
   retryAll: { verb: "POST", path: "/api/dlq/{pool_id}/retry-all", body: "*", keyed: true },
   quarantine: { verb: "POST", path: "/api/dlq/{pool_id}/quarantine", body: "*", keyed: true },
@@ -92,9 +96,9 @@ export type GetDeadLetterStatsRequest = {
   readonly pool_id: string;
 };
 
-/** Counts of a pool's dead letters. */
+/** Counts of the dead letters of a pool, or of all pools. */
 export type DeadLetterStats = {
-  /** The pool. */
+  /** The pool; empty for the counts of all pools. */
   readonly pool_id: string;
   /** The number of failed items. */
   readonly depth: number;
@@ -105,6 +109,9 @@ export type DeadLetterStats = {
   /** When the oldest failed item failed. */
   readonly oldest_failure_at?: string;
 };
+
+/** Requests the counts of all pools. */
+export type GetDeadLetterTotalsRequest = Record<never, never>;
 
 /** Selects the items to retry. */
 export type RetryDeadLettersRequest = {

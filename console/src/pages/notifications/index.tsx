@@ -1,5 +1,6 @@
 import { currentTab, Page, Tabs } from "../../ui/page";
 import { Broadcasts } from "./broadcasts";
+import { ChannelCharts } from "./channel-charts";
 import { DeadLetters } from "./dead-letters";
 import { Deliveries } from "./deliveries";
 import { Outbox } from "./outbox";
@@ -21,6 +22,7 @@ const tabs = {
   topics: "Topics",
   broadcasts: "Broadcasts",
   suppressions: "Suppressions",
+  charts: "Charts",
   outbox: "Outbox",
   failed: "Dead letters",
 };
@@ -54,6 +56,8 @@ function Part() {
       return <Broadcasts />;
     case "suppressions":
       return <Suppressions />;
+    case "charts":
+      return <ChannelCharts />;
     case "outbox":
       return <Outbox />;
     case "failed":

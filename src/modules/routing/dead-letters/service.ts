@@ -5,7 +5,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { lockFor } from "../../../platform/db/index.ts";
 import type { Page } from "../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import { type PoolReader, type PoolSnapshot, priorityWorthS } from "../pools/index.ts";
+import { type PoolReader, type PoolSnapshot, priorityWorthS, usablePools } from "../pools/index.ts";
 import { type DeadLetterState, partition, type SkippedLetter } from "./domain/dead-letter.ts";
 import type { PreparedReadmission, Readmission } from "./readmission.ts";
 import { deadLetterStore, type LetterPosition, type RemovalFilter, type RequeueSettings, type Stats } from "./store.ts";
@@ -147,7 +147,13 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
 
     async getStats(context: Context, poolId: string): Promise<Stats> {
       await pools.requireKnownPool(context, poolId);
-      return deadLetterStore(context.sql).stats(context.tenantId, poolId);
+      return deadLetterStore(context.sql).stats(context.tenantId, context.sql`pool_id = ${poolId}`);
+    },
+
+    /** Counts the letters of all pools that the caller may see, also of deleted ones. */
+    getTotals({ sql, tenantId, principal }: Context): Promise<Stats> {
+      const ofPools = sql`pool_id in (select id from pools where ${usablePools(sql, tenantId, principal)})`;
+      return deadLetterStore(sql).stats(tenantId, ofPools);
     },
 
     /** Evaluates the groups of named letters, before the transaction that requeues them. */

@@ -196,8 +196,9 @@ export function deadLetterStore(sql: Sql) {
       return readKeyset<DeadLetter>(sql, selection, page);
     },
 
-    async stats(tenantId: TenantId, poolId: string): Promise<Stats> {
-      const own = sql`from dead_letters where tenant_id = ${tenantId} and pool_id = ${poolId}`;
+    /** Counts the letters of the pools that a condition selects. */
+    async stats(tenantId: TenantId, ofPools: Fragment): Promise<Stats> {
+      const own = sql`from dead_letters where tenant_id = ${tenantId} and ${ofPools}`;
       const [row] = await sql<Stats[]>`
         select count(*) as depth, count(*) filter (where retry_count >= max_retries) as exhausted,
           min(last_failed_at) as oldest_failure_at, (select count(*) ${own} and state = 'quarantined') as quarantined
