@@ -39,7 +39,10 @@ export async function createAreas(dependencies: Dependencies) {
   const operations = createOperations({
     ...dependencies,
     explainers: () => [routing, notifications, workflows, connectors].flatMap((area) => area.explainers),
-    discovery: { capabilities, operationsOf, apiVersion: currentVersion },
+    discovery: {
+      ...{ capabilities, operationsOf, apiVersion: currentVersion },
+      names: () => all.flatMap(({ names = [] }) => names),
+    },
     health: {
       environments: {
         find: (sql, tenantId, idOrKey) => tenancy.findEnvironment(sql, tenantId, idOrKey),

@@ -286,3 +286,42 @@ test("without analytics.enabled, the paths of analytics do not exist for anybody
   }
   assert.doesNotMatch(await (await fetch(`${service.metricsUrl}/metrics`)).text(), /tenant_id=/);
 });
+
+test("records and those who act are known by their names, to whoever may read them, and to nobody of another tenant", async () => {
+  const poolId = await own.pool({ name: `Leads ${freshName()}` });
+  const ada = await own.recipient(poolId, { name: "Ada" });
+  const ruleId = await own.rule(poolId, { type: "require" }, { name: "Gold only", condition: "true" });
+  const { decision_id: item } = await own.route(poolId, { type: "lead", key: "A-4711" });
+  const { decision_id: nameless } = await own.route(poolId, { type: "lead" });
+  const key = (await own.ok("POST", "/api/v2/api-keys", { name: "deploy key" })).data.id;
+  const hedy = await own.subscriber({ first_name: "Hedy", last_name: "Lamarr" });
+  const unknown = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+  const ids = [poolId, ada, ruleId, item, `key:${key}`, hedy.id, unknown, "service:routing"];
+  const resolve = async (asker: Sender["rest"], request: object): Promise<ResponseData[]> => {
+    const { status, body, text } = await asker.call("POST", "/api/v2/names:resolve", request);
+    assert.equal(status, 200, text);
+    return body.data.names;
+  };
+  const brief = (names: readonly ResponseData[]) => names.map(({ kind, name }) => `${kind} ${name}`).toSorted();
+
+  const names = await resolve(own.rest, { ids: [...ids, key] });
+  const { name: poolName } = (await own.ok("GET", `/api/pools/${poolId}`)).data;
+  assert.deepEqual(brief(names), [
+    "api_key deploy key",
+    "api_key deploy key",
+    "decision lead · A-4711",
+    ...[`pool ${poolName}`, "queue_item lead · A-4711", "recipient Ada", "rule Gold only", "subscriber Hedy Lamarr"],
+  ]);
+  const of = (id: string) => names.find((each) => each.id === id)!;
+  assert.deepEqual([of(ada).parent_id, of(`key:${key}`).record_id, of(item).created_at], [poolId, key, undefined]);
+  const [dated] = await resolve(own.rest, { ids: [nameless], kinds: ["queue_item"] });
+  assert.ok(Math.abs(Date.parse(dated!.created_at) - Date.now()) < 3_600_000, "what has no key is known by its time");
+
+  assert.deepEqual(await resolve(foreign.rest, { ids }), []);
+  const narrow = await own.caller({ scopes: ["discovery:read", "pool:read"] });
+  assert.deepEqual(brief(await resolve(narrow, { ids })), [`pool ${poolName}`]);
+  const tester = await own.caller({ roles: ["viewer"], environment_mode: "non_production_only" });
+  assert.deepEqual(brief(await resolve(tester, { ids })), ["api_key deploy key", "subscriber Hedy Lamarr"]);
+  const many = Array.from({ length: 201 }, () => poolId);
+  await own.refused("INVALID_ARGUMENT", "POST", "/api/v2/names:resolve", { ids: many });
+});

@@ -58,6 +58,11 @@ export function formatTime(time: string | undefined, timeZone?: string): string 
   return new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium", timeZone });
 }
 
+/** A date and time without seconds, in the zone of the browser. */
+export function formatMinute(time: string): string {
+  return new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+}
+
 /** A share as a percentage. */
 export function formatPercent(share: number | undefined, digits = 1): string {
   return share === undefined ? "–" : `${(share * 100).toFixed(digits)} %`;

@@ -101,18 +101,35 @@ export function Code({ text, label = "Copy" }: { readonly text: string; readonly
 
 const copiedMs = 1_500;
 
-/** Copies a text, and says so for a moment. */
-export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+/** Copies a text, and knows for a moment that it did. */
+function useCopy(text: string): [isCopied: boolean, copy: (event: MouseEvent) => void] {
   const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
+  const copy = async (event: MouseEvent) => {
+    event.stopPropagation();
     await navigator.clipboard.writeText(text);
     setCopied(true);
     setTimeout(() => setCopied(false), copiedMs);
   };
+  return [isCopied, copy];
+}
+
+/** Copies a text, and says so for a moment. */
+export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+  const [isCopied, copy] = useCopy(text);
   return (
     <Button icon="copy" onClick={copy} small tone="quiet">
       {isCopied ? "Copied" : label}
     </Button>
+  );
+}
+
+/** Copies the id of something that is shown by its name. It appears when the pointer or the keyboard is there. */
+export function CopyIdButton({ id, name }: { readonly id: string; readonly name: string }) {
+  const [isCopied, copy] = useCopy(id);
+  return (
+    <span class="copy-id">
+      <Button icon={isCopied ? "check" : "copy"} label={`Copy the id of ${name}`} onClick={copy} small tone="quiet" />
+    </span>
   );
 }
 

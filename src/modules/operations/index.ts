@@ -13,12 +13,13 @@ import {
   createEvents,
   createLogFollower,
   type EventReader,
+  eventNames,
   type LogConsumer,
   type LogFollower,
 } from "./events/index.ts";
 import { createExplain } from "./explain/index.ts";
 import { createHealth, type HealthParts } from "./health/index.ts";
-import { createWebhooks } from "./webhooks/index.ts";
+import { createWebhooks, endpointNames } from "./webhooks/index.ts";
 
 export { isPrometheusReachable } from "./analytics/index.ts";
 export type { CapabilitySource } from "./discovery/index.ts";
@@ -68,6 +69,7 @@ export function createOperations({ discovery, explainers, health: healthParts, c
     jobs: [...events.jobs, ...webhooks.jobs],
     workers: [webhooks, health.collector],
     backlogs: [webhooks.backlog],
+    names: [endpointNames, eventNames],
     /** Renders health reports for people. */
     healthPage: health.page,
     events: events.recorder,
