@@ -2217,6 +2217,8 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.ExplanationStep.code": "A stable code, such as eligibility, leased or attempt.",
   "service.api.ExplanationStep.subject": "What it is about, such as the id of a rule or a recipient; empty for the record itself.",
   "service.api.ExplanationStep.message": "What happened and why.",
+  "service.api.ExplanationStep.result": "What came of it, such as matched for a rule; empty if the code says so.",
+  "service.api.ExplanationStep.values": "The values that decided it: what a rule read of the item or the recipient, or what the strategy compared of a recipient, such as its load or cost.",
   "service.api.ExplanationWait": "Something that is waited for.",
   "service.api.ExplanationWait.code": "A stable code, such as waiting_for_approval.",
   "service.api.ExplanationWait.message": "What is waited for.",

@@ -10,6 +10,9 @@ const discovery = createDiscoveryService(transport);
 const idsMax = 200;
 const knownMax = 5_000;
 
+/** The id of a record, perhaps after what it is called where it acts. Other texts are not asked about. */
+const recordId = /(^|:)[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+
 /** By kind and id. */
 const known = new Map<string, Signal<Known>>();
 let wanted = new Set<string>();
@@ -28,22 +31,24 @@ export function nameOf(id: string, kind = ""): Known {
 
 /** Resolves when all names that were used so far have arrived. */
 export async function namesSettled(): Promise<void> {
-  await Promise.resolve();
+  while (wanted.size > 0) await sending;
   await sending;
 }
 
 function entryOf(key: string): Signal<Known> {
   const found = known.get(key);
   if (found !== undefined) return found;
-  const entry = signal<Known>(undefined);
+  const isAsked = !key.startsWith(" ") || recordId.test(key.slice(1));
+  const entry = signal<Known>(isAsked ? undefined : null);
   known.set(key, entry);
   if (known.size > knownMax) known.delete(known.keys().next().value!);
-  ask(key);
+  if (isAsked) ask(key);
   return entry;
 }
 
+/** Waits for the answer to the requests before, so that fast changes of a page do not cost a request each. */
 function ask(key: string): void {
-  if (wanted.size === 0) queueMicrotask(askAll);
+  if (wanted.size === 0) void sending.then(askAll);
   wanted.add(key);
 }
 
@@ -53,7 +58,7 @@ function askAll(): void {
   wanted = new Set();
   const groups = Map.groupBy(keys, (key) => key.startsWith(" "));
   const requests = [...groups.values()].flatMap((group) => chunksOf(group).map(load));
-  sending = Promise.all([sending, ...requests]);
+  sending = Promise.all(requests);
 }
 
 function chunksOf(keys: readonly string[]): string[][] {

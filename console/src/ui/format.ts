@@ -78,12 +78,6 @@ export function words(constant: string | undefined): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The end of a long id, which is the part that differs. */
-export function shortId(id: string | undefined): string {
-  if (id === undefined || id === "") return "–";
-  return id.length > 14 ? `…${id.slice(-10)}` : id;
-}
-
 /** Returns an error's message without its code. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

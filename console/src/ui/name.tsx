@@ -8,19 +8,21 @@ import { CopyIdButton } from "./text";
 interface Props {
   readonly id: string | undefined;
   /** Such as `recipient`; without one, the service finds it out, which takes longer. */
-  readonly kind?: string;
+  readonly kind?: string | undefined;
   /** Whether it stands in a link or a button, so that it cannot be one itself. */
-  readonly plain?: boolean;
+  readonly plain?: boolean | undefined;
+  /** What is shown when the service shows no such record; its kind by default. */
+  readonly otherwise?: string;
 }
 
 /** A record by its name, as a link to its page. Its id is its title, and can be copied. */
-export function Name({ id, kind, plain = false }: Props) {
+export function Name({ id, kind, plain = false, otherwise }: Props) {
   if (id === undefined || id === "") return <span class="faint">–</span>;
   const found = nameOf(id, kind);
-  const text = textOf(found, id, kind);
+  const text = found === null && otherwise !== undefined ? otherwise : textOf(found, id, kind);
   if (!found || plain) {
     return (
-      <span class={found ? undefined : "faint"} title={id}>
+      <span aria-busy={found === undefined || undefined} class={found ? undefined : "faint"} title={id}>
         {text}
       </span>
     );
@@ -44,12 +46,13 @@ export function Name({ id, kind, plain = false }: Props) {
 export function nameColumn<Row>({
   id,
   kind,
+  plain,
   ...column
-}: Pick<Column<Row>, "title" | "width"> & { id: (row: Row) => string; kind?: string }): Column<Row> {
+}: Pick<Column<Row>, "title" | "width"> & Omit<Props, "id"> & { readonly id: (row: Row) => string }): Column<Row> {
   return {
     ...column,
     value: (row) => (id(row) === "" ? "" : textOf(nameOf(id(row), kind), id(row), kind)),
-    render: (row) => <Name id={id(row)} {...(kind !== undefined && { kind })} />,
+    render: (row) => <Name id={id(row)} kind={kind} plain={plain} />,
   };
 }
 

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "./button";
-import { formatAgo, formatTime, shortId, words } from "./format";
+import { formatAgo, formatTime, words } from "./format";
 
 const now = signal(Date.now());
 setInterval(() => {
@@ -19,12 +19,13 @@ export function Ago({ time }: { readonly time: string | undefined }) {
   );
 }
 
-/** An id, shortened. The whole id is its title. */
-export function Id({ id, whole = false }: { readonly id: string | undefined; readonly whole?: boolean }) {
+/** A whole id, which can be copied. It stands where a label says that it is one; elsewhere records are shown by their names. */
+export function Id({ id }: { readonly id: string | undefined }) {
   if (id === undefined || id === "") return <span class="faint">–</span>;
   return (
-    <span class="mono" title={id}>
-      {whole ? id : shortId(id)}
+    <span class="name mono" data-id title={id}>
+      {id}
+      <CopyIdButton id={id} name="the record" />
     </span>
   );
 }
