@@ -56,6 +56,23 @@ export function nameColumn<Row>({
   };
 }
 
+/** A call of the API, or the id of a record. */
+const callOrId = /((?:GET|POST|PUT|PATCH|DELETE) \/api\S*[^\s.,])|\b([0-7][0-9A-HJKMNP-TV-Z]{25})\b/;
+
+/** A text of the service: its calls as code, and the records that it speaks of by their names. */
+export function Prose({ text }: { readonly text: string }) {
+  const parts = text.split(callOrId);
+  return (
+    <>
+      {parts.map((part, index) => {
+        if (index % 3 === 0) return part;
+        if (part === undefined) return null;
+        return index % 3 === 1 ? <code key={part}>{part}</code> : <Name id={part} key={part} />;
+      })}
+    </>
+  );
+}
+
 /** The name of a record in a sentence; its kind until it is known, and if the service shows no such record. */
 export function nameText(id: string, kind: string): string {
   return textOf(nameOf(id, kind), id, kind);

@@ -6,7 +6,7 @@ import { Dialog } from "../../ui/dialog";
 import { Empty, samplesOf } from "../../ui/empty";
 import { formatTime, words } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
-import { Name } from "../../ui/name";
+import { Name, Prose } from "../../ui/name";
 import { ChoiceFilter, filterOf, ListTable, Ready, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
@@ -76,7 +76,10 @@ function ExecutionDrawer({ id, onClose }: { readonly id: string; readonly onClos
       <div class="dialog-body">
         {explanation.data && (
           <Notice tone={execution.data?.status === "succeeded" ? "ok" : "warn"}>
-            <strong>{explanation.data.summary}</strong> {explanation.data.effect} {explanation.data.remedies.join(" ")}
+            <strong>
+              <Prose text={explanation.data.summary} />
+            </strong>{" "}
+            <Prose text={`${explanation.data.effect} ${explanation.data.remedies.join(" ")}`} />
           </Notice>
         )}
         <Ready query={execution}>

@@ -1,7 +1,7 @@
 import type { Explanation, ExplanationStep } from "@client/gen/explain";
 import { Card } from "../../ui/card";
 import { formatCount, formatTime, words } from "../../ui/format";
-import { Name } from "../../ui/name";
+import { Name, Prose } from "../../ui/name";
 import { type Column, Table } from "../../ui/table";
 import { Notice, Status } from "../../ui/text";
 
@@ -15,14 +15,18 @@ export function Evidence({ explanation }: { readonly explanation: Explanation })
   return (
     <>
       <Notice tone="info">
-        <strong>{summary}</strong>
+        <strong>
+          <Prose text={summary} />
+        </strong>
         {waits.map(({ code, message, remedy, until }) => (
           <div key={code}>
-            {message} {remedy} {until && `Until ${formatTime(until)}.`}
+            <Prose text={`${message} ${remedy}`} /> {until && `Until ${formatTime(until)}.`}
           </div>
         ))}
         {remedies.map((remedy) => (
-          <div key={remedy}>{remedy}</div>
+          <div key={remedy}>
+            <Prose text={remedy} />
+          </div>
         ))}
       </Notice>
       {recipients.length > 0 && (

@@ -56,20 +56,22 @@ export function DecisionPage({ decisionId }: { readonly decisionId: string }) {
       )}
       <Ready query={decision}>
         {(data) => (
-          <div class="columns wide-first">
-            <div class="stack">
-              {explanation.data && <Evidence explanation={explanation.data} />}
-              <Card title="How it was decided">
-                <Trace decision={data} />
-              </Card>
-              {trial && (
-                <Card title="What would be decided now">
-                  <Trace decision={trial} />
+          <>
+            {explanation.data && <Evidence explanation={explanation.data} />}
+            <div class="columns wide-first">
+              <div class="stack">
+                <Card title="How it was decided">
+                  <Trace decision={data} />
                 </Card>
-              )}
+                {trial && (
+                  <Card title="What would be decided now">
+                    <Trace decision={trial} />
+                  </Card>
+                )}
+              </div>
+              <Summary decision={data} />
             </div>
-            <Summary decision={data} />
-          </div>
+          </>
         )}
       </Ready>
       {isTrying && (

@@ -8,7 +8,7 @@ import { Card } from "../../ui/card";
 import { formatTime, words } from "../../ui/format";
 import { Graph } from "../../ui/graph";
 import { JsonView } from "../../ui/json-view";
-import { Name } from "../../ui/name";
+import { Name, Prose } from "../../ui/name";
 import { currentTab, Page, Ready, Tabs } from "../../ui/page";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
 import { drawDefinition } from "./definition-graph";
@@ -78,11 +78,15 @@ function Explanation({ run }: { readonly run: WorkflowRun }) {
   const { summary, reasons } = explanation.data;
   return (
     <Notice tone="info">
-      <strong>{summary}</strong>
+      <strong>
+        <Prose text={summary} />
+      </strong>
       {reasons
         .filter(({ remedy }) => remedy !== "")
         .map(({ step, remedy }) => (
-          <div key={`${step} ${remedy}`}>{remedy}</div>
+          <div key={`${step} ${remedy}`}>
+            <Prose text={remedy} />
+          </div>
         ))}
     </Notice>
   );
