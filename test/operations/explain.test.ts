@@ -350,4 +350,5 @@ test("records and those who act are known by their names, to whoever may read th
   assert.deepEqual(brief(await resolve(tester, { ids })), ["api_key deploy key", "subscriber Hedy Lamarr"]);
   const many = Array.from({ length: 201 }, () => poolId);
   await own.refused("INVALID_ARGUMENT", "POST", "/api/v2/names:resolve", { ids: many });
+  await own.refused("INVALID_ARGUMENT", "POST", "/api/v2/names:resolve", { ids, kinds: ["recipients"] });
 });

@@ -31,10 +31,6 @@ const known = (name: string) => namedKinds.find(({ kind }) => kind === name)!;
 
 export const pickPool = pickFrom("pool", known("Pool"), idOf);
 export const pickSubscriber = pickFrom("subscriber", known("Subscriber"), idOf);
-export const pickTopicKey = pickFrom("topic", known("Topic"), keyOf);
-export const pickMember = pickFrom("member", known("Member"), idOf);
-export const pickWorkflowKey = pickFrom("workflow_definition", known("Workflow"), keyOf);
-export const pickNotificationKey = pickFrom("notification_workflow", known("Notification"), keyOf);
 export const pickExperimentKey = pickFrom("experiment", known("Experiment"), keyOf);
 
 /** The recipients of a pool. */

@@ -4,6 +4,7 @@ import type { Context, Plane } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { commentOf } from "../../../definitions/comments.ts";
 import type { Operation } from "../../../definitions/index.ts";
+import { invalid } from "../../../errors/index.ts";
 import { covers } from "../../../platform/access/index.ts";
 import { requireFound } from "../../../platform/db/index.ts";
 import { ulidMs } from "../../../platform/ids/ulid.ts";
@@ -58,7 +59,12 @@ export function discoveryHandlers({
     },
 
     async resolveNames(context, { ids, kinds }) {
-      const wanted = names().filter(
+      const sources = names();
+      const known = sources.map(({ kind }) => kind);
+      const unknown = kinds.findIndex((kind) => !known.includes(kind));
+      if (unknown >= 0)
+        throw invalid(`kinds[${unknown}]`, "string.in", `must be one of ${known.toSorted().join(", ")}`);
+      const wanted = sources.filter(
         ({ kind, scope }) => (kinds.length === 0 || kinds.includes(kind)) && covers(context.principal.scopes, scope),
       );
       const found = await Promise.all(wanted.map((source) => findNames(context, source, ids)));
