@@ -177,6 +177,13 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/discovery_pb.ts").then((file) => file.DiscoveryService)]),
   },
   {
+    word: "name",
+    description: "Discovery: what this instance offers, and in which state.",
+    isGroup: true,
+    verbs: {"service.api.DiscoveryService/ResolveNames":"resolve"},
+    services: () => Promise.all([import("./service/api/discovery_pb.ts").then((file) => file.DiscoveryService)]),
+  },
+  {
     word: "entitlement",
     description: "Entitlements: what a tenant may use. Operations name the entitlement that they need.",
     isGroup: true,

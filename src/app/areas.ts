@@ -41,7 +41,10 @@ export async function createAreas(dependencies: Dependencies) {
     version,
     explainers: () => [routing, notifications, workflows, connectors].flatMap((area) => area.explainers),
     historySources: () => [routing, workflows, notifications].flatMap((area) => area.historySources),
-    discovery: { capabilities, operationsOf, apiVersion: currentVersion },
+    discovery: {
+      ...{ capabilities, operationsOf, apiVersion: currentVersion },
+      names: () => all.flatMap(({ names = [] }) => names),
+    },
     health: {
       environments: {
         find: (sql, tenantId, idOrKey) => tenancy.findEnvironment(sql, tenantId, idOrKey),

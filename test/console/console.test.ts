@@ -15,7 +15,9 @@ import { startService, type TestService } from "../harness/service.ts";
 import {
   accessibilityViolations,
   type ConsoleBrowser,
+  idsInText,
   openSearch,
+  pick,
   startConsoleBrowser,
   waitForContent,
 } from "./console-browser.ts";
@@ -153,6 +155,50 @@ describe("in a browser", { skip: program === undefined && none }, () => {
       );
     },
   );
+
+  browserTest("a pool, its recipients and a rule that routes to one of them, and why an item went there", async () => {
+    const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
+    const dialog = page.getByRole("dialog");
+    await page.goto(`${root}/pools`);
+    await page.getByRole("button", { name: "New pool" }).click();
+    await dialog.getByLabel("Name").fill("triage");
+    await dialog.getByRole("button", { name: "Create pool" }).click();
+    await page.getByRole("link", { name: "Recipients" }).click();
+    for (const name of ["Ada", "Grace"]) {
+      await page.getByRole("button", { name: "Add recipient" }).click();
+      await dialog.getByLabel("Name").fill(name);
+      await dialog.getByRole("button", { name: "Add recipient" }).click();
+      await page.getByRole("cell", { name, exact: true }).waitFor();
+    }
+    await page.getByRole("link", { name: "Rules" }).click();
+    await page.getByRole("button", { name: "Add rule" }).click();
+    await dialog.getByRole("textbox", { name: "Name" }).fill("Gold to Ada");
+    await dialog.getByLabel("Condition, in CEL").fill(`item.attributes.tier == "gold"`);
+    await dialog.getByLabel("Then").selectOption("route");
+    await dialog.getByRole("combobox", { name: "Recipient" }).fill("a");
+    await dialog.getByRole("option", { name: "Grace" }).waitFor();
+    assert.deepEqual(await accessibilityViolations(page), []);
+    await pick(dialog, "Recipient", "Ada");
+    await dialog.getByRole("button", { name: "Add rule" }).click();
+    await page.getByRole("cell", { name: "Route to Ada" }).waitFor();
+
+    const { body } = await rest.call("GET", "/api/pools");
+    const { id } = body.data.find(({ name }: { name: string }) => name === "triage");
+    await rest.call("POST", "/api/route", { pool_id: id, type: "lead", key: "A-1", attributes: { tier: "gold" } });
+    await page.goto(`${root}/decisions`);
+    await pick(page, "Pool", "triage");
+    await page.getByRole("link", { name: "lead · A-1" }).click();
+    await page.getByRole("heading", { level: 1, name: "lead · A-1" }).waitFor();
+    const recipients = page.getByRole("region", { name: "Recipients of the decision" });
+    await recipients.getByRole("row", { name: /^Ada .*Chosen Ada was chosen/ }).waitFor();
+    await recipients.getByRole("row", { name: /^Grace .*The rule "Gold to Ada" sends the item to Ada/ }).waitFor();
+    await page.getByText(`item.attributes.tier = "gold"`).waitFor();
+    await waitForContent(page);
+    assert.deepEqual(await idsInText(page), []);
+    assert.deepEqual(await accessibilityViolations(page), []);
+    await recipients.getByRole("link", { name: "Grace" }).click();
+    await page.getByRole("heading", { level: 1, name: "triage" }).waitFor();
+  });
 
   browserTest("pages are live: an event appears without a reload", async () => {
     const { page, root } = await browser.signIn(service.baseUrl, service.adminKey, "dark");

@@ -17,6 +17,10 @@ import type { IconName } from "../ui/icon";
 import type { Found } from "./found";
 
 export interface NamedRecord extends Found {
+  /** Empty for a kind that is known by its key only. */
+  readonly id: string;
+  /** Empty for a kind without keys. */
+  readonly key: string;
   /** In lower case. */
   readonly names: readonly string[];
 }
@@ -30,6 +34,8 @@ interface RecordPage {
 /** A kind of records that are found by their names. */
 export interface NamedKind {
   readonly scope: string;
+  /** In words, for one. */
+  readonly kind: string;
   /** In words, for many. */
   readonly plural: string;
   /** Reads all records, page by page. */
@@ -56,7 +62,8 @@ interface KindOptions<Row> {
 const pageSize = 1000;
 const foundMax = 12;
 
-function kind<Row>({ scope, plural, list, lookUps = [], ...options }: KindOptions<Row>): NamedKind {
+/** Declares a kind of records that are found by their names. */
+export function namedKind<Row>({ scope, plural, list, lookUps = [], ...options }: KindOptions<Row>): NamedKind {
   const toRecord = (row: Row): NamedRecord => {
     const names = options.namesOf(row).filter((name) => name !== "");
     return {
@@ -65,10 +72,12 @@ function kind<Row>({ scope, plural, list, lookUps = [], ...options }: KindOption
       icon: options.icon,
       href: href(options.pathOf(row), options.queryOf?.(row)),
       names: names.map((name) => name.toLowerCase()),
+      ...identityOf(row as Identity),
     };
   };
   return {
     scope,
+    kind: options.kind,
     plural,
     async *pages() {
       for await (const { items, total, totalCapped } of list({ limit: pageSize }).pages()) {
@@ -82,9 +91,20 @@ function kind<Row>({ scope, plural, list, lookUps = [], ...options }: KindOption
   };
 }
 
+/** The members that identify the rows of all kinds. */
+interface Identity {
+  readonly id?: string;
+  readonly key?: string;
+  readonly workflow_key?: string;
+}
+
+function identityOf({ id = "", key = "", workflow_key = key }: Identity) {
+  return { id, key: workflow_key };
+}
+
 /** The kinds, in the order in which their records are shown. */
 export const namedKinds: readonly NamedKind[] = [
-  kind({
+  namedKind({
     scope: "pool:read",
     kind: "Pool",
     plural: "pools",
@@ -93,7 +113,7 @@ export const namedKinds: readonly NamedKind[] = [
     namesOf: ({ name }) => [name],
     pathOf: ({ id }) => `pools/${id}`,
   }),
-  kind({
+  namedKind({
     scope: "schedule:read",
     kind: "Schedule",
     plural: "schedules",
@@ -102,7 +122,7 @@ export const namedKinds: readonly NamedKind[] = [
     namesOf: ({ name }) => [name],
     pathOf: ({ id }) => `schedules/${id}`,
   }),
-  kind({
+  namedKind({
     scope: "workflow_definition:read",
     kind: "Workflow",
     plural: "workflows",
@@ -112,7 +132,7 @@ export const namedKinds: readonly NamedKind[] = [
     namesOf: ({ name, key }) => [name, key],
     pathOf: ({ id }) => `workflows/definitions/${id}`,
   }),
-  kind({
+  namedKind({
     scope: "experiment:read",
     kind: "Experiment",
     plural: "experiments",
@@ -122,7 +142,7 @@ export const namedKinds: readonly NamedKind[] = [
     namesOf: ({ name, key }) => [name, key],
     pathOf: ({ id }) => `experiments/${id}`,
   }),
-  kind({
+  namedKind({
     scope: "promotion:read",
     kind: "Promotion",
     plural: "promotions",
@@ -131,7 +151,7 @@ export const namedKinds: readonly NamedKind[] = [
     namesOf: ({ name }) => [name],
     pathOf: ({ id }) => `promotions/${id}`,
   }),
-  kind({
+  namedKind({
     scope: "webhook:read",
     kind: "Webhook",
     plural: "webhooks",
@@ -140,7 +160,7 @@ export const namedKinds: readonly NamedKind[] = [
     namesOf: ({ description, url }) => [description, url],
     pathOf: ({ id }) => `webhooks/${id}`,
   }),
-  kind({
+  namedKind({
     scope: "connector:read",
     kind: "Provider",
     plural: "providers",
@@ -151,7 +171,7 @@ export const namedKinds: readonly NamedKind[] = [
     pathOf: () => "connectors",
     queryOf: ({ key }) => ({ open: key }),
   }),
-  kind({
+  namedKind({
     scope: "notification:read",
     kind: "Topic",
     plural: "topics",
@@ -160,7 +180,7 @@ export const namedKinds: readonly NamedKind[] = [
     namesOf: ({ name, key }) => [name, key],
     pathOf: ({ key }) => `notifications/topics/${key}`,
   }),
-  kind({
+  namedKind({
     scope: "member:read",
     kind: "Member",
     plural: "members",
@@ -169,7 +189,7 @@ export const namedKinds: readonly NamedKind[] = [
     namesOf: ({ display_name, email }) => [display_name, email],
     pathOf: () => "members",
   }),
-  kind({
+  namedKind({
     scope: "api_key:read",
     kind: "API key",
     plural: "API keys",
@@ -178,7 +198,7 @@ export const namedKinds: readonly NamedKind[] = [
     namesOf: ({ name }) => [name],
     pathOf: () => "keys",
   }),
-  kind({
+  namedKind({
     scope: "notification:read",
     kind: "Subscriber",
     plural: "subscribers",
@@ -191,7 +211,7 @@ export const namedKinds: readonly NamedKind[] = [
     namesOf: (each) => [`${each.first_name} ${each.last_name}`.trim(), each.external_id, each.email],
     pathOf: ({ id }) => `notifications/subscribers/${id}`,
   }),
-  kind({
+  namedKind({
     scope: "notification:read",
     kind: "Notification",
     plural: "notifications",

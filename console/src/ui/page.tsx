@@ -7,6 +7,7 @@ import { forgetRequests, sentRequests, toCurl } from "../core/transport";
 import { Button } from "./button";
 import { Loading } from "./card";
 import { Dialog } from "./dialog";
+import { Picker, type PickerSource } from "./form/picker";
 import { messageOf } from "./format";
 import { type Column, Table } from "./table";
 import { Code, Notice } from "./text";
@@ -153,6 +154,19 @@ export function TextFilter({ name, label }: FilterProps) {
       onInput={(event) => setQuery({ [name]: event.currentTarget.value })}
       placeholder={label}
       type="search"
+      value={query.value.get(name) ?? ""}
+    />
+  );
+}
+
+/** A record that is part of the address, chosen by its name. */
+export function PickerFilter({ name, label, from }: FilterProps & { readonly from: PickerSource }) {
+  return (
+    <Picker
+      attributes={{ "aria-label": label }}
+      empty={`${label}: all`}
+      from={from}
+      set={(value) => setQuery({ [name]: value })}
       value={query.value.get(name) ?? ""}
     />
   );

@@ -17,6 +17,7 @@ import {
   createMemberFinder,
   reencryptableConnections,
 } from "./connections/index.ts";
+import { identityNames } from "./name-sources.ts";
 import { createSamlFlow, expiredMessagesJob } from "./saml/index.ts";
 import { createScimHandlers, createScimService, describeFailure, scimOperations, scimScope } from "./scim/index.ts";
 import { createSessions, readCookie, type SessionOwner } from "./sessions/index.ts";
@@ -72,6 +73,7 @@ export function createIdentity(dependencies: Dependencies) {
     },
     jobs: [...sessions.jobs, ...connections.jobs, expiredMessagesJob(dependencies)],
     workers: [],
+    names: identityNames,
     sessions: sessions.authenticator,
     endSessions: sessions.service.endOfPerson,
     /** The tenant that a browser with this Cookie header is signed in to, for pages. */

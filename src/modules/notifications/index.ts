@@ -15,6 +15,7 @@ import type { Quotas } from "../tenancy/index.ts";
 import { createDispatch, deliveryExplainer, deliveryUsage, runExplainer } from "./dispatch/index.ts";
 import { createIntegrations } from "./integrations/index.ts";
 import { createLayouts } from "./layouts/index.ts";
+import { notificationNames } from "./name-sources.ts";
 import { createPartials, partialUsePattern } from "./partials/index.ts";
 import { createPersonalData } from "./personal-data/index.ts";
 import { checkTemplateSyntax, createPreferences, hasStoredLayout } from "./preferences/index.ts";
@@ -110,6 +111,7 @@ export function createNotifications({ config, ...parts }: Dependencies) {
     },
     jobs: [...topics.jobs, ...personalData.jobs, ...dispatch.jobs],
     workers: [dispatch.expander, dispatch.runs, dispatch.dispatcher],
+    names: notificationNames,
     providers,
     /** The records that packs contain. A layout comes before the workflows that use it. */
     packRecords: [layouts.packRecords, preferences.packRecords],

@@ -14,13 +14,14 @@ import {
   createEvents,
   createLogFollower,
   type EventReader,
+  eventNames,
   type LogConsumer,
   type LogFollower,
 } from "./events/index.ts";
 import { createExplain } from "./explain/index.ts";
 import { createHealth, type HealthParts } from "./health/index.ts";
 import { createHistory } from "./history/index.ts";
-import { createWebhooks } from "./webhooks/index.ts";
+import { createWebhooks, endpointNames } from "./webhooks/index.ts";
 
 export { isPrometheusReachable } from "./analytics/index.ts";
 export type { CapabilitySource } from "./discovery/index.ts";
@@ -88,6 +89,7 @@ export function createOperations({
     history: history.recorder,
     /** Stores the history of the minute that has ended, as the node does after every minute. */
     recordHistory: history.recordMinute,
+    names: [endpointNames, eventNames],
     /** Renders health reports for people. */
     healthPage: health.page,
     events: events.recorder,

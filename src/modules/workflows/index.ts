@@ -12,6 +12,7 @@ import type { HistoryRecorder } from "../history-source.ts";
 import type { EventLogs, EventRecorder } from "../operations/index.ts";
 import { createDefinitions, type ReferenceSources } from "./definitions/index.ts";
 import { createEnvironments } from "./environments/index.ts";
+import { workflowNames } from "./name-sources.ts";
 import { createObjects } from "./objects/index.ts";
 import {
   compileTemplate,
@@ -80,6 +81,7 @@ export function createWorkflows({ config, ...parts }: Dependencies) {
     },
     jobs: [...runs.jobs, ...streams.jobs, ...objects.jobs],
     workers: [runs.sweeper, tasks.sweeper, triggers.worker, streams.worker],
+    names: workflowNames,
     environments,
     compileTemplate,
     /** Activated by promotions. */

@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import { pick } from "../console-browser.ts";
 
 /** Creates a schedule, and sees its next times while its expression is typed. */
 export async function createSchedule(page: Page, root: string, pool: string, name: string): Promise<void> {
@@ -6,7 +7,7 @@ export async function createSchedule(page: Page, root: string, pool: string, nam
   await page.getByRole("button", { name: "New schedule" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill(name);
-  await dialog.getByLabel("Pool").selectOption(pool);
+  await pick(dialog, "Pool", pool);
   await dialog.getByLabel("Type of the item").fill("report");
   await dialog.getByLabel("Time zone").selectOption("Europe/Berlin");
   await dialog.getByLabel("Times, as a cron expression").fill("0 99 * * *");

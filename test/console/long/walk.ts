@@ -13,6 +13,7 @@ import { until } from "../../harness/until.ts";
 import {
   accessibilityViolations,
   type ConsoleBrowser,
+  idsInText,
   openSearch,
   startConsoleBrowser,
   type Theme,
@@ -209,7 +210,7 @@ describe("a walk through the demo", () => {
   });
 });
 
-/** Opens a page, and returns its violations of the rules of accessibility and the errors that it shows. */
+/** Opens a page, and returns its violations of the rules of accessibility, the ids in its text and the errors that it shows. */
 async function visit(page: Page, root: string, path: string, heading: string, theme: Theme): Promise<string[]> {
   await page.goto(`${root}/${path}`);
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
@@ -221,7 +222,11 @@ async function visit(page: Page, root: string, path: string, heading: string, th
   }
   const errors = await page.locator('.notice[data-tone="bad"][role="alert"]').allInnerTexts();
   const isFailedRun = path.startsWith("workflows/runs/");
-  return [...(await accessibilityViolations(page)), ...(isFailedRun ? [] : errors.map((text) => `${path}: ${text}`))];
+  return [
+    ...(await accessibilityViolations(page)),
+    ...(await idsInText(page)),
+    ...(isFailedRun ? [] : errors.map((text) => `${path}: ${text}`)),
+  ];
 }
 
 /** The pages of single records, with their headings. */
@@ -244,7 +249,7 @@ async function details(client: Client): Promise<readonly (readonly [path: string
     [`queues/${pool!.id}?tab=bulk`, pool!.name],
     [`queues/${pool!.id}?tab=charts`, pool!.name],
     [`schedules/${schedule!.id}`, schedule!.name],
-    [`decisions/${decision!.decision_id}`, "Decision"],
+    [`decisions/${decision!.decision_id}`, decision!.type],
     [`workflows/runs/${run!.id}`, run!.definition_key],
     [`workflows/runs/${run!.id}?tab=timeline`, run!.definition_key],
     [`workflows/runs/${run!.id}?tab=history`, run!.definition_key],

@@ -4,9 +4,9 @@ import { href } from "../../core/router";
 import { transport } from "../../core/transport";
 import { Empty } from "../../ui/empty";
 import { formatTime, words } from "../../ui/format";
+import { nameColumn } from "../../ui/name";
 import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
-import { Id } from "../../ui/text";
 
 const events = createEventService(transport);
 
@@ -38,7 +38,7 @@ const families: Readonly<Record<string, readonly string[]>> = {
 
 const columns: readonly Column<Event>[] = [
   { title: "What", value: ({ type }) => type },
-  { title: "Record", width: "150px", value: ({ subject }) => subject, render: ({ subject }) => <Id id={subject} /> },
+  nameColumn({ title: "Record", width: "200px", id: ({ subject }) => subject }),
   {
     title: "Details",
     value: ({ data }) => JSON.stringify(data ?? {}).slice(0, 240),

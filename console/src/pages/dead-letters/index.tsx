@@ -9,9 +9,10 @@ import { Stat } from "../../ui/card";
 import { confirm } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
 import { formatCount, words } from "../../ui/format";
+import { nameColumn } from "../../ui/name";
 import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
-import { Ago, Id, Status } from "../../ui/text";
+import { Ago, Status } from "../../ui/text";
 import { announce } from "../../ui/toast";
 import { BulkDialog } from "../shared/bulk-dialog";
 import { usePoolNames } from "../shared/pool-filter";
@@ -20,16 +21,10 @@ import { deadLetterChange } from "./dead-letter-change";
 const deadLetters = createDeadLetterService(transport);
 
 const columns: readonly Column<DeadLetter>[] = [
-  {
-    title: "Item",
-    width: "140px",
-    value: ({ queue_item_id }) => queue_item_id,
-    render: ({ queue_item_id }) => <Id id={queue_item_id} />,
-  },
+  nameColumn({ title: "Item", kind: "queue_item", id: ({ queue_item_id }) => queue_item_id, plain: true }),
   { title: "State", width: "124px", value: ({ state }) => state, render: ({ state }) => <Status of={state} /> },
   { title: "Why", value: ({ reason_code }) => reason_code },
   { title: "Last error", value: ({ attempts }) => attempts.at(-1)?.reason },
-  { title: "Type", width: "140px", value: ({ type }) => type },
   { title: "Attempts", width: "94px", isNumber: true, value: ({ attempts }) => attempts.length },
   { title: "Retries", width: "90px", isNumber: true, value: ({ retry_count }) => retry_count },
   {

@@ -11,6 +11,7 @@ import { Empty, samplesOf } from "../../ui/empty";
 import { FormDialog } from "../../ui/form";
 import { formatTime } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
+import { Name } from "../../ui/name";
 import { filterOf, Page, Ready, TextFilter } from "../../ui/page";
 import { Facts, Id } from "../../ui/text";
 import { EventLog } from "./event-log";
@@ -123,11 +124,11 @@ function EventDrawer({ id, onClose }: { readonly id: string; readonly onClose: (
             <>
               <Facts
                 of={{
-                  Subject: <Id id={data.subject} whole />,
+                  Subject: data.subject && <Name id={data.subject} otherwise={data.subject} />,
                   Time: formatTime(data.time),
                   Source: data.source,
-                  Environment: data.environment_id && <Id id={data.environment_id} />,
-                  Id: <Id id={data.id} whole />,
+                  Environment: data.environment_id && <Name id={data.environment_id} kind="environment" />,
+                  Id: <Id id={data.id} />,
                 }}
               />
               <h3>Data</h3>

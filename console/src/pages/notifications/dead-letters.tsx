@@ -6,14 +6,15 @@ import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
 import { words } from "../../ui/format";
+import { nameColumn } from "../../ui/name";
 import { ListTable } from "../../ui/page";
 import type { Column } from "../../ui/table";
-import { Ago, Id, Status } from "../../ui/text";
+import { Ago, Status } from "../../ui/text";
 
 const notifications = createNotificationService(transport);
 
 const columns: readonly Column<NotificationDeadLetter>[] = [
-  { title: "Message", width: "140px", value: ({ id }) => id, render: ({ id }) => <Id id={id} /> },
+  nameColumn({ title: "Message", width: "240px", kind: "notification_delivery", id: ({ delivery_id }) => delivery_id }),
   { title: "Channel", width: "100px", value: ({ channel }) => words(channel) },
   { title: "Why", value: ({ failure_code, failure_detail }) => `${words(failure_code)} ${failure_detail}` },
   { title: "Attempts", width: "94px", isNumber: true, value: ({ attempts }) => attempts },

@@ -1,10 +1,11 @@
 import { createNotificationService, type Delivery } from "@client/gen/notification";
 import { useList, useQuery } from "../../core/query";
-import { href, setQuery, withQuery } from "../../core/router";
+import { setQuery, withQuery } from "../../core/router";
 import { transport } from "../../core/transport";
 import { Dialog } from "../../ui/dialog";
 import { Empty, samplesOf } from "../../ui/empty";
 import { formatTime, words } from "../../ui/format";
+import { Name, nameColumn, nameText } from "../../ui/name";
 import { filterOf, ListTable, Ready, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
@@ -28,7 +29,7 @@ export function Deliveries({ subscriberId }: { readonly subscriberId?: string })
   const opened = filterOf("open");
   const columns: readonly Column<Delivery>[] = [
     { title: "Workflow", value: ({ workflow_key }) => workflow_key },
-    { title: "Subscriber", value: ({ subscriber_id }) => names.get(subscriber_id) ?? subscriber_id },
+    nameColumn({ title: "Subscriber", kind: "subscriber", id: ({ subscriber_id }) => subscriber_id }),
     { title: "Channel", width: "100px", value: ({ channel }) => words(channel) },
     { title: "Status", width: "130px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
     { title: "Why", value: (delivery) => whyOf(delivery) },
@@ -79,9 +80,7 @@ export function Deliveries({ subscriberId }: { readonly subscriberId?: string })
         label="Deliveries"
         list={list}
       />
-      {opened !== undefined && (
-        <DeliveryDrawer id={opened} name={names} onClose={() => setQuery({ open: undefined })} />
-      )}
+      {opened !== undefined && <DeliveryDrawer id={opened} onClose={() => setQuery({ open: undefined })} />}
     </>
   );
 }
@@ -94,11 +93,10 @@ function whyOf({ status, failure_code, preference_reason_code }: Delivery): stri
 
 interface DrawerProps {
   readonly id: string;
-  readonly name: ReadonlyMap<string, string>;
   readonly onClose: () => void;
 }
 
-function DeliveryDrawer({ id, name, onClose }: DrawerProps) {
+function DeliveryDrawer({ id, onClose }: DrawerProps) {
   const delivery = useQuery(`notification delivery ${id}`, () => notifications.getDelivery({ delivery_id: id }));
   const observations = useQuery(`observations ${id}`, () =>
     notifications.listObservations({ delivery_id: id, limit: 50 }).page(),
@@ -109,15 +107,11 @@ function DeliveryDrawer({ id, name, onClose }: DrawerProps) {
         <Ready query={delivery}>
           {(data) => (
             <>
-              <Answer delivery={data} name={name.get(data.subscriber_id) ?? "The subscriber"} />
+              <Answer delivery={data} name={nameText(data.subscriber_id, "subscriber")} />
               <Facts
                 of={{
                   Status: <Status of={data.status} />,
-                  Subscriber: (
-                    <a class="link" href={href(`notifications/subscribers/${data.subscriber_id}`)}>
-                      {name.get(data.subscriber_id) ?? data.subscriber_id}
-                    </a>
-                  ),
+                  Subscriber: <Name id={data.subscriber_id} kind="subscriber" />,
                   Channel: words(data.channel),
                   Provider: data.provider_key,
                   "Provider's id": data.provider_message_id,
@@ -125,8 +119,8 @@ function DeliveryDrawer({ id, name, onClose }: DrawerProps) {
                   "Winning layer": data.preference_winning_layer,
                   Queued: formatTime(data.queued_at),
                   Sent: data.sent_at && formatTime(data.sent_at),
-                  Transaction: <Id id={data.transaction_id} whole />,
-                  Id: <Id id={data.id} whole />,
+                  "Transaction id": <Id id={data.transaction_id} />,
+                  Id: <Id id={data.id} />,
                 }}
               />
               {(observations.data?.items.length ?? 0) > 0 && (

@@ -12,9 +12,10 @@ import { transport } from "../../core/transport";
 import { Card, Stat } from "../../ui/card";
 import { Empty, samplesOf } from "../../ui/empty";
 import { formatSeconds } from "../../ui/format";
+import { nameColumn } from "../../ui/name";
 import { Page, Ready } from "../../ui/page";
 import { Table } from "../../ui/table";
-import { Ago, Id, Status } from "../../ui/text";
+import { Ago, Status } from "../../ui/text";
 import { HistoryCharts } from "../shared/history-charts";
 
 const sampleMs = 3_000;
@@ -179,12 +180,7 @@ function Recent() {
       <Table
         columns={[
           { title: "Event", value: ({ type }) => type },
-          {
-            title: "Subject",
-            width: "130px",
-            value: ({ subject }) => subject,
-            render: ({ subject }) => <Id id={subject} />,
-          },
+          nameColumn({ title: "Record", width: "190px", id: ({ subject }: { subject: string }) => subject }),
           { title: "When", width: "100px", value: ({ time }) => time, render: ({ time }) => <Ago time={time} /> },
         ]}
         hrefOf={({ id }) => href("events", { open: id })}

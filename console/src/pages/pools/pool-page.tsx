@@ -121,7 +121,7 @@ function Strategy({ pool, refresh }: { readonly pool: Pool; readonly refresh: ()
               Attempts: pool.config?.retry?.max_attempts,
               "Events per item": pool.config?.item_events ? "recorded" : "not recorded",
               Created: <Ago time={pool.created_at} />,
-              Id: <Id id={pool.id} whole />,
+              Id: <Id id={pool.id} />,
             }}
           />
         </div>

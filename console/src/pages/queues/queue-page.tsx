@@ -9,6 +9,7 @@ import { Stat } from "../../ui/card";
 import { confirm } from "../../ui/dialog";
 import { FormDialog } from "../../ui/form";
 import { formatSeconds, formatTime } from "../../ui/format";
+import { Name } from "../../ui/name";
 import { currentTab, filterOf, Page, Ready, Tabs } from "../../ui/page";
 import { Ago, Notice, Status } from "../../ui/text";
 import { announce } from "../../ui/toast";
@@ -56,7 +57,7 @@ export function QueuePage({ poolId }: { readonly poolId: string }) {
           <>
             {data.paused && (
               <Notice tone="warn">
-                Paused by {data.paused_by || "somebody"} <Ago time={data.paused_at} />
+                Paused by {data.paused_by ? <Name id={data.paused_by} /> : "somebody"} <Ago time={data.paused_at} />
                 {data.pause_reason && `: ${data.pause_reason}`}. Items are accepted, and none is handed out.
                 {data.paused_until && ` The queue resumes by itself at ${formatTime(data.paused_until)}.`}
               </Notice>

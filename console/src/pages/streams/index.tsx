@@ -11,6 +11,7 @@ import { confirm } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
 import { Form, FormDialog } from "../../ui/form";
 import { formatClock, messageOf } from "../../ui/format";
+import { nameColumn } from "../../ui/name";
 import { Page, Ready } from "../../ui/page";
 import { type Column, Table } from "../../ui/table";
 import { Ago, Chips, Facts, Id, Notice, Status } from "../../ui/text";
@@ -65,7 +66,7 @@ function StreamFinder() {
             <Table
               columns={[
                 { title: "Stream", value: ({ name }) => name },
-                { title: "Run", width: "140px", value: ({ runId }) => runId, render: ({ runId }) => <Id id={runId} /> },
+                nameColumn({ title: "Run", kind: "workflow_run", id: ({ runId }: { runId: string }) => runId }),
                 { title: "When", width: "110px", value: ({ time }) => time, render: ({ time }) => <Ago time={time} /> },
               ]}
               hrefOf={({ runId, name }) => href(`streams/${runId}/${name}`)}
@@ -148,7 +149,7 @@ function StreamPage({ runId, streamId }: { readonly runId: string; readonly stre
                     />
                   ),
                   "When unread is full": data.pins?.on_unread_full,
-                  Id: <Id id={data.id} whole />,
+                  Id: <Id id={data.id} />,
                 }}
               />
             </Card>

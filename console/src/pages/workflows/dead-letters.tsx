@@ -6,16 +6,17 @@ import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
+import { nameColumn } from "../../ui/name";
 import { filterOf, ListTable, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
-import { Ago, Id, Status } from "../../ui/text";
+import { Ago, Status } from "../../ui/text";
 import { announce } from "../../ui/toast";
 
 const deadLetters = createWorkflowDeadLetterService(transport);
 
 const columns: readonly Column<WorkflowDeadLetter>[] = [
-  { title: "Run", width: "140px", value: ({ run_id }) => run_id, render: ({ run_id }) => <Id id={run_id} /> },
-  { title: "Workflow", value: ({ definition_key, version }) => `${definition_key} · v${version}` },
+  nameColumn({ title: "Run", kind: "workflow_run", id: ({ run_id }) => run_id, plain: true }),
+  { title: "Version", width: "90px", value: ({ version }) => `v${version}` },
   {
     title: "State",
     width: "120px",

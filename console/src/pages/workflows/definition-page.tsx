@@ -80,7 +80,7 @@ function Overview({ definition }: { readonly definition: WorkflowDefinition }) {
               "Active version": definition.active_version || "none",
               "Time-out": String((definition.draft as Record<string, unknown> | undefined)?.timeout ?? ""),
               Description: String((definition.draft as Record<string, unknown> | undefined)?.description ?? ""),
-              Id: <Id id={definition.id} whole />,
+              Id: <Id id={definition.id} />,
             }}
           />
         </Card>

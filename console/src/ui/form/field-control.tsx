@@ -1,5 +1,6 @@
 import { useId } from "preact/hooks";
 import type { Field } from "./field";
+import { ManyPicker, Picker } from "./picker";
 
 interface ControlProps {
   readonly field: Field;
@@ -69,6 +70,10 @@ const inputTypes = { number: "number", password: "password", time: "datetime-loc
 function Input({ field, id, text, set, described, isInvalid }: InputProps) {
   const { kind = "text", choices = [], placeholder, required } = field;
   const common = { id, "aria-describedby": described, "aria-invalid": isInvalid, "aria-required": required };
+  if (field.from !== undefined) {
+    const Control = kind === "list" ? ManyPicker : Picker;
+    return <Control attributes={common} from={field.from} set={set} value={text} />;
+  }
   if (kind === "choice") {
     return (
       <select {...common} class="select" onChange={(event) => set(event.currentTarget.value)} value={text}>

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import type { PickerSource } from "./picker";
 
 export interface Field {
   /** The name in the request; a dot leads into a nested object. */
@@ -10,6 +11,8 @@ export interface Field {
   readonly required?: boolean;
   readonly choices?: readonly (string | { readonly value: string; readonly label: string })[];
   readonly placeholder?: string;
+  /** Records to choose from by their names; several in a `list`. */
+  readonly from?: PickerSource;
   /** Fields with the same row stand side by side. */
   readonly row?: string;
   /** Whether the field applies to the values entered so far; always by default. */

@@ -11,6 +11,7 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { retentionJob } from "../../../platform/jobs/index.ts";
 import type { PlatformServices } from "../../area.ts";
+import { nameSource } from "../../name-source.ts";
 import type { EventType } from "./domain/event-types.ts";
 import { eventHandlers } from "./handler.ts";
 import { createEventLog } from "./log.ts";
@@ -22,6 +23,13 @@ export { eventTypes } from "./domain/event-types.ts";
 export { createLogFollower, type LogConsumer, type LogFollower } from "./log-follower.ts";
 export type { EventReader } from "./reader.ts";
 export type { EventType };
+
+/** Events are known by their type. */
+export const eventNames = nameSource("event", "event:read", "events", {
+  name: "type",
+  isAmbiguous: "true",
+  isVisible: (inProduction) => `coalesce(in_production, ${inProduction}) = ${inProduction}`,
+});
 
 /** The part of a call's context that an event needs. Background work, which has no call, provides it too. */
 export type EventContext = Pick<Context, "tenantId" | "sql" | "nowMs" | "afterCommit">;
