@@ -1,6 +1,7 @@
 import { useId } from "preact/hooks";
 import type { Field } from "./field";
 import { ManyPicker, Picker } from "./picker";
+import { RowsControl } from "./rows-control";
 
 interface ControlProps {
   readonly field: Field;
@@ -40,6 +41,15 @@ export function FieldControl({ field, text, error, set }: ControlProps) {
         <label for={id}>{label}</label>
         {note}
       </div>
+    );
+  }
+  if (kind === "rows") {
+    return (
+      <fieldset aria-describedby={described} class="field">
+        <legend class="label">{label}</legend>
+        <RowsControl field={field} isInvalid={error !== undefined} set={set} text={text} />
+        {note}
+      </fieldset>
     );
   }
   return (
