@@ -91,10 +91,10 @@ describe("a walk through the demo", () => {
       "egress.allowed_ip_nets": "127.0.0.0/8",
     });
     browser = await startConsoleBrowser(program);
-    const { planes } = service.service;
+    const { planes, linkApprover } = service.service;
     const admin = { key: service.adminKey, keyId: "", file: undefined, isNew: false };
     demo = await startDemo({
-      service: { baseUrl: planes.baseUrl, admin },
+      service: { baseUrl: planes.baseUrl, admin, linkApprover },
       dataDir,
       onError: (error) => console.error(error),
     });

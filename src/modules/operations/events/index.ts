@@ -32,7 +32,9 @@ export const eventNames = nameSource("event", "event:read", "events", {
 });
 
 /** The part of a call's context that an event needs. Background work, which has no call, provides it too. */
-export type EventContext = Pick<Context, "tenantId" | "sql" | "nowMs" | "afterCommit"> & Partial<Pick<Context, "principal">>;
+export type EventContext = Pick<Context, "tenantId" | "sql" | "nowMs" | "afterCommit"> & {
+  readonly principal?: Pick<Context["principal"], "subject">;
+};
 
 /** Adds events of other modules to the log. */
 export interface EventRecorder {
