@@ -1,6 +1,5 @@
 import { currentTab, Page, Tabs } from "../../ui/page";
 import { Broadcasts } from "./broadcasts";
-import { DeadLetters } from "./dead-letters";
 import { Deliveries } from "./deliveries";
 import { Outbox } from "./outbox";
 import { Runs } from "./runs";
@@ -22,7 +21,6 @@ const tabs = {
   broadcasts: "Broadcasts",
   suppressions: "Suppressions",
   outbox: "Outbox",
-  failed: "Dead letters",
 };
 
 /** Notifications: who got what, and why not. */
@@ -56,7 +54,5 @@ function Part() {
       return <Suppressions />;
     case "outbox":
       return <Outbox />;
-    case "failed":
-      return <DeadLetters />;
   }
 }
