@@ -18,7 +18,7 @@ import {
   type Letter,
   type LetterKind,
   type LetterState,
-  letterStates,
+  otherStates,
   readableKinds,
   useLetters,
 } from "./letters";
@@ -33,16 +33,16 @@ const columns: readonly Column<Letter>[] = [
     value: ({ record }) => nameText(record.id, record.kind),
     render: ({ record }) => <Name id={record.id} kind={record.kind} plain />,
   },
-  { title: "Kind", width: "120px", value: ({ kind }) => words(kind) },
+  { title: "Kind", width: "90px", value: ({ kind }) => words(kind) },
   {
     title: "From",
-    width: "170px",
+    width: "150px",
     value: ({ kind, poolId, source }) => (kind === "item" ? nameText(poolId, "pool") : source),
     render: ({ kind, poolId, source }) =>
       kind === "item" ? <Name id={poolId} kind="pool" /> : kind === "message" ? words(source) : source,
   },
-  { title: "State", width: "118px", value: ({ state }) => state, render: ({ state }) => <Status of={state} /> },
-  { title: "Why", width: "180px", value: ({ code }) => words(code) },
+  { title: "State", width: "110px", value: ({ state }) => state, render: ({ state }) => <Status of={state} /> },
+  { title: "Why", width: "150px", value: ({ code }) => words(code) },
   { title: "Last error", value: ({ detail }) => detail },
   { title: "Retries", width: "84px", isNumber: true, value: ({ retries }) => retries },
   {
@@ -79,7 +79,12 @@ export default function DeadLetters() {
           <ChoiceFilter choices={readableKinds().map((each) => [each, kindNames[each]])} label="Kind" name="kind" />
         )}
         {(kind === undefined || kind === "item") && <PoolFilter />}
-        <ChoiceFilter choices={letterStates.map((each) => [each, words(each)])} label="State" name="state" />
+        <ChoiceFilter
+          choices={otherStates.map((each) => [each, words(each)])}
+          label="State"
+          name="state"
+          none="failed"
+        />
         {kind === "run" && <TextFilter label="Error code" name="code" />}
       </div>
       {stats.data && (kind === undefined || kind === "item") && (

@@ -38,7 +38,8 @@ const states = {
 } as const;
 
 export type LetterState = keyof typeof states;
-export const letterStates = Object.keys(states) as LetterState[];
+/** The states besides failed, which is shown first. */
+export const otherStates: readonly LetterState[] = ["retrying", "quarantined"];
 
 /** Stands for all pools. */
 export const allPools = "-";

@@ -68,7 +68,11 @@ function RouteItemDialog({ poolId, onClose }: { readonly poolId: string | undefi
       initial={{ pool_id: poolId, type: items[0]?.type }}
       onClose={onClose}
       onEnter={enter}
-      onSubmit={(values) => routing.route(values as unknown as RouteRequest)}
+      onSubmit={async (values) => {
+        const decision = await routing.route(values as unknown as RouteRequest);
+        known.refresh();
+        return decision;
+      }}
       submit="Route item"
       title="Route an item"
       wide

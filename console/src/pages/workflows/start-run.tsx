@@ -7,7 +7,7 @@ import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { type Example, FormDialog, type Texts } from "../../ui/form";
-import { type Schema, schemaFields, schemaOf } from "../../ui/form/schema-fields";
+import { type Schema, schemaFields } from "../../ui/form/schema-fields";
 import { formatAgo, words } from "../../ui/format";
 
 const definitions = createWorkflowDefinitionService(transport);
@@ -48,14 +48,13 @@ function StartRunDialog({ definition, choices, onClose }: Props) {
   const [texts, enter] = useState<Texts>({});
   const chosen = texts.definition || definition || choices[0]?.value;
   const known = useQuery(chosen && `input of ${chosen}`, () => readKnown(chosen!));
-  const inputs = (known.data?.runs ?? []).map(({ input }) => input);
   return (
     <FormDialog
       done="The run was started."
       examples={known.data?.runs.map(exampleOf)}
       fields={[
         { name: "definition", label: "Workflow", kind: "choice", required: true, choices },
-        ...schemaFields("input", "Input", known.data?.schema ?? schemaOf(inputs)),
+        ...schemaFields("input", "Input", known.data?.schema),
         {
           name: "run_key",
           label: "Run key",
@@ -81,20 +80,26 @@ interface Known {
   readonly runs: readonly WorkflowRun[];
 }
 
-/** The schema of the input, and the last runs that had one. */
+/** The schema of the input, and the last runs. Lists of runs leave the inputs out. */
 async function readKnown(key: string): Promise<Known> {
   const [version, last] = await Promise.all([
     definitions.getVersion({ id: key, version: "active" }),
     runs.list({ definition_id: key, limit: examplesMax }).page(),
   ]);
+  return { schema: version.document?.input_schema as Schema | undefined, runs: last.items };
+}
+
+function exampleOf({ id: run_id, run_key, status, created_at }: WorkflowRun): Example {
+  const label = [run_key, words(status), formatAgo(created_at, Date.now())].filter(Boolean).join(", ");
   return {
-    schema: version.document?.input_schema as Schema | undefined,
-    runs: last.items.filter(({ input }) => typeof input === "object" && input !== null && !Array.isArray(input)),
+    label,
+    async values() {
+      const { input } = await runs.get({ run_id });
+      return { input: isObject(input) ? input : {} };
+    },
   };
 }
 
-function exampleOf({ run_key, status, created_at, input }: WorkflowRun): Example {
-  const age = formatAgo(created_at, Date.now());
-  const [first] = Object.values(input as object).filter((value) => typeof value === "string");
-  return { label: [run_key || first, words(status), age].filter(Boolean).join(", "), values: { input } };
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -51,5 +51,5 @@ export type Texts = Readonly<Record<string, string>>;
 /** Earlier values that somebody can start from. */
 export interface Example {
   readonly label: string;
-  readonly values: Values;
+  readonly values: Values | (() => Promise<Values>);
 }

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Button } from "../button";
 import { Dialog } from "../dialog";
 import { Notice } from "../text";
-import { toast } from "../toast";
+import { toast, toastError } from "../toast";
 import type { Example, Field, Texts, Values } from "./field";
 import { FieldControl } from "./field-control";
 import { parse, shownFields, splitViolations, toTexts } from "./form-values";
@@ -36,23 +36,25 @@ export function Form({
   children,
 }: FormProps) {
   const [entered, setEntered] = useState<Texts>({});
+  const [filled, setFilled] = useState<Values>({});
   const [errors, setErrors] = useState<Texts>({});
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const before = toTexts(fields, initial);
-  const texts = { ...before, ...entered };
+  // What was filled in also appears in fields that are shown later.
+  const ofFilled = fields.filter(({ name }) => ownerOf(name) in filled);
+  const texts = { ...before, ...toTexts(fields, filled, ofFilled), ...entered };
 
   useEffect(() => {
     form.current!.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [errors]);
-  useEffect(() => onEnter?.(texts), [entered]);
+  useEffect(() => onEnter?.(texts), [entered, filled]);
   const shown = shownFields(fields, texts);
-  const fill = ({ values }: Example) => {
-    const filled = fields.filter(({ name }) => name.split(".")[0]! in values);
-    setEntered({ ...entered, ...toTexts(fields, values, filled) });
+  const fill = (example: Values) => {
+    setFilled({ ...filled, ...example });
+    setEntered(Object.fromEntries(Object.entries(entered).filter(([name]) => !(ownerOf(name) in example))));
   };
-
   const { values, invalid } = parse(shown, texts, before);
 
   const run = async (event: Event) => {
@@ -105,18 +107,29 @@ export function Form({
   );
 }
 
+/** The name of the value that a field is a part of. */
+function ownerOf(name: string): string {
+  return name.split(".")[0]!;
+}
+
 /** Fills the form in from earlier values. */
-function Examples({ examples, fill }: { readonly examples: readonly Example[]; readonly fill: (of: Example) => void }) {
+function Examples({ examples, fill }: { readonly examples: readonly Example[]; readonly fill: (of: Values) => void }) {
   const id = useId();
+  const choose = async ({ values }: Example) => {
+    try {
+      fill(typeof values === "function" ? await values() : values);
+    } catch (error) {
+      toastError(error);
+    }
+  };
   return (
     <div class="field">
       <label for={id}>Fill in from</label>
-      <select class="select" id={id} onChange={({ currentTarget }) => fill(examples[Number(currentTarget.value)]!)}>
+      <select class="select" id={id} onChange={({ currentTarget }) => choose(examples[Number(currentTarget.value)]!)}>
         <option disabled selected value="">
           Choose an earlier one
         </option>
         {examples.map(({ label }, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: The value of an option is its place.
           <option key={at} value={at}>
             {label}
           </option>

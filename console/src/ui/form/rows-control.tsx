@@ -22,7 +22,6 @@ export function RowsControl({ field: { label, fields = [] }, text, set, isInvali
         const shown = shownFields(fields, row);
         const invalid = isInvalid ? parse(shown, row).invalid : {};
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: Rows have no identity but their place.
           <fieldset class="form-rows" key={at}>
             <legend class="visually-hidden">{`${label}, ${at + 1}`}</legend>
             {shown.map((each) => (
