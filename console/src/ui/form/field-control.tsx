@@ -106,7 +106,7 @@ function Input({ field, id, text, set, described, isInvalid }: InputProps) {
         class={kind === "long" ? "textarea" : "textarea code"}
         onInput={(event) => set(event.currentTarget.value)}
         placeholder={placeholder}
-        rows={kind === "long" ? 3 : 6}
+        rows={kind === "long" || field.name.endsWith("*") ? 3 : 6}
         spellcheck={kind === "long"}
         value={text}
       />
