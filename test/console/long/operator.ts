@@ -196,8 +196,8 @@ describe("what an operator does in the console", () => {
     assert.deepEqual(await accessibilityViolations(page), []);
     await dialog.getByRole("button", { name: "Route item" }).click();
     await dialog.getByRole("link", { name: "Open the decision" }).click();
-    await page.getByRole("heading", { level: 1, name: "Decision" }).waitFor();
-    await page.getByText(/named by rule/i).first().waitFor();
+    const recipients = page.getByRole("region", { name: "Recipients of the decision" });
+    await recipients.getByRole("row", { name: /^Hedy .*Chosen/ }).waitFor();
     const { data } = await tenant.ok("GET", `/api/queues/${poolId}/items`);
     assert.deepEqual(
       data.map(({ recipient_id, attributes }: ResponseData) => [recipient_id, attributes]),

@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import type { Client } from "../../../clients/typescript/src/client.ts";
 import { until } from "../../harness/until.ts";
+import { pick } from "../console-browser.ts";
 
 /** Approves the first approval. */
 export async function decideApproval(page: Page, root: string): Promise<void> {
@@ -54,7 +55,7 @@ export async function sendNotification(page: Page, root: string): Promise<void> 
   await page.getByRole("button", { name: "Send" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Workflow").selectOption("order.shipped");
-  await dialog.getByLabel("Subscriber").fill("hedy");
+  await pick(dialog, "Subscriber", "Hedy Lamarr");
   await dialog.getByLabel("order", { exact: true }).fill("A-1");
   await dialog.getByRole("button", { name: "Send" }).click();
   await dialog.getByText("The notification was triggered.").waitFor();

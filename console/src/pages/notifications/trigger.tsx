@@ -4,12 +4,12 @@ import {
   type TriggerNotificationResponse,
 } from "@client/gen/notification";
 import { createNotificationWorkflowService, type NotificationWorkflow } from "@client/gen/notification-workflow";
-import { createTopicService } from "@client/gen/topic";
 import { useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
 import { href } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
+import { pickSubscriber, pickTopicKey } from "../../palette/picker-sources";
 import { Button } from "../../ui/button";
 import { FormDialog, type Texts } from "../../ui/form";
 import { type Schema, schemaFields } from "../../ui/form/schema-fields";
@@ -18,7 +18,6 @@ import { Status } from "../../ui/text";
 
 const notifications = createNotificationService(transport);
 const workflows = createNotificationWorkflowService(transport);
-const topics = createTopicService(transport);
 const channels = ["email", "sms", "push", "chat", "in_app"];
 
 /** Sends a notification to one subscriber, or to everybody in a topic. */
@@ -46,7 +45,6 @@ interface Props {
 /** Asks for what the templates of the workflow read. */
 function TriggerDialog({ workflows: all, onClose }: Props) {
   const [texts, enter] = useState<Texts>({});
-  const groups = useQuery(can("topic:read") ? "topic choices" : undefined, () => topics.list({ limit: 200 }).page());
   const chosen = all.find(({ workflow_key }) => workflow_key === texts.workflow_key) ?? all[0];
   return (
     <FormDialog
@@ -59,15 +57,8 @@ function TriggerDialog({ workflows: all, onClose }: Props) {
           required: true,
           choices: all.map(({ workflow_key, name }) => ({ value: workflow_key, label: name || workflow_key })),
         },
-        { name: "subscriber_external_id", label: "Subscriber", row: "to", hint: "Your own id of the person." },
-        {
-          name: "topic",
-          label: "or topic",
-          kind: "choice",
-          choices: (groups.data?.items ?? []).map(({ key, name }) => ({ value: key, label: name || key })),
-          row: "to",
-          hint: "Everybody in it: a broadcast.",
-        },
+        { name: "subscriber_id", label: "Subscriber", row: "to", from: pickSubscriber },
+        { name: "topic", label: "or topic", row: "to", from: pickTopicKey, hint: "Everybody in it: a broadcast." },
         {
           name: "channels",
           label: "Channels",

@@ -6,12 +6,12 @@ import { useQuery } from "../../core/query";
 import { href } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
+import { pickPool } from "../../palette/picker-sources";
 import { Button } from "../../ui/button";
 import { type Example, type Field, FormDialog, type Texts } from "../../ui/form";
 import { schemaFields, schemaOf } from "../../ui/form/schema-fields";
 import { formatAgo, words } from "../../ui/format";
 import { Notice, type Tone } from "../../ui/text";
-import { usePoolNames } from "./pool-filter";
 
 const routing = createRoutingService(transport);
 const queues = createQueueService(transport);
@@ -34,7 +34,6 @@ export function RouteItemButton({ poolId }: { readonly poolId?: string }) {
 
 function RouteItemDialog({ poolId, onClose }: { readonly poolId: string | undefined; readonly onClose: () => void }) {
   const [texts, enter] = useState<Texts>({});
-  const names = usePoolNames();
   const chosen = texts.pool_id || poolId;
   const known = useQuery(chosen && `route form ${chosen}`, () => readKnown(chosen!));
   const { items = [], attributes = [] } = known.data ?? {};
@@ -42,8 +41,7 @@ function RouteItemDialog({ poolId, onClose }: { readonly poolId: string | undefi
     {
       name: "pool_id",
       label: "Pool",
-      kind: "choice",
-      choices: [...names].map(([value, label]) => ({ value, label })),
+      from: pickPool,
       hint: "Without one, the rules of the pools choose.",
       row: "what",
     },
