@@ -159,7 +159,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "dead-letter",
     description: "An item whose last attempt failed.",
     isGroup: true,
-    verbs: {"service.api.DeadLetterService/ListDeadLetters":"list","service.api.DeadLetterService/GetDeadLetterStats":"get-stats","service.api.DeadLetterService/GetDeadLetterTotals":"get-totals","service.api.DeadLetterService/RetryDeadLetters":"retry","service.api.DeadLetterService/RetryAllDeadLetters":"retry-all","service.api.DeadLetterService/QuarantineDeadLetters":"quarantine","service.api.DeadLetterService/PurgeDeadLetters":"purge"},
+    verbs: {"service.api.DeadLetterService/ListDeadLetters":"list","service.api.DeadLetterService/GetDeadLetterStats":"get-stats","service.api.DeadLetterService/RetryDeadLetters":"retry","service.api.DeadLetterService/RetryAllDeadLetters":"retry-all","service.api.DeadLetterService/QuarantineDeadLetters":"quarantine","service.api.DeadLetterService/PurgeDeadLetters":"purge"},
     services: () => Promise.all([import("./service/api/dead_letter_pb.ts").then((file) => file.DeadLetterService)]),
   },
   {

@@ -60,6 +60,8 @@ create table events (
   type           text not null,
   source         text not null,
   subject        text not null default '',
+  -- The caller that caused it; empty for the service itself and for custom events.
+  actor          text not null default '',
   -- The environment of the record that an event is about; null where the record belongs to none.
   environment_id text collate "C",
   -- Decides who may read the event, without reading environments. The key of an environment never changes.

@@ -507,6 +507,8 @@ create table dead_letters (
 ) with (autovacuum_vacuum_scale_factor = 0.05);
 create index dead_letters_failed on dead_letters (tenant_id, pool_id, last_failed_at) include (retry_count, max_retries)
   where state = 'failed';
+-- For the list of all pools.
+create index dead_letters_of_tenant on dead_letters (tenant_id, state, queue_item_id);
 create index dead_letters_set_aside on dead_letters (tenant_id, pool_id, queue_item_id) where state = 'quarantined';
 create index dead_letters_by_age on dead_letters (last_failed_at);
 

@@ -116,14 +116,14 @@ test("totals are the sums of all queues that the caller may see, whatever their 
     [full, 2],
     [busy, 1],
   ]);
-  assert.equal((await other.ok("GET", "/api/dlq:totals")).data.depth, 2);
+  assert.equal((await other.ok("GET", "/api/dlq/-/stats")).data.depth, 2);
   const live = await other.caller({ scopes: ["queue:read", "dlq:read"], environment_mode: "production_only" });
   const seen = (await live.call("GET", "/api/queues:totals")).body.data;
   assert.deepEqual(part(seen), { ...expected, queue_count: 3, accepted_today: 6, failed_today: 1 });
-  assert.equal((await live.call("GET", "/api/dlq:totals")).body.data.depth, 1);
+  assert.equal((await live.call("GET", "/api/dlq/-/stats")).body.data.depth, 1);
   const stranger = await newTenant(service);
   assert.equal((await stranger.ok("GET", "/api/queues:totals")).data.queue_count, 0);
-  assert.equal((await stranger.ok("GET", "/api/dlq:totals")).data.depth, 0);
+  assert.equal((await stranger.ok("GET", "/api/dlq/-/stats")).data.depth, 0);
 });
 
 test("a paused queue accepts items and leases none; a resumed one leases immediately", async () => {

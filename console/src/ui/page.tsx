@@ -116,12 +116,15 @@ export function currentTab<Key extends string>(tabs: Readonly<Record<Key, string
 interface FilterProps {
   readonly name: string;
   readonly label: string;
+  /** What is shown without a choice. */
+  readonly none?: string;
 }
 
 /** A choice that is part of the address. */
 export function ChoiceFilter({
   name,
   label,
+  none = "all",
   choices,
 }: FilterProps & { readonly choices: readonly (string | readonly [value: string, text: string])[] }) {
   const value = query.value.get(name) ?? "";
@@ -132,7 +135,9 @@ export function ChoiceFilter({
       onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
       value={value}
     >
-      <option value="">{label}: all</option>
+      <option value="">
+        {label}: {none}
+      </option>
       {choices.map((choice) => {
         const [key, text] = typeof choice === "string" ? [choice, choice] : choice;
         return (

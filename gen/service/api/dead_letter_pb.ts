@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file service/api/dead_letter.proto.
  */
 export const file_service_api_dead_letter: GenFile = /*@__PURE__*/
-  fileDesc("Ch1zZXJ2aWNlL2FwaS9kZWFkX2xldHRlci5wcm90bxILc2VydmljZS5hcGki7AIKCkRlYWRMZXR0ZXISFQoNcXVldWVfaXRlbV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDwoHcG9vbF9pZBgDIAEoCRINCgVzdGF0ZRgEIAEoCRITCgtyZWFzb25fY29kZRgFIAEoCRINCgVwaGFzZRgGIAEoCRIqCghhdHRlbXB0cxgHIAMoCzIYLnNlcnZpY2UuYXBpLkl0ZW1GYWlsdXJlEhMKC3JldHJ5X2NvdW50GAggASgFEhMKC21heF9yZXRyaWVzGAkgASgFEhYKDnBheWxvYWRfZGlnZXN0GAogASgJEjMKD2ZpcnN0X2ZhaWxlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMgoObGFzdF9mYWlsZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBHR5cGUYDSABKAkSCwoDa2V5GA4gASgJIqABChZMaXN0RGVhZExldHRlcnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUSGgoHcG9vbF9pZBgEIAEoCUIJukgGcgQQARhAEjUKBXN0YXRlGAUgASgJQia6SCNyIVIAUgZmYWlsZWRSCHJldHJ5aW5nUgtxdWFyYW50aW5lZCKLAQoXTGlzdERlYWRMZXR0ZXJzUmVzcG9uc2USLQoMZGVhZF9sZXR0ZXJzGAEgAygLMhcuc2VydmljZS5hcGkuRGVhZExldHRlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiNwoZR2V0RGVhZExldHRlclN0YXRzUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEAinAEKD0RlYWRMZXR0ZXJTdGF0cxIPCgdwb29sX2lkGAEgASgJEg0KBWRlcHRoGAIgASgDEhkKEXF1YXJhbnRpbmVkX2NvdW50GAMgASgDEhcKD2V4aGF1c3RlZF9jb3VudBgEIAEoAxI1ChFvbGRlc3RfZmFpbHVyZV9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiSQoaR2V0RGVhZExldHRlclN0YXRzUmVzcG9uc2USKwoFc3RhdHMYASABKAsyHC5zZXJ2aWNlLmFwaS5EZWFkTGV0dGVyU3RhdHMiHAoaR2V0RGVhZExldHRlclRvdGFsc1JlcXVlc3QiSgobR2V0RGVhZExldHRlclRvdGFsc1Jlc3BvbnNlEisKBXN0YXRzGAEgASgLMhwuc2VydmljZS5hcGkuRGVhZExldHRlclN0YXRzIlwKF1JldHJ5RGVhZExldHRlcnNSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIlCg5xdWV1ZV9pdGVtX2lkcxgCIAMoCUINukgKkgEHCAEQ6AcYASJiChhSZXRyeURlYWRMZXR0ZXJzUmVzcG9uc2USFQoNcmV0cmllZF9jb3VudBgBIAEoAxIvCgdza2lwcGVkGAIgAygLMh4uc2VydmljZS5hcGkuU2tpcHBlZERlYWRMZXR0ZXIiOgoRU2tpcHBlZERlYWRMZXR0ZXISFQoNcXVldWVfaXRlbV9pZBgBIAEoCRIOCgZyZWFzb24YAiABKAkiVwoaUmV0cnlBbGxEZWFkTGV0dGVyc1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEh0KCW1heF9pdGVtcxgCIAEoBUIKukgHGgUYkE4oACJkChtSZXRyeUFsbERlYWRMZXR0ZXJzUmVzcG9uc2USFQoNcmV0cmllZF9jb3VudBgBIAEoAxIVCg1za2lwcGVkX2NvdW50GAIgASgDEhcKD3JlbWFpbmluZ19jb3VudBgDIAEoAyKMAQocUXVhcmFudGluZURlYWRMZXR0ZXJzUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASJQoOcXVldWVfaXRlbV9pZHMYAiADKAlCDbpICpIBBwgBEOgHGAESDwoHcmVsZWFzZRgDIAEoCBIYCgZyZWFzb24YBCABKAlCCLpIBXIDGPQDImcKHVF1YXJhbnRpbmVEZWFkTGV0dGVyc1Jlc3BvbnNlEhUKDWNoYW5nZWRfY291bnQYASABKAMSLwoHc2tpcHBlZBgCIAMoCzIeLnNlcnZpY2UuYXBpLlNraXBwZWREZWFkTGV0dGVyIoIBChdQdXJnZURlYWRMZXR0ZXJzUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASLgoKb2xkZXJfdGhhbhgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGwoTaW5jbHVkZV9xdWFyYW50aW5lZBgDIAEoCCJJChhQdXJnZURlYWRMZXR0ZXJzUmVzcG9uc2USFAoMcHVyZ2VkX2NvdW50GAEgASgDEhcKD3JlbWFpbmluZ19jb3VudBgCIAEoAzLvCAoRRGVhZExldHRlclNlcnZpY2USiQEKD0xpc3REZWFkTGV0dGVycxIjLnNlcnZpY2UuYXBpLkxpc3REZWFkTGV0dGVyc1JlcXVlc3QaJC5zZXJ2aWNlLmFwaS5MaXN0RGVhZExldHRlcnNSZXNwb25zZSIryvMYDSoDZGxxMgRyZWFkUAKC0+STAhQSEi9hcGkvZGxxL3twb29sX2lkfRKdAQoSR2V0RGVhZExldHRlclN0YXRzEiYuc2VydmljZS5hcGkuR2V0RGVhZExldHRlclN0YXRzUmVxdWVzdBonLnNlcnZpY2UuYXBpLkdldERlYWRMZXR0ZXJTdGF0c1Jlc3BvbnNlIjbK8xgLKgNkbHEyBHJlYWSC0+STAiFiBXN0YXRzEhgvYXBpL2RscS97cG9vbF9pZH0vc3RhdHMSmQEKE0dldERlYWRMZXR0ZXJUb3RhbHMSJy5zZXJ2aWNlLmFwaS5HZXREZWFkTGV0dGVyVG90YWxzUmVxdWVzdBooLnNlcnZpY2UuYXBpLkdldERlYWRMZXR0ZXJUb3RhbHNSZXNwb25zZSIvyvMYDSoDZGxxMgRyZWFkUAKC0+STAhhiBXN0YXRzEg8vYXBpL2RscTp0b3RhbHMSmAEKEFJldHJ5RGVhZExldHRlcnMSJC5zZXJ2aWNlLmFwaS5SZXRyeURlYWRMZXR0ZXJzUmVxdWVzdBolLnNlcnZpY2UuYXBpLlJldHJ5RGVhZExldHRlcnNSZXNwb25zZSI3yvMYECoDZGxxMgV3cml0ZVAFWAGC0+STAh06ASoiGC9hcGkvZGxxL3twb29sX2lkfS9yZXRyeRKlAQoTUmV0cnlBbGxEZWFkTGV0dGVycxInLnNlcnZpY2UuYXBpLlJldHJ5QWxsRGVhZExldHRlcnNSZXF1ZXN0Giguc2VydmljZS5hcGkuUmV0cnlBbGxEZWFkTGV0dGVyc1Jlc3BvbnNlIjvK8xgQKgNkbHEyBXdyaXRlUBRYAYLT5JMCIToBKiIcL2FwaS9kbHEve3Bvb2xfaWR9L3JldHJ5LWFsbBKvAQoVUXVhcmFudGluZURlYWRMZXR0ZXJzEikuc2VydmljZS5hcGkuUXVhcmFudGluZURlYWRMZXR0ZXJzUmVxdWVzdBoqLnNlcnZpY2UuYXBpLlF1YXJhbnRpbmVEZWFkTGV0dGVyc1Jlc3BvbnNlIj/K8xgTKgNkbHEyBXdyaXRlUAVYAZABAYLT5JMCIjoBKiIdL2FwaS9kbHEve3Bvb2xfaWR9L3F1YXJhbnRpbmUSnAEKEFB1cmdlRGVhZExldHRlcnMSJC5zZXJ2aWNlLmFwaS5QdXJnZURlYWRMZXR0ZXJzUmVxdWVzdBolLnNlcnZpY2UuYXBpLlB1cmdlRGVhZExldHRlcnNSZXNwb25zZSI7yvMYFCoDZGxxMgZkZWxldGVQFFgBkAEBgtPkkwIdOgEqIhgvYXBpL2RscS97cG9vbF9pZH0vcHVyZ2ViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_api_queue, file_service_options_governance]);
+  fileDesc("Ch1zZXJ2aWNlL2FwaS9kZWFkX2xldHRlci5wcm90bxILc2VydmljZS5hcGki7AIKCkRlYWRMZXR0ZXISFQoNcXVldWVfaXRlbV9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDwoHcG9vbF9pZBgDIAEoCRINCgVzdGF0ZRgEIAEoCRITCgtyZWFzb25fY29kZRgFIAEoCRINCgVwaGFzZRgGIAEoCRIqCghhdHRlbXB0cxgHIAMoCzIYLnNlcnZpY2UuYXBpLkl0ZW1GYWlsdXJlEhMKC3JldHJ5X2NvdW50GAggASgFEhMKC21heF9yZXRyaWVzGAkgASgFEhYKDnBheWxvYWRfZGlnZXN0GAogASgJEjMKD2ZpcnN0X2ZhaWxlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMgoObGFzdF9mYWlsZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBHR5cGUYDSABKAkSCwoDa2V5GA4gASgJIqABChZMaXN0RGVhZExldHRlcnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUSGgoHcG9vbF9pZBgEIAEoCUIJukgGcgQQARhAEjUKBXN0YXRlGAUgASgJQia6SCNyIVIAUgZmYWlsZWRSCHJldHJ5aW5nUgtxdWFyYW50aW5lZCKLAQoXTGlzdERlYWRMZXR0ZXJzUmVzcG9uc2USLQoMZGVhZF9sZXR0ZXJzGAEgAygLMhcuc2VydmljZS5hcGkuRGVhZExldHRlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiNwoZR2V0RGVhZExldHRlclN0YXRzUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEAinAEKD0RlYWRMZXR0ZXJTdGF0cxIPCgdwb29sX2lkGAEgASgJEg0KBWRlcHRoGAIgASgDEhkKEXF1YXJhbnRpbmVkX2NvdW50GAMgASgDEhcKD2V4aGF1c3RlZF9jb3VudBgEIAEoAxI1ChFvbGRlc3RfZmFpbHVyZV9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiSQoaR2V0RGVhZExldHRlclN0YXRzUmVzcG9uc2USKwoFc3RhdHMYASABKAsyHC5zZXJ2aWNlLmFwaS5EZWFkTGV0dGVyU3RhdHMiXAoXUmV0cnlEZWFkTGV0dGVyc1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiUKDnF1ZXVlX2l0ZW1faWRzGAIgAygJQg26SAqSAQcIARDoBxgBImIKGFJldHJ5RGVhZExldHRlcnNSZXNwb25zZRIVCg1yZXRyaWVkX2NvdW50GAEgASgDEi8KB3NraXBwZWQYAiADKAsyHi5zZXJ2aWNlLmFwaS5Ta2lwcGVkRGVhZExldHRlciI6ChFTa2lwcGVkRGVhZExldHRlchIVCg1xdWV1ZV9pdGVtX2lkGAEgASgJEg4KBnJlYXNvbhgCIAEoCSJXChpSZXRyeUFsbERlYWRMZXR0ZXJzUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASHQoJbWF4X2l0ZW1zGAIgASgFQgq6SAcaBRiQTigAImQKG1JldHJ5QWxsRGVhZExldHRlcnNSZXNwb25zZRIVCg1yZXRyaWVkX2NvdW50GAEgASgDEhUKDXNraXBwZWRfY291bnQYAiABKAMSFwoPcmVtYWluaW5nX2NvdW50GAMgASgDIowBChxRdWFyYW50aW5lRGVhZExldHRlcnNSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIlCg5xdWV1ZV9pdGVtX2lkcxgCIAMoCUINukgKkgEHCAEQ6AcYARIPCgdyZWxlYXNlGAMgASgIEhgKBnJlYXNvbhgEIAEoCUIIukgFcgMY9AMiZwodUXVhcmFudGluZURlYWRMZXR0ZXJzUmVzcG9uc2USFQoNY2hhbmdlZF9jb3VudBgBIAEoAxIvCgdza2lwcGVkGAIgAygLMh4uc2VydmljZS5hcGkuU2tpcHBlZERlYWRMZXR0ZXIiggEKF1B1cmdlRGVhZExldHRlcnNSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIuCgpvbGRlcl90aGFuGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIbChNpbmNsdWRlX3F1YXJhbnRpbmVkGAMgASgIIkkKGFB1cmdlRGVhZExldHRlcnNSZXNwb25zZRIUCgxwdXJnZWRfY291bnQYASABKAMSFwoPcmVtYWluaW5nX2NvdW50GAIgASgDMtMHChFEZWFkTGV0dGVyU2VydmljZRKJAQoPTGlzdERlYWRMZXR0ZXJzEiMuc2VydmljZS5hcGkuTGlzdERlYWRMZXR0ZXJzUmVxdWVzdBokLnNlcnZpY2UuYXBpLkxpc3REZWFkTGV0dGVyc1Jlc3BvbnNlIivK8xgNKgNkbHEyBHJlYWRQAoLT5JMCFBISL2FwaS9kbHEve3Bvb2xfaWR9Ep0BChJHZXREZWFkTGV0dGVyU3RhdHMSJi5zZXJ2aWNlLmFwaS5HZXREZWFkTGV0dGVyU3RhdHNSZXF1ZXN0Gicuc2VydmljZS5hcGkuR2V0RGVhZExldHRlclN0YXRzUmVzcG9uc2UiNsrzGAsqA2RscTIEcmVhZILT5JMCIWIFc3RhdHMSGC9hcGkvZGxxL3twb29sX2lkfS9zdGF0cxKYAQoQUmV0cnlEZWFkTGV0dGVycxIkLnNlcnZpY2UuYXBpLlJldHJ5RGVhZExldHRlcnNSZXF1ZXN0GiUuc2VydmljZS5hcGkuUmV0cnlEZWFkTGV0dGVyc1Jlc3BvbnNlIjfK8xgQKgNkbHEyBXdyaXRlUAVYAYLT5JMCHToBKiIYL2FwaS9kbHEve3Bvb2xfaWR9L3JldHJ5EqUBChNSZXRyeUFsbERlYWRMZXR0ZXJzEicuc2VydmljZS5hcGkuUmV0cnlBbGxEZWFkTGV0dGVyc1JlcXVlc3QaKC5zZXJ2aWNlLmFwaS5SZXRyeUFsbERlYWRMZXR0ZXJzUmVzcG9uc2UiO8rzGBAqA2RscTIFd3JpdGVQFFgBgtPkkwIhOgEqIhwvYXBpL2RscS97cG9vbF9pZH0vcmV0cnktYWxsEq8BChVRdWFyYW50aW5lRGVhZExldHRlcnMSKS5zZXJ2aWNlLmFwaS5RdWFyYW50aW5lRGVhZExldHRlcnNSZXF1ZXN0Giouc2VydmljZS5hcGkuUXVhcmFudGluZURlYWRMZXR0ZXJzUmVzcG9uc2UiP8rzGBMqA2RscTIFd3JpdGVQBVgBkAEBgtPkkwIiOgEqIh0vYXBpL2RscS97cG9vbF9pZH0vcXVhcmFudGluZRKcAQoQUHVyZ2VEZWFkTGV0dGVycxIkLnNlcnZpY2UuYXBpLlB1cmdlRGVhZExldHRlcnNSZXF1ZXN0GiUuc2VydmljZS5hcGkuUHVyZ2VEZWFkTGV0dGVyc1Jlc3BvbnNlIjvK8xgUKgNkbHEyBmRlbGV0ZVAUWAGQAQGC0+STAh06ASoiGC9hcGkvZGxxL3twb29sX2lkfS9wdXJnZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_api_queue, file_service_options_governance]);
 
 /**
  * An item whose last attempt failed.
@@ -159,7 +159,7 @@ export type ListDeadLettersRequest = Message<"service.api.ListDeadLettersRequest
   skip: number;
 
   /**
-   * The pool.
+   * The pool; - for all pools.
    *
    * @generated from field: string pool_id = 4;
    */
@@ -229,7 +229,7 @@ export const ListDeadLettersResponseSchema: GenMessage<ListDeadLettersResponse> 
  */
 export type GetDeadLetterStatsRequest = Message<"service.api.GetDeadLetterStatsRequest"> & {
   /**
-   * The pool.
+   * The pool; - for all pools.
    *
    * @generated from field: string pool_id = 1;
    */
@@ -250,7 +250,7 @@ export const GetDeadLetterStatsRequestSchema: GenMessage<GetDeadLetterStatsReque
  */
 export type DeadLetterStats = Message<"service.api.DeadLetterStats"> & {
   /**
-   * The pool; empty for the counts of all pools.
+   * The pool; - for all pools.
    *
    * @generated from field: string pool_id = 1;
    */
@@ -314,42 +314,6 @@ export const GetDeadLetterStatsResponseSchema: GenMessage<GetDeadLetterStatsResp
   messageDesc(file_service_api_dead_letter, 5);
 
 /**
- * Requests the counts of all pools.
- *
- * @generated from message service.api.GetDeadLetterTotalsRequest
- */
-export type GetDeadLetterTotalsRequest = Message<"service.api.GetDeadLetterTotalsRequest"> & {
-};
-
-/**
- * Describes the message service.api.GetDeadLetterTotalsRequest.
- * Use `create(GetDeadLetterTotalsRequestSchema)` to create a new message.
- */
-export const GetDeadLetterTotalsRequestSchema: GenMessage<GetDeadLetterTotalsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_dead_letter, 6);
-
-/**
- * The counts of all pools.
- *
- * @generated from message service.api.GetDeadLetterTotalsResponse
- */
-export type GetDeadLetterTotalsResponse = Message<"service.api.GetDeadLetterTotalsResponse"> & {
-  /**
-   * The counts.
-   *
-   * @generated from field: service.api.DeadLetterStats stats = 1;
-   */
-  stats?: DeadLetterStats | undefined;
-};
-
-/**
- * Describes the message service.api.GetDeadLetterTotalsResponse.
- * Use `create(GetDeadLetterTotalsResponseSchema)` to create a new message.
- */
-export const GetDeadLetterTotalsResponseSchema: GenMessage<GetDeadLetterTotalsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_dead_letter, 7);
-
-/**
  * Selects the items to retry.
  *
  * @generated from message service.api.RetryDeadLettersRequest
@@ -375,7 +339,7 @@ export type RetryDeadLettersRequest = Message<"service.api.RetryDeadLettersReque
  * Use `create(RetryDeadLettersRequestSchema)` to create a new message.
  */
 export const RetryDeadLettersRequestSchema: GenMessage<RetryDeadLettersRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_dead_letter, 8);
+  messageDesc(file_service_api_dead_letter, 6);
 
 /**
  * The result.
@@ -403,7 +367,7 @@ export type RetryDeadLettersResponse = Message<"service.api.RetryDeadLettersResp
  * Use `create(RetryDeadLettersResponseSchema)` to create a new message.
  */
 export const RetryDeadLettersResponseSchema: GenMessage<RetryDeadLettersResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_dead_letter, 9);
+  messageDesc(file_service_api_dead_letter, 7);
 
 /**
  * A skipped item.
@@ -432,7 +396,7 @@ export type SkippedDeadLetter = Message<"service.api.SkippedDeadLetter"> & {
  * Use `create(SkippedDeadLetterSchema)` to create a new message.
  */
 export const SkippedDeadLetterSchema: GenMessage<SkippedDeadLetter> = /*@__PURE__*/
-  messageDesc(file_service_api_dead_letter, 10);
+  messageDesc(file_service_api_dead_letter, 8);
 
 /**
  * Selects the pool.
@@ -460,7 +424,7 @@ export type RetryAllDeadLettersRequest = Message<"service.api.RetryAllDeadLetter
  * Use `create(RetryAllDeadLettersRequestSchema)` to create a new message.
  */
 export const RetryAllDeadLettersRequestSchema: GenMessage<RetryAllDeadLettersRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_dead_letter, 11);
+  messageDesc(file_service_api_dead_letter, 9);
 
 /**
  * The result.
@@ -495,7 +459,7 @@ export type RetryAllDeadLettersResponse = Message<"service.api.RetryAllDeadLette
  * Use `create(RetryAllDeadLettersResponseSchema)` to create a new message.
  */
 export const RetryAllDeadLettersResponseSchema: GenMessage<RetryAllDeadLettersResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_dead_letter, 12);
+  messageDesc(file_service_api_dead_letter, 10);
 
 /**
  * Selects the items to quarantine or to release.
@@ -537,7 +501,7 @@ export type QuarantineDeadLettersRequest = Message<"service.api.QuarantineDeadLe
  * Use `create(QuarantineDeadLettersRequestSchema)` to create a new message.
  */
 export const QuarantineDeadLettersRequestSchema: GenMessage<QuarantineDeadLettersRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_dead_letter, 13);
+  messageDesc(file_service_api_dead_letter, 11);
 
 /**
  * The result.
@@ -565,7 +529,7 @@ export type QuarantineDeadLettersResponse = Message<"service.api.QuarantineDeadL
  * Use `create(QuarantineDeadLettersResponseSchema)` to create a new message.
  */
 export const QuarantineDeadLettersResponseSchema: GenMessage<QuarantineDeadLettersResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_dead_letter, 14);
+  messageDesc(file_service_api_dead_letter, 12);
 
 /**
  * Selects the items to delete.
@@ -600,7 +564,7 @@ export type PurgeDeadLettersRequest = Message<"service.api.PurgeDeadLettersReque
  * Use `create(PurgeDeadLettersRequestSchema)` to create a new message.
  */
 export const PurgeDeadLettersRequestSchema: GenMessage<PurgeDeadLettersRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_dead_letter, 15);
+  messageDesc(file_service_api_dead_letter, 13);
 
 /**
  * The result.
@@ -628,7 +592,7 @@ export type PurgeDeadLettersResponse = Message<"service.api.PurgeDeadLettersResp
  * Use `create(PurgeDeadLettersResponseSchema)` to create a new message.
  */
 export const PurgeDeadLettersResponseSchema: GenMessage<PurgeDeadLettersResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_dead_letter, 16);
+  messageDesc(file_service_api_dead_letter, 14);
 
 /**
  * Dead letters: items whose last attempt failed. Those of a deleted pool can be read, quarantined and purged, but not retried.
@@ -637,7 +601,7 @@ export const PurgeDeadLettersResponseSchema: GenMessage<PurgeDeadLettersResponse
  */
 export const DeadLetterService: GenService<{
   /**
-   * Lists a pool's dead letters, newest first. Quarantined ones are listed only on request.
+   * Lists the dead letters of a pool or of all pools, newest first. Quarantined ones are listed only on request.
    *
    * @generated from rpc service.api.DeadLetterService.ListDeadLetters
    */
@@ -647,7 +611,7 @@ export const DeadLetterService: GenService<{
     output: typeof ListDeadLettersResponseSchema;
   },
   /**
-   * Counts a pool's dead letters.
+   * Counts the dead letters of a pool or of all pools.
    *
    * @generated from rpc service.api.DeadLetterService.GetDeadLetterStats
    */
@@ -655,16 +619,6 @@ export const DeadLetterService: GenService<{
     methodKind: "unary";
     input: typeof GetDeadLetterStatsRequestSchema;
     output: typeof GetDeadLetterStatsResponseSchema;
-  },
-  /**
-   * Counts the dead letters of all pools that the caller may see.
-   *
-   * @generated from rpc service.api.DeadLetterService.GetDeadLetterTotals
-   */
-  getDeadLetterTotals: {
-    methodKind: "unary";
-    input: typeof GetDeadLetterTotalsRequestSchema;
-    output: typeof GetDeadLetterTotalsResponseSchema;
   },
   /**
    * Retries the named items, up to the maximum number of retries.

@@ -8,7 +8,7 @@ import { createMetricsMerger } from "../../platform/telemetry/merged-metrics.ts"
 import { namedTenantsMax } from "../telemetry/process-telemetry.ts";
 import { type ChildProcess, type ProcessEnd, startChildProcess } from "./child-process.ts";
 import { mergeReadiness } from "./merged-readiness.ts";
-import type { StartReport, StopMode, SupervisorCalls } from "./process-calls.ts";
+import type { ProcessCalls, StartReport, StopMode, SupervisorCalls } from "./process-calls.ts";
 import { createSharedListeners } from "./shared-listeners.ts";
 
 interface Dependencies {
@@ -23,7 +23,7 @@ interface Dependencies {
 }
 
 /** The processes of this machine. */
-export interface Supervisor {
+export interface Supervisor extends Pick<ProcessCalls, "linkApprover"> {
   readonly report: StartReport;
   /** Resolves with the end of a process if none serves and none can be started. */
   readonly lost: Promise<ProcessEnd>;
@@ -194,6 +194,7 @@ export async function superviseProcesses(dependencies: Dependencies): Promise<Su
   let rolling = Promise.resolve();
   return {
     report: report as StartReport,
+    linkApprover: (tenantId) => slots[0]!.child!.calls.call("linkApprover", tenantId),
     lost,
     roll: () => {
       rolling = rolling.then(roll);

@@ -81,13 +81,9 @@ export function createIdentity(dependencies: Dependencies) {
       const cookie = readCookie("session", cookieHeader, new URL(publicUrl()));
       return cookie === undefined ? undefined : (await sessions.authenticator.find(cookie))?.session.tenantId;
     },
-    /** A link that signs a browser in to the platform tenant, with the access of an API key or as a member. */
-    async createLoginLink(owner: SessionOwner): Promise<string> {
-      const context = {
-        sql: dependencies.db.sql,
-        tenantId: dependencies.platformTenantId(),
-        nowMs: dependencies.clock.now(),
-      };
+    /** A link that signs a browser in to a tenant, with the access of an API key or as a member. */
+    async createLoginLink(tenantId: TenantId, owner: SessionOwner): Promise<string> {
+      const context = { sql: dependencies.db.sql, tenantId, nowMs: dependencies.clock.now() };
       const { token } = await sessions.service.createLink(context, owner, "start", "");
       return sessions.linkUrlOf(token);
     },

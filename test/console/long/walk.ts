@@ -44,7 +44,8 @@ const pages: Readonly<Record<string, string>> = {
   workflows: "Workflows",
   "workflows?tab=definitions": "Workflows",
   "workflows?tab=approvals": "Workflows",
-  "workflows?tab=failed": "Workflows",
+  "dead-letters?kind=run": "Dead letters",
+  "dead-letters?kind=message": "Dead letters",
   streams: "Streams",
   connectors: "Connectors",
   "connectors?tab=connections": "Connectors",
@@ -91,10 +92,10 @@ describe("a walk through the demo", () => {
       "egress.allowed_ip_nets": "127.0.0.0/8",
     });
     browser = await startConsoleBrowser(program);
-    const { planes } = service.service;
+    const { planes, linkApprover } = service.service;
     const admin = { key: service.adminKey, keyId: "", file: undefined, isNew: false };
     demo = await startDemo({
-      service: { baseUrl: planes.baseUrl, admin },
+      service: { baseUrl: planes.baseUrl, admin, linkApprover },
       dataDir,
       onError: (error) => console.error(error),
     });

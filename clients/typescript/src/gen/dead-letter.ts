@@ -7,14 +7,11 @@ import type { ItemFailure } from "./queue.ts";
 
 /** Dead letters: items whose last attempt failed. Those of a deleted pool can be read, quarantined and purged, but not retried. */
 export interface DeadLetterService {
-  /** Lists a pool's dead letters, newest first. Quarantined ones are listed only on request. */
+  /** Lists the dead letters of a pool or of all pools, newest first. Quarantined ones are listed only on request. */
   list(request: ListDeadLettersRequest, options?: CallOptions): List<DeadLetter>;
 
-  /** Counts a pool's dead letters. */
+  /** Counts the dead letters of a pool or of all pools. */
   getStats(request: GetDeadLetterStatsRequest, options?: CallOptions): Promise<DeadLetterStats>;
-
-  /** Counts the dead letters of all pools that the caller may see. */
-  getTotals(request?: GetDeadLetterTotalsRequest, options?: CallOptions): Promise<DeadLetterStats>;
 
   /** Retries the named items, up to the maximum number of retries. */
   retry(request: RetryDeadLettersRequest, options?: CallOptions): Promise<RetryDeadLettersResponse>;
@@ -32,7 +29,6 @@ export interface DeadLetterService {
 const deadLetterServiceOperations = {
   list: { verb: "GET", path: "/api/dlq/{pool_id}", result: "cursor" },
   getStats: { verb: "GET", path: "/api/dlq/{pool_id}/stats" },
-  getTotals: { verb: "GET", path: "/api/dlq:totals" },
   retry: { verb: "POST", path: "/api/dlq/{pool_id}/retry", body: "*", keyed: true },
   retryAll: { verb: "POST", path: "/api/dlq/{pool_id}/retry-all", body: "*", keyed: true },
   quarantine: { verb: "POST", path: "/api/dlq/{pool_id}/quarantine", body: "*", keyed: true },
@@ -52,7 +48,7 @@ export type ListDeadLettersRequest = {
   readonly cursor?: string;
   /** Number of items to skip. */
   readonly offset?: number;
-  /** The pool. */
+  /** The pool; - for all pools. */
   readonly pool_id: string;
   /** Only those in this state; failed when empty. */
   readonly state?: "" | "failed" | "retrying" | "quarantined";
@@ -92,13 +88,13 @@ export type DeadLetter = {
 
 /** Selects the pool. */
 export type GetDeadLetterStatsRequest = {
-  /** The pool. */
+  /** The pool; - for all pools. */
   readonly pool_id: string;
 };
 
 /** Counts of the dead letters of a pool, or of all pools. */
 export type DeadLetterStats = {
-  /** The pool; empty for the counts of all pools. */
+  /** The pool; - for all pools. */
   readonly pool_id: string;
   /** The number of failed items. */
   readonly depth: number;
@@ -109,9 +105,6 @@ export type DeadLetterStats = {
   /** When the oldest failed item failed. */
   readonly oldest_failure_at?: string;
 };
-
-/** Requests the counts of all pools. */
-export type GetDeadLetterTotalsRequest = Record<never, never>;
 
 /** Selects the items to retry. */
 export type RetryDeadLettersRequest = {

@@ -38,6 +38,7 @@ const families: Readonly<Record<string, readonly string[]>> = {
 
 const columns: readonly Column<Event>[] = [
   { title: "What", value: ({ type }) => type },
+  nameColumn({ title: "Who", width: "180px", id: ({ actor }) => actor }),
   nameColumn({ title: "Record", width: "200px", id: ({ subject }) => subject }),
   {
     title: "Details",
@@ -47,7 +48,7 @@ const columns: readonly Column<Event>[] = [
   { title: "When", width: "190px", value: ({ time }) => time, render: ({ time }) => formatTime(time) },
 ];
 
-/** Audit: what somebody changed, in order. */
+/** Audit: who changed what, in order. */
 export default function Audit() {
   const family = filterOf("about");
   const types = family === undefined ? Object.values(families).flat() : (families[family] ?? []);
@@ -55,7 +56,7 @@ export default function Audit() {
     live: types.map((type) => type.replace(/\*$/, "")),
   });
   return (
-    <Page question="What was changed, and when?" title="Audit">
+    <Page question="Who changed what, and when?" title="Audit">
       <div class="filters">
         <ChoiceFilter choices={Object.keys(families).map((each) => [each, words(each)])} label="About" name="about" />
         <span class="soft">

@@ -12,6 +12,7 @@ import type { Column } from "../../ui/table";
 import { Ago, Status } from "../../ui/text";
 import { itemText } from "../shared/item-text";
 import { PoolFilter } from "../shared/pool-filter";
+import { RouteItemButton } from "../shared/route-item";
 import { DecisionPage } from "./decision-page";
 
 const routing = createRoutingService(transport);
@@ -53,7 +54,7 @@ function DecisionList() {
     },
   ];
   return (
-    <Page question="Why did this recipient get this item?" title="Decisions">
+    <Page actions={<RouteItemButton />} question="Why did this recipient get this item?" title="Decisions">
       <div class="filters">
         <PoolFilter />
         <ChoiceFilter choices={outcomes.map((each) => [each, words(each)])} label="Outcome" name="outcome" />

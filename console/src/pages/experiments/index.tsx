@@ -1,4 +1,4 @@
-import { type CreateExperimentRequest, createExperimentService, type Experiment } from "@client/gen/experiment";
+import { createExperimentService, type Experiment } from "@client/gen/experiment";
 import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { href, navigate } from "../../core/router";
@@ -6,11 +6,11 @@ import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { Empty, samplesOf } from "../../ui/empty";
-import { FormDialog } from "../../ui/form";
 import { words } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Chips, Status } from "../../ui/text";
+import { ExperimentForm } from "./experiment-form";
 import { ExperimentPage } from "./experiment-page";
 
 const experiments = createExperimentService(transport);
@@ -92,34 +92,7 @@ function ExperimentList() {
         list={list}
       />
       {isCreating && (
-        <FormDialog
-          done="The experiment was created as a draft."
-          fields={[
-            { name: "key", label: "Key", required: true, row: "names", placeholder: "checkout" },
-            { name: "name", label: "Name", row: "names" },
-            { name: "description", label: "Question", kind: "long" },
-            { name: "variants", label: "Variants", kind: "json", required: true },
-            { name: "metrics", label: "Metrics", kind: "json", required: true },
-            { name: "score_window_s", label: "Score window, seconds", kind: "number", row: "numbers" },
-            { name: "planned_units", label: "Planned units", kind: "number", row: "numbers" },
-          ]}
-          initial={{
-            variants: [
-              { key: "old", weight: 50 },
-              { key: "new", weight: 50 },
-            ],
-            metrics: [{ key: "bought", type: "proportion" }],
-            score_window_s: 86400,
-          }}
-          onClose={() => create(false)}
-          onSubmit={async (values) => {
-            const { id } = await experiments.create(values as unknown as CreateExperimentRequest);
-            navigate(href(`experiments/${id}`));
-          }}
-          submit="Create draft"
-          title="New experiment"
-          wide
-        />
+        <ExperimentForm onClose={() => create(false)} onSaved={({ id }) => navigate(href(`experiments/${id}`))} />
       )}
     </Page>
   );

@@ -2,27 +2,24 @@ import { createNotificationService, type Delivery } from "@client/gen/notificati
 import { useList, useQuery } from "../../core/query";
 import { setQuery, withQuery } from "../../core/router";
 import { transport } from "../../core/transport";
+import { pickSubscriber } from "../../palette/picker-sources";
 import { Dialog } from "../../ui/dialog";
 import { Empty, samplesOf } from "../../ui/empty";
 import { formatTime, words } from "../../ui/format";
 import { Name, nameColumn, nameText } from "../../ui/name";
-import { filterOf, ListTable, Ready, TextFilter } from "../../ui/page";
+import { filterOf, ListTable, PickerFilter, Ready, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
-import { useSubscriberNames } from "./subscriber-names";
 
 const notifications = createNotificationService(transport);
 
-/** The messages, newest first. The filter "subscriber" answers why somebody did not get one. */
+/** The messages of all subscribers, of one, or of one trigger. */
 export function Deliveries({ subscriberId }: { readonly subscriberId?: string }) {
-  const names = useSubscriberNames();
   const transactionId = filterOf("transaction");
-  const chosen = subscriberId ?? filterOf("subscriber") ?? [...names.keys()][0];
+  const chosen = subscriberId ?? filterOf("subscriber");
   const selection = transactionId === undefined ? { subscriber_id: chosen } : { transaction_id: transactionId };
   const list = useList(
-    transactionId === undefined && chosen === undefined
-      ? undefined
-      : `notification deliveries ${JSON.stringify(selection)}`,
+    `notification deliveries ${JSON.stringify(selection)}`,
     (page) => notifications.listDeliveries({ ...page, ...selection }),
     { everyMs: 4_000, live: ["notification."] },
   );
@@ -44,19 +41,7 @@ export function Deliveries({ subscriberId }: { readonly subscriberId?: string })
     <>
       {subscriberId === undefined && (
         <div class="filters">
-          <select
-            aria-label="Subscriber"
-            class="select"
-            disabled={transactionId !== undefined}
-            onChange={(event) => setQuery({ subscriber: event.currentTarget.value })}
-            value={chosen ?? ""}
-          >
-            {[...names].map(([id, name]) => (
-              <option key={id} selected={id === chosen} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
+          {transactionId === undefined && <PickerFilter from={pickSubscriber} label="Subscriber" name="subscriber" />}
           <TextFilter label="or transaction id" name="transaction" />
         </div>
       )}

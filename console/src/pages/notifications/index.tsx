@@ -1,7 +1,6 @@
 import { currentTab, Page, Tabs } from "../../ui/page";
 import { Broadcasts } from "./broadcasts";
 import { ChannelCharts } from "./channel-charts";
-import { DeadLetters } from "./dead-letters";
 import { Deliveries } from "./deliveries";
 import { Outbox } from "./outbox";
 import { Runs } from "./runs";
@@ -24,7 +23,6 @@ const tabs = {
   suppressions: "Suppressions",
   charts: "Charts",
   outbox: "Outbox",
-  failed: "Dead letters",
 };
 
 /** Notifications: who got what, and why not. */
@@ -60,7 +58,5 @@ function Part() {
       return <ChannelCharts />;
     case "outbox":
       return <Outbox />;
-    case "failed":
-      return <DeadLetters />;
   }
 }

@@ -125,7 +125,7 @@ function Summary({ totals }: { readonly totals: QueueTotals }) {
 
 /** Work that waits for a person: dead letters, approvals, failed runs and anomalies. */
 function Attention({ paused }: { readonly paused: number }) {
-  const dead = useQuery(can("dlq:read") ? "overview dead" : undefined, () => deadLetters.getTotals(), {
+  const dead = useQuery(can("dlq:read") ? "overview dead" : undefined, () => deadLetters.getStats({ pool_id: "-" }), {
     live: ["queue.item.dead_lettered", "dead_letter."],
   });
   const approvals = useQuery(

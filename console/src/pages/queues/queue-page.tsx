@@ -14,6 +14,7 @@ import { currentTab, filterOf, Page, Ready, Tabs } from "../../ui/page";
 import { Ago, Notice, Status } from "../../ui/text";
 import { announce } from "../../ui/toast";
 import { HistoryCharts } from "../shared/history-charts";
+import { RouteItemButton } from "../shared/route-item";
 import { AdmissionGroups } from "./admission-groups";
 import { BulkOperations } from "./bulk-operations";
 import { ItemDrawer } from "./item-drawer";
@@ -39,7 +40,14 @@ export function QueuePage({ poolId }: { readonly poolId: string }) {
   const opened = filterOf("open");
   return (
     <Page
-      actions={queue.data && <QueueActions queue={queue.data} refresh={queue.refresh} />}
+      actions={
+        queue.data && (
+          <>
+            <RouteItemButton poolId={poolId} />
+            <QueueActions queue={queue.data} refresh={queue.refresh} />
+          </>
+        )
+      }
       badge={queue.data && <Status of={queue.data.paused ? "paused" : "running"} />}
       crumbs={[{ title: "Queues", path: "queues" }]}
       question={

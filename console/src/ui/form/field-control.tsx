@@ -1,6 +1,7 @@
 import { useId } from "preact/hooks";
 import type { Field } from "./field";
 import { ManyPicker, Picker } from "./picker";
+import { RowsControl } from "./rows-control";
 
 interface ControlProps {
   readonly field: Field;
@@ -40,6 +41,15 @@ export function FieldControl({ field, text, error, set }: ControlProps) {
         <label for={id}>{label}</label>
         {note}
       </div>
+    );
+  }
+  if (kind === "rows") {
+    return (
+      <fieldset aria-describedby={described} class="field">
+        <legend class="label">{label}</legend>
+        <RowsControl field={field} isInvalid={error !== undefined} set={set} text={text} />
+        {note}
+      </fieldset>
     );
   }
   return (
@@ -96,7 +106,7 @@ function Input({ field, id, text, set, described, isInvalid }: InputProps) {
         class={kind === "long" ? "textarea" : "textarea code"}
         onInput={(event) => set(event.currentTarget.value)}
         placeholder={placeholder}
-        rows={kind === "long" ? 3 : 6}
+        rows={kind === "long" || field.name.endsWith("*") ? 3 : 6}
         spellcheck={kind === "long"}
         value={text}
       />

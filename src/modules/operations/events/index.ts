@@ -32,13 +32,16 @@ export const eventNames = nameSource("event", "event:read", "events", {
 });
 
 /** The part of a call's context that an event needs. Background work, which has no call, provides it too. */
-export type EventContext = Pick<Context, "tenantId" | "sql" | "nowMs" | "afterCommit">;
+export type EventContext = Pick<Context, "tenantId" | "sql" | "nowMs" | "afterCommit"> & {
+  readonly principal?: Pick<Context["principal"], "subject">;
+};
 
 /** Adds events of other modules to the log. */
 export interface EventRecorder {
   /**
    * Adds an event in the transaction of the context; readers are woken after the commit. The event belongs to the log of
-   * `concerned`, which defaults to the caller's tenant. A caller that needs the event's id passes one.
+   * `concerned`, which defaults to the caller's tenant. Only the log of the caller's own tenant names the caller. A caller
+   * that needs the event's id passes one.
    */
   record(
     context: Omit<EventContext, "afterCommit">,
@@ -75,7 +78,8 @@ export function createEvents({ db, signals, ...parts }: Dependencies) {
     wake: log.wake,
     async record(context, type, subject, data, tenantId = context.tenantId, id = ulid(context.nowMs)) {
       const { sql, nowMs } = context;
-      const event = { tenantId, id, type, source: sourceOf(type), subject, time: new Date(nowMs), data };
+      const actor = tenantId === context.tenantId ? context.principal?.subject : undefined;
+      const event = { tenantId, id, type, source: sourceOf(type), subject, actor, time: new Date(nowMs), data };
       await eventStore(sql).send([event]);
       sql.afterCommit(() => log.wake(tenantId));
     },

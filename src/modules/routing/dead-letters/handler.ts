@@ -30,10 +30,6 @@ export function deadLetterHandlers(service: DeadLetterService): Handlers<typeof 
       return { stats: fromStats(poolId, await service.getStats(context, poolId)) };
     },
 
-    async getDeadLetterTotals(context) {
-      return { stats: fromStats("", await service.getTotals(context)) };
-    },
-
     retryDeadLetters: {
       prepare: (context, { poolId, queueItemIds }: RetryDeadLettersRequest) =>
         service.prepareRetry(context, poolId, queueItemIds),

@@ -5,10 +5,17 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { lockFor } from "../../../platform/db/index.ts";
 import type { Page } from "../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import { type PoolReader, type PoolSnapshot, priorityWorthS, usablePools } from "../pools/index.ts";
+import { type PoolReader, type PoolSnapshot, priorityWorthS } from "../pools/index.ts";
 import { type DeadLetterState, partition, type SkippedLetter } from "./domain/dead-letter.ts";
 import type { PreparedReadmission, Readmission } from "./readmission.ts";
-import { deadLetterStore, type LetterPosition, type RemovalFilter, type RequeueSettings, type Stats } from "./store.ts";
+import {
+  deadLetterStore,
+  type LetterPosition,
+  type PoolChoice,
+  type RemovalFilter,
+  type RequeueSettings,
+  type Stats,
+} from "./store.ts";
 
 /** The maximum number of items that one call requeues. */
 const retryMax = 10_000;
@@ -16,6 +23,8 @@ const retryBatchSize = 1000;
 /** The maximum number of letters that one call deletes. */
 const purgeMax = 100_000;
 const purgeBatchSize = 5000;
+/** Stands for all pools in place of a pool's id. */
+const allPools = "-";
 /** The number of rows over which the queue spreads a pool's depth counter. */
 const depthShards = 16;
 
@@ -139,21 +148,20 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
     return current;
   }
 
+  /** The pools that a read is about: the one that it names, or those that the caller may use. */
+  async function readablePools(context: Context, poolId: string): Promise<PoolChoice> {
+    if (poolId === allPools) return { usableBy: context.principal };
+    await pools.requireKnownPool(context, poolId);
+    return { poolId };
+  }
+
   return {
     async listPage(context: Context, poolId: string, state: DeadLetterState, page: Page) {
-      await pools.requireKnownPool(context, poolId);
-      return deadLetterStore(context.sql).list(context.tenantId, poolId, state, page);
+      return deadLetterStore(context.sql).list(context.tenantId, await readablePools(context, poolId), state, page);
     },
 
     async getStats(context: Context, poolId: string): Promise<Stats> {
-      await pools.requireKnownPool(context, poolId);
-      return deadLetterStore(context.sql).stats(context.tenantId, context.sql`pool_id = ${poolId}`);
-    },
-
-    /** Counts the letters of all pools that the caller may see, also of deleted ones. */
-    getTotals({ sql, tenantId, principal }: Context): Promise<Stats> {
-      const ofPools = sql`pool_id in (select id from pools where ${usablePools(sql, tenantId, principal)})`;
-      return deadLetterStore(sql).stats(tenantId, ofPools);
+      return deadLetterStore(context.sql).stats(context.tenantId, await readablePools(context, poolId));
     },
 
     /** Evaluates the groups of named letters, before the transaction that requeues them. */

@@ -195,7 +195,7 @@ export function deliveryColumns(sql: Sql) {
     completed_at, run_id, step_key`;
 }
 
-/** Filter of a delivery list: one transaction or one subscriber. */
+/** Filter of a delivery list: one transaction, or one subscriber; all subscribers when empty. */
 export type DeliveryFilter =
   | { readonly transactionId: string; readonly broadcast: boolean }
   | { readonly subscriberId: string };
@@ -217,11 +217,11 @@ export function deliveryStore(sql: Sql) {
         where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])`;
     },
 
-    /** Lists a transaction's deliveries in creation order, or a subscriber's deliveries newest first. */
+    /** Lists a transaction's deliveries in creation order, or those of one or all subscribers newest first. */
     async list(tenantId: TenantId, filter: DeliveryFilter, page: Page): Promise<PageRows<Delivery>> {
       const ofSubscriber = "subscriberId" in filter;
       const where = ofSubscriber
-        ? sql`tenant_id = ${tenantId} and subscriber_id = ${filter.subscriberId}`
+        ? sql`tenant_id = ${tenantId} ${filter.subscriberId === "" ? sql`` : sql`and subscriber_id = ${filter.subscriberId}`}`
         : filter.broadcast
           ? sql`tenant_id = ${tenantId} and broadcast_id = ${filter.transactionId} and broadcast_id <> ''`
           : sql`tenant_id = ${tenantId} and transaction_id = ${filter.transactionId}`;
