@@ -380,7 +380,6 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     name: "Support",
     description: "Questions of customers.",
     strategy: "least_loaded",
-    environment_id: exampleId("environment"),
     config: poolConfig,
   },
   UpdatePoolRequest: { description: "Questions of customers.", strategy: "round_robin", config: poolConfig },
