@@ -376,6 +376,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   ListDeliveriesRequest: { subscriber_id: exampleId("subscriber") },
   UpdateMemberRequest: { display_name: "Ada Lovelace", role_set: { roles: ["operator"] } },
   GetOperationalHealthReportRequest: { environment: "production", period: "1h" },
+  SignOutEverywhereRequest: { member_id: exampleId("member") },
   CreatePoolRequest: {
     name: "Support",
     description: "Questions of customers.",
