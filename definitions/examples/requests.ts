@@ -376,6 +376,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   ListDeliveriesRequest: { subscriber_id: exampleId("subscriber") },
   UpdateMemberRequest: { display_name: "Ada Lovelace", role_set: { roles: ["operator"] } },
   GetOperationalHealthReportRequest: { environment: "production", period: "1h" },
+  RecordOutcomeRequest: { decision_id: exampleId("decision"), status: "success", latency_ms: 420, cost: 0.02 },
   SignOutEverywhereRequest: { member_id: exampleId("member") },
   CreatePoolRequest: {
     name: "Support",
@@ -387,6 +388,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   CreatePlanRequest: { key: "starter", name: "Starter", self_service: true, terms: planTerms },
   CreatePlanVersionRequest: { terms: planTerms },
   SetSubscriptionRequest: { tenant_id: exampleId("tenant"), plan_key: "starter" },
+  CancelSubscriptionRequest: { tenant_id: exampleId("tenant"), effective: "EFFECTIVE_NOW" },
   PreviewSubscriptionRequest: { tenant_id: exampleId("tenant"), plan_key: "starter" },
   PreviewInvoiceRequest: { tenant_id: exampleId("tenant") },
   RecordUsageRequest: {
