@@ -388,6 +388,47 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     }
   });
 
+  browserTest("the reference sends requests with the session, and what one returns is in the next", async () => {
+    const { page } = await browser.signIn(service.baseUrl, service.adminKey, "dark");
+    const send = async (path: string) => {
+      await page.goto(service.baseUrl + path);
+      const section = page.locator(`[id="${path.split("#")[1]}"]`);
+      await section.getByText("Try it").click();
+      await section.getByRole("button", { name: "Send" }).click();
+      await section.getByRole("status").getByText("200 OK").waitFor();
+      await waitUntil(page, `document.querySelector(".response:not([hidden])").textContent.endsWith("}")`);
+      return { section, data: JSON.parse((await section.getByLabel("Response").textContent())!).data };
+    };
+    // The first example is complete as it stands.
+    const created = await send("/docs/services/PoolService#PoolService_CreatePool");
+    const { section, data } = await send("/docs/services/RecipientService#RecipientService_CreateRecipient");
+    assert.equal(data.pool_id, created.data.id);
+    assert.equal(await section.getByRole("combobox", { name: "pool_id" }).inputValue(), created.data.id);
+    await section.getByText(created.data.name, { exact: true }).waitFor();
+    assert.ok((await section.getByLabel("Sample").textContent())!.includes(`/api/pools/${created.data.id}/recipients`));
+
+    assert.deepEqual(await accessibilityViolations(page), []);
+
+    // Records that no answer had come from the lists of the API.
+    const rules = page.locator("#RuleService_ListRules");
+    await page.evaluate("sessionStorage.clear()");
+    await page.goto(`${service.baseUrl}/docs/services/RuleService#RuleService_ListRules`);
+    await rules.getByText("Try it").click();
+    const known = (await rest.call("GET", "/api/pools")).body.data.map(({ id }: { id: string }) => id);
+    await waitUntil(
+      page,
+      `${JSON.stringify(known)}.includes(document.querySelector("#RuleService_ListRules input").value)`,
+    );
+
+    // An error says where its meaning is.
+    await rules.getByLabel("pool_id").fill("none");
+    await rules.getByRole("button", { name: "Send" }).click();
+    await rules.getByRole("link", { name: "What NOT_FOUND means" }).click();
+    await page.getByRole("heading", { name: "How to mend it" }).waitFor();
+    await page.goto(`${service.baseUrl}/docs/events/pool.created`);
+    assert.deepEqual(await accessibilityViolations(page), []);
+  });
+
   browserTest("the workspace of another tenant does not exist", async () => {
     await rest.call("POST", "/api/tenants", { name: "Globex", slug: "globex" });
     const { page } = await browser.signIn(service.baseUrl, service.adminKey);
@@ -403,7 +444,7 @@ describe("in a browser", { skip: program === undefined && none }, () => {
   });
 
   test("no page violates its policy, fails in a script, or sends a key", () => {
-    const expected = /workspaces\/(globex|nobody).*404/;
+    const expected = /workspaces\/(globex|nobody).*404|RuleService.*404/;
     assert.deepEqual(
       browser.problems.filter((problem) => !expected.test(problem)),
       [],

@@ -25,7 +25,15 @@ import { createWebhooks, endpointNames } from "./webhooks/index.ts";
 
 export { isPrometheusReachable } from "./analytics/index.ts";
 export type { CapabilitySource } from "./discovery/index.ts";
-export type { Event, EventContext, EventEntry, EventHead, EventRecorder, Position } from "./events/index.ts";
+export {
+  type Event,
+  type EventContext,
+  type EventEntry,
+  type EventHead,
+  type EventRecorder,
+  eventTypes,
+  type Position,
+} from "./events/index.ts";
 
 /** Lets other areas consume the event logs. */
 export interface EventLogs {

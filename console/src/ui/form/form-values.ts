@@ -164,8 +164,14 @@ export function splitViolations(
     const owner = fields.find(
       ({ name }) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`),
     );
-    if (owner === undefined) others.push(`${field} ${message}`);
-    else found[owner.name] = owner.kind === "rows" ? `${field} ${message}` : message;
+    if (owner === undefined) {
+      others.push(`${field} ${message}`);
+      continue;
+    }
+    // A document has many fields. Each of its messages says which one it is about.
+    const inner = field.slice(owner.name.length).replace(/^\./, "");
+    const text = inner === "" ? message : `${inner}: ${message}`;
+    found[owner.name] = [found[owner.name], text].filter(Boolean).join(". ");
   }
   if (violations.length === 0) return { found, rest: messageOf(failure) };
   return { found, rest: others.length === 0 ? undefined : others.join(" ") };
