@@ -31,6 +31,7 @@ const known = (name: string) => namedKinds.find(({ kind }) => kind === name)!;
 
 export const pickPool = pickFrom("pool", known("Pool"), idOf);
 export const pickSubscriber = pickFrom("subscriber", known("Subscriber"), idOf);
+export const pickTopicKey = pickFrom("topic", known("Topic"), keyOf);
 export const pickExperimentKey = pickFrom("experiment", known("Experiment"), keyOf);
 
 /** The recipients of a pool. */
