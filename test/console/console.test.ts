@@ -390,29 +390,32 @@ describe("in a browser", { skip: program === undefined && none }, () => {
 
   browserTest("the reference sends requests with the session, and what one returns is in the next", async () => {
     const { page } = await browser.signIn(service.baseUrl, service.adminKey, "dark");
-    const send = async (path: string) => {
-      await page.goto(service.baseUrl + path);
-      const section = page.locator(`[id="${path.split("#")[1]}"]`);
+    const environments = `${service.baseUrl}/docs/services/EnvironmentService`;
+    const send = async (id: string) => {
+      const section = page.locator(`#${id}`);
       await section.getByText("Try it").click();
       await section.getByRole("button", { name: "Send" }).click();
       await section.getByRole("status").getByText("200 OK").waitFor();
-      await waitUntil(page, `document.querySelector(".response:not([hidden])").textContent.endsWith("}")`);
+      await waitUntil(page, `document.querySelector("#${id} .response").textContent.endsWith("}")`);
       return { section, data: JSON.parse((await section.getByLabel("Response").textContent())!).data };
     };
     // The first example is complete as it stands.
-    const created = await send("/docs/services/PoolService#PoolService_CreatePool");
-    const { section, data } = await send("/docs/services/RecipientService#RecipientService_CreateRecipient");
-    assert.equal(data.pool_id, created.data.id);
-    assert.equal(await section.getByRole("combobox", { name: "pool_id" }).inputValue(), created.data.id);
-    await section.getByText(created.data.name, { exact: true }).waitFor();
-    assert.ok((await section.getByLabel("Sample").textContent())!.includes(`/api/pools/${created.data.id}/recipients`));
-
+    await page.goto(environments, { waitUntil: "commit" });
+    const created = (await send("EnvironmentService_CreateEnvironment")).data;
+    // So is the second, which has the id that the first returned: on the same page, and on the next one.
+    const { section, data } = await send("EnvironmentService_GetEnvironment");
+    assert.equal(data.id, created.id);
+    await page.goto(environments, { waitUntil: "commit" });
+    await section.getByText("Try it").click();
+    await section.getByText(created.name, { exact: true }).waitFor();
+    assert.equal(await section.getByRole("combobox", { name: "environment_id" }).inputValue(), created.id);
+    assert.ok((await section.getByLabel("Sample").textContent())!.includes(`/api/v2/environments/${created.id}"`));
     assert.deepEqual(await accessibilityViolations(page), []);
 
     // Records that no answer had come from the lists of the API.
     const rules = page.locator("#RuleService_ListRules");
     await page.evaluate("sessionStorage.clear()");
-    await page.goto(`${service.baseUrl}/docs/services/RuleService#RuleService_ListRules`);
+    await page.goto(`${service.baseUrl}/docs/services/RuleService#RuleService_ListRules`, { waitUntil: "commit" });
     await rules.getByText("Try it").click();
     const known = (await rest.call("GET", "/api/pools")).body.data.map(({ id }: { id: string }) => id);
     await waitUntil(

@@ -73,7 +73,7 @@ export function createPageRenderer(services: readonly string[]): PageRenderer {
 <link rel="icon" type="image/svg+xml" href="${root}docs/favicon.svg">
 <script src="${root}docs/theme.js"></script>
 <link rel="stylesheet" href="${root}docs/reference.css">
-<script type="module" src="${root}docs/reference.js"></script>
+<script type="module" fetchpriority="low" src="${root}docs/reference.js"></script>
 </head>
 <body>
 <a class="skip button" href="#content">Skip to the content</a>
