@@ -16,6 +16,9 @@ import { until } from "../harness/until.ts";
 import { objectClient } from "../streams/object-client.ts";
 import { startEventLoad } from "./event-load.ts";
 
+/** Copies of a whole cluster take long on a busy machine. */
+const patienceMs = 600_000;
+
 const set = (settings: Readonly<Record<string, string>>) =>
   Object.entries(settings).flatMap(([key, value]) => ["--set", `${key}=${value}`]);
 
@@ -43,7 +46,7 @@ test("a backup under load, restored to a time, has all that was acknowledged bef
   const secret = await admin.call("POST", "/api/v2/secrets", { name: "smtp", value: "correct horse" });
   assert.equal(secret.status, 200, secret.text);
   const load = startEventLoad(node.baseUrl, node.adminKey, sized(2, 4));
-  await until(async () => (await backupsOf(settings)).length > 0);
+  await until(async () => (await backupsOf(settings)).length > 0, Boolean, patienceMs);
   const created = await cli(["backup", "create", ...set(settings)]);
   assert.match(created.out, /^Created backup \w+: .* encrypted with the key \w{12}\.$/m, created.err);
 
@@ -52,11 +55,13 @@ test("a backup under load, restored to a time, has all that was acknowledged bef
   const bytes = randomBytes(100_000);
   const { path } = await objects.deliver(await objects.createStream(), bytes);
   const countAtTime = load.count() + sized(200, 20_000);
-  await until(() => load.count() >= countAtTime, Boolean, 600_000);
+  await until(() => load.count() >= countAtTime, Boolean, patienceMs);
   const time = new Date();
-  await until(() => load.count() >= countAtTime + sized(200, 20_000), Boolean, 600_000);
+  await until(() => load.count() >= countAtTime + sized(200, 20_000), Boolean, patienceMs);
   await load.stop();
-  await until(async () => (await backupsOf(settings)).every((each) => Date.parse(each.restorableUntil) > +time + 1000));
+  const isArchived = async () =>
+    (await backupsOf(settings)).every((each) => Date.parse(each.restorableUntil) > +time + 1000);
+  await until(isArchived, Boolean, patienceMs);
   const metrics = (await admin.call("GET", "/metrics")).text;
   for (const name of ["archived_until", "last_backup"]) {
     const value = Number(new RegExp(`^\\w*backup_${name}_timestamp_seconds (.*)$`, "m").exec(metrics)?.[1]);
@@ -73,7 +78,7 @@ test("a backup under load, restored to a time, has all that was acknowledged bef
   // The first file appears when PostgreSQL is about to start there; the second one while the cluster is copied.
   for (const file of ["recovery.signal", "global/1262"].slice(0, sized(1, 2))) {
     const child = spawn(process.execPath, [nodeMain, ...words], { stdio: "ignore" });
-    await until(() => existsSync(join(dataDir, "postgres", "cluster", file)), Boolean, 600_000);
+    await until(() => existsSync(join(dataDir, "postgres", "cluster", file)), Boolean, patienceMs);
     child.kill("SIGKILL");
     const [code] = child.exitCode === null && child.signalCode === null ? await once(child, "exit") : [child.exitCode];
     assert.notEqual(code, 0);
@@ -116,7 +121,8 @@ test("a backup under load, restored to a time, has all that was acknowledged bef
   const download = await objectClient(next.baseUrl, next.adminKey).raw("GET", path);
   assert.ok(bytes.equals(download.bytes));
   // It goes on to archive, from a backup of its own.
-  await until(async () => (await backupsOf(restoredSettings)).some(({ timeline }) => timeline === 2));
+  const hasOwnBackup = async () => (await backupsOf(restoredSettings)).some(({ timeline }) => timeline === 2);
+  await until(hasOwnBackup, Boolean, patienceMs);
   next.process.kill("SIGTERM");
   assert.equal(await next.exited, 0);
 
