@@ -21,7 +21,7 @@ before(async () => {
   const { url } = await freshDatabase();
   db = openDatabase(url, { maxConnections: 3, genericPlanConnections: 1 });
   afterFile(() => db.close());
-  await db.sql`vacuum analyze workflow_approvals`;
+  await db.sql.unsafe("vacuum analyze workflow_approvals");
   // Generic plans are made while the tables are empty, as after a start of the service.
   const change = { decidedApprovals: [decisionsOf("ask")], closedApprovals: ["other"] };
   await write(db.genericPlans.sql, someRuns(0, change));

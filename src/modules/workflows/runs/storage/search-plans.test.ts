@@ -21,8 +21,8 @@ before(async () => {
   const { url } = await freshDatabase();
   db = openDatabase(url, { maxConnections: 3, genericPlanConnections: 1 });
   afterFile(() => db.close());
-  await db.sql`vacuum analyze workflow_runs`;
-  await db.sql`vacuum analyze workflow_tasks`;
+  await db.sql.unsafe("vacuum analyze workflow_runs");
+  await db.sql.unsafe("vacuum analyze workflow_tasks");
   const { sql } = db.genericPlans;
   await loadRuns(sql, refs);
   await loadLeasedTasks(sql, refs);
