@@ -3,8 +3,7 @@ import { startLive } from "./core/live";
 import { startRouter } from "./core/router";
 import { can, loadSession, session } from "./core/session";
 import { Shell } from "./shell";
-import { messageOf } from "./ui/format";
-import { Notice } from "./ui/text";
+import { Failure } from "./ui/failure";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/layout.css";
@@ -22,8 +21,8 @@ try {
 } catch (error) {
   render(
     <main class="page">
-      <h1>The console could not start</h1>
-      <Notice tone="bad">{messageOf(error)}</Notice>
+      <h1>Switchyard</h1>
+      <Failure error={error} onRetry={() => location.reload()} title="The console could not start." />
     </main>,
     root,
   );

@@ -14,6 +14,14 @@ interface Props {
   readonly onSearch: () => void;
 }
 
+/** Scrolls the menu to the current page. An element that is scrolled into view by the browser would be where Tab continues. */
+function showCurrent(nav: HTMLElement): void {
+  const link = nav.querySelector("[aria-current]")?.getBoundingClientRect();
+  const seen = nav.getBoundingClientRect();
+  if (link === undefined || (link.top >= seen.top && link.bottom <= seen.bottom)) return;
+  nav.scrollTop += link.top - seen.top - seen.height / 2;
+}
+
 /** The menu with the pages that the caller may see. */
 export function Sidebar({ current, isOpen, onClose, onSearch }: Props) {
   const element = useRef<HTMLElement>(null);
@@ -37,6 +45,7 @@ export function Sidebar({ current, isOpen, onClose, onSearch }: Props) {
       removeEventListener("pointerdown", onPress);
     };
   }, [isOpen]);
+  useEffect(() => showCurrent(element.current!.querySelector(".nav")!), [current]);
   const who = session.value!;
   const groups = pageGroups
     .map(({ title, pages }) => ({ title, pages: pages.filter(({ scope }) => can(scope)) }))

@@ -137,7 +137,7 @@ describe("in a browser", { skip: program === undefined && none }, () => {
       await page.getByLabel("Condition, in CEL").fill(`item.attributes.language == "de"`);
       await page.getByText("Matches the sample").waitFor();
       await page.getByLabel("Then").selectOption("hold");
-      await page.getByLabel("Hold, seconds").fill("30");
+      await page.getByLabel("Hold for").fill("30 s");
       assert.deepEqual(await accessibilityViolations(page), []);
       await page.getByRole("button", { name: "Add rule" }).last().click();
       await page.getByRole("cell", { name: "German" }).waitFor();
@@ -238,7 +238,7 @@ describe("in a browser", { skip: program === undefined && none }, () => {
       await page.keyboard.press("Enter");
       await hasFocus("main");
       await page.keyboard.press("Tab");
-      assert.equal(await page.evaluate("document.activeElement.textContent"), "Copy as curl");
+      assert.match((await page.evaluate("document.activeElement.textContent")) as string, /^(Live|Connecting)$/);
 
       await openSearch(page);
       await page.keyboard.press("Escape");

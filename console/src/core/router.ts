@@ -50,6 +50,12 @@ export function setQuery(changes: Readonly<Record<string, string | undefined>>, 
   navigate(withQuery(changes), { replace: true, ...options });
 }
 
+/** A dialog of a page that a link or the search can open: `?do=new`. Returns whether it is open, and how to change that. */
+export function useAddressedDialog(name: string, isAllowed: boolean): [isOpen: boolean, open: (open: boolean) => void] {
+  const isOpen = isAllowed && query.value.get("do") === name;
+  return [isOpen, (open) => setQuery({ do: open ? name : undefined })];
+}
+
 /** Follows links within the console without loading the document again. */
 export function startRouter(): void {
   addEventListener("popstate", () => {

@@ -235,6 +235,8 @@ export type ListDecisionsRequest = {
   readonly outcome?: string;
   /** Only those for this recipient. */
   readonly recipient_id?: string;
+  /** Only those about items with this key. */
+  readonly key?: string;
 };
 
 /** Selects the decision to replay. */

@@ -1,7 +1,6 @@
 import { type CreateExperimentRequest, createExperimentService, type Experiment } from "@client/gen/experiment";
-import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
-import { href, navigate } from "../../core/router";
+import { href, navigate, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -40,7 +39,7 @@ export default function Experiments({ path: [id] }: { readonly path: readonly st
 }
 
 function ExperimentList() {
-  const [isCreating, create] = useState(false);
+  const [isCreating, create] = useAddressedDialog("new", can("experiment:write"));
   const status = filterOf("status");
   const list = useList(
     `experiments ${status}`,

@@ -1,8 +1,7 @@
 import { createNotificationService, type TriggerNotificationRequest } from "@client/gen/notification";
 import { createNotificationWorkflowService } from "@client/gen/notification-workflow";
-import { useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
-import { href, navigate } from "../../core/router";
+import { href, navigate, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -13,7 +12,7 @@ const workflows = createNotificationWorkflowService(transport);
 
 /** Sends a notification to one subscriber, or to everybody in a topic. */
 export function TriggerButton() {
-  const [isOpen, open] = useState(false);
+  const [isOpen, open] = useAddressedDialog("trigger", can("notification:write"));
   const list = useQuery(isOpen ? "notification workflow choices" : undefined, () =>
     workflows.list({ limit: 200 }).page(),
   );

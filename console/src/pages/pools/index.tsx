@@ -1,7 +1,6 @@
 import { type CreatePoolRequest, createPoolService, type Pool } from "@client/gen/pool";
-import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
-import { href, navigate } from "../../core/router";
+import { href, navigate, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -36,7 +35,7 @@ export default function Pools({ path: [poolId] }: { readonly path: readonly stri
 }
 
 function PoolList() {
-  const [isCreating, create] = useState(false);
+  const [isCreating, create] = useAddressedDialog("new", can("pool:write"));
   const status = filterOf("status") as Pool["status"] | undefined;
   const list = useList(`pools ${status}`, (page) => pools.list({ ...page, status }), {
     live: ["pool.", "recipient.", "rule."],

@@ -153,7 +153,7 @@ const actionFields: readonly Field[] = [
   { name: "action.recipient_id", label: "Recipient id", required: true, appliesTo: isAction("route") },
   { name: "action.pool_id", label: "Pool id", required: true, appliesTo: isAction("redirect_pool") },
   { name: "action.priority", label: "Priority", kind: "number", required: true, appliesTo: isAction("set_priority") },
-  { name: "action.hold_s", label: "Hold, seconds", kind: "number", required: true, appliesTo: isAction("hold") },
+  { name: "action.hold_s", label: "Hold for", kind: "duration", required: true, appliesTo: isAction("hold") },
   { name: "action.reason", label: "Message to the caller", appliesTo: isAction("reject") },
   { name: "action.experiment_key", label: "Experiment key", required: true, appliesTo: isAction("assign_experiment") },
   { name: "stop_on_match", label: "Skip later rules when it matches", kind: "flag" },

@@ -1,7 +1,6 @@
 import { type Candidate, createPromotionService } from "@client/gen/promotion";
-import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
-import { href } from "../../core/router";
+import { href, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -36,7 +35,7 @@ export default function Promotions({ path: [id] }: { readonly path: readonly str
 }
 
 function CandidateList() {
-  const [isCreating, create] = useState(false);
+  const [isCreating, create] = useAddressedDialog("new", can("promotion:write"));
   const list = useList("promotions", (page) => promotions.listCandidates(page), { live: ["promotion."] });
   return (
     <Page

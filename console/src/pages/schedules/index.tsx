@@ -1,7 +1,6 @@
 import { createScheduleService, type Schedule } from "@client/gen/schedule";
-import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
-import { href, navigate } from "../../core/router";
+import { href, navigate, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -22,7 +21,7 @@ export default function Schedules({ path: [id] }: { readonly path: readonly stri
 }
 
 function ScheduleList() {
-  const [isCreating, create] = useState(false);
+  const [isCreating, create] = useAddressedDialog("new", can("schedule:write"));
   const names = usePoolNames();
   const poolId = filterOf("pool");
   const isPausedOnly = filterOf("state") === "paused";

@@ -10,7 +10,7 @@ import { Card, Stat } from "../../ui/card";
 import { confirm } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
 import { Form, FormDialog } from "../../ui/form";
-import { formatClock, messageOf } from "../../ui/format";
+import { formatClock, formatSeconds, messageOf } from "../../ui/format";
 import { Page, Ready } from "../../ui/page";
 import { type Column, Table } from "../../ui/table";
 import { Ago, Chips, Facts, Id, Notice, Status } from "../../ui/text";
@@ -139,7 +139,9 @@ function StreamPage({ runId, streamId }: { readonly runId: string; readonly stre
               <Facts
                 of={{
                   Home: data.pins?.metadata_home,
-                  "Kept for": data.pins?.retention ? `${data.pins.retention.max_age_s} s` : "as long as the run",
+                  "Kept for": data.pins?.retention
+                    ? formatSeconds(data.pins.retention.max_age_s)
+                    : "as long as the run",
                   Classes: <Chips of={data.pins?.content_classes ?? []} />,
                   Redacted: (
                     <Chips

@@ -1,7 +1,6 @@
 import { createWorkflowDefinitionService, type WorkflowDefinition } from "@client/gen/workflow-definition";
-import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
-import { href, navigate } from "../../core/router";
+import { href, navigate, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -48,7 +47,7 @@ const samples = {
 };
 
 export function Definitions() {
-  const [isImporting, open] = useState(false);
+  const [isImporting, open] = useAddressedDialog("new", can("workflow_definition:write"));
   const status = filterOf("status") as WorkflowDefinition["status"] | undefined;
   const list = useList(`definitions ${status}`, (page) => definitions.list({ ...page, status }), {
     live: ["workflow."],

@@ -1,8 +1,7 @@
 import { createWorkflowDefinitionService } from "@client/gen/workflow-definition";
 import { createWorkflowRunService, type StartWorkflowRunRequest } from "@client/gen/workflow-run";
-import { useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
-import { href, navigate } from "../../core/router";
+import { href, navigate, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -13,7 +12,7 @@ const runs = createWorkflowRunService(transport);
 
 /** Starts a run of a published definition. */
 export function StartRunButton({ definition }: { readonly definition?: string }) {
-  const [isOpen, open] = useState(false);
+  const [isOpen, open] = useAddressedDialog("start", can("workflow_run:write"));
   const list = useQuery(isOpen ? "published definitions" : undefined, () =>
     definitions.list({ limit: 200, status: "STATUS_PUBLISHED" }).page(),
   );

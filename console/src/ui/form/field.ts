@@ -4,8 +4,19 @@ export interface Field {
   /** The name in the request; a dot leads into a nested object. */
   readonly name: string;
   readonly label: string;
-  /** text by default. `list` is separated by commas; `json` is parsed. */
-  readonly kind?: "text" | "number" | "flag" | "choice" | "long" | "list" | "json" | "password" | "time" | "code";
+  /** text by default. `list` is separated by commas; `json` is parsed; `duration` is a text such as "5 min" and a number of seconds. */
+  readonly kind?:
+    | "text"
+    | "number"
+    | "duration"
+    | "flag"
+    | "choice"
+    | "long"
+    | "list"
+    | "json"
+    | "password"
+    | "time"
+    | "code";
   readonly hint?: string;
   readonly required?: boolean;
   readonly choices?: readonly (string | { readonly value: string; readonly label: string })[];

@@ -1,5 +1,5 @@
 import { ApiError } from "@client/transport/errors";
-import { messageOf } from "../format";
+import { formatSeconds, messageOf, parseSeconds } from "../format";
 import type { Field, Texts } from "./field";
 
 /** Reads a value by the name of its field. */
@@ -16,8 +16,15 @@ export function toText({ kind, choices, required }: Field, value: unknown): stri
   }
   if (kind === "json") return JSON.stringify(value, null, 2);
   if (kind === "list") return (value as readonly string[]).join(", ");
+  if (kind === "duration") return formatDuration(Number(value));
   if (kind === "time") return toLocalTime(String(value));
   return String(value);
+}
+
+/** Seconds as the text of a field, which must lose nothing. */
+function formatDuration(seconds: number): string {
+  const text = formatSeconds(seconds);
+  return Number.isInteger(seconds) && parseSeconds(text) === seconds ? text : `${seconds} s`;
 }
 
 /** A time as the text of a field, which is in the zone of the browser. */
@@ -43,11 +50,16 @@ export function parse(fields: readonly Field[], texts: Texts): { values: Record<
     try {
       write(values, field.name, toValue(field, text));
     } catch {
-      invalid[field.name] = field.kind === "json" ? "This is not valid JSON." : "This is not a number.";
+      invalid[field.name] = mistakes[field.kind ?? "text"] ?? "This is not a number.";
     }
   }
   return { values, invalid };
 }
+
+const mistakes: Readonly<Record<string, string>> = {
+  json: "This is not valid JSON.",
+  duration: 'Write a number and a unit, such as "30 s", "5 min", "2 h" or "7 d".',
+};
 
 function toValue({ kind }: Field, text: string): unknown {
   switch (kind) {
@@ -56,6 +68,8 @@ function toValue({ kind }: Field, text: string): unknown {
       if (Number.isNaN(value)) throw new TypeError("not a number");
       return value;
     }
+    case "duration":
+      return parseSeconds(text);
     case "flag":
       return text === "true";
     case "list":

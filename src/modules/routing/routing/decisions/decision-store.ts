@@ -46,6 +46,7 @@ export interface DecisionFilter {
   readonly poolId: string;
   readonly outcome: string;
   readonly recipientId: string;
+  readonly key: string;
   /** True: only pools in production. False: only pools in other environments. Undefined: all pools. */
   readonly production: boolean | undefined;
 }
@@ -65,6 +66,7 @@ export function decisionStore(sql: Sql) {
         ${filter.poolId === "" ? sql`` : sql`and pool_id = ${filter.poolId}`}
         ${filter.outcome === "" ? sql`` : sql`and outcome = ${filter.outcome}`}
         ${filter.recipientId === "" ? sql`` : sql`and recipient_id = ${filter.recipientId}`}
+        ${filter.key === "" ? sql`` : sql`and key = ${filter.key}`}
         ${
           filter.production === undefined
             ? sql``
