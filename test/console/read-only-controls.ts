@@ -7,7 +7,7 @@ const harmless =
 const harmlessOn: Readonly<Record<string, RegExp>> = {
   events: /^\d\d:\d\d:\d\d.*$/s,
   decisions: /^Replay$/,
-  streams: /^Open$/,
+  streams: /^Open a stream$/,
 };
 
 /** The texts of the buttons of a page that may change something. Titles of columns only sort. */

@@ -23,7 +23,13 @@ const create = (what: string, icon: IconName, scope: string, path: string, tab?:
 const commands: readonly Command[] = [
   create("pool", "pools", "pool:write", "pools"),
   create("schedule", "schedules", "schedule:write", "schedules"),
-  create("workflow", "workflows", "workflow_definition:write", "workflows", "definitions"),
+  {
+    title: "New workflow",
+    icon: "workflows",
+    scope: "workflow_definition:write",
+    path: "workflows/definitions/new",
+    query: {},
+  },
   { title: "Start a run", icon: "workflows", scope: "workflow_run:write", path: "workflows", query: { do: "start" } },
   create("subscriber", "notifications", "notification:write", "notifications", "subscribers"),
   create("topic", "notifications", "notification:write", "notifications", "topics"),

@@ -93,6 +93,8 @@ export type ListQueuesRequest = {
   readonly tenant_id?: string;
   /** Only those that are paused. */
   readonly paused_only?: boolean;
+  /** Only those of this environment: its id or its key. */
+  readonly environment_id?: string;
 };
 
 /** The status of a pool's queue. */
@@ -129,6 +131,8 @@ export type Queue = {
   readonly failed_today: number;
   /** When it is resumed by itself; absent if it is not paused, or if somebody has to resume it. */
   readonly paused_until?: string;
+  /** The environment of the pool. */
+  readonly environment_id: string;
 };
 
 /** Identifies a queue. */

@@ -19,10 +19,10 @@ export function queueHandlers(service: QueueService, pools: PoolReader): Handler
       if (tenantId !== context.tenantId && !context.platform) {
         throw invalid("tenant_id", "tenant", "must be empty or the caller's own tenant id");
       }
-      const { pausedOnly } = request;
-      const production = productionOf(principal);
-      const page = await context.page("queues", request, [tenantId, pausedOnly, production], (wanted) =>
-        queueStore(sql).listPools(tenantId, { pausedOnly, production }, wanted),
+      const { pausedOnly, environmentId } = request;
+      const filter = { pausedOnly, environmentId, production: productionOf(principal) };
+      const page = await context.page("queues", request, [tenantId, ...Object.values(filter)], (wanted) =>
+        queueStore(sql).listPools(tenantId, filter, wanted),
       );
       const ids = page.queues.map(({ id }) => id);
       const statuses = await queueStatuses(sql, tenantId, ids, nowMs);
