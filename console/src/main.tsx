@@ -1,4 +1,5 @@
 import { render } from "preact";
+import { loadEnvironments } from "./core/environments";
 import { startLive } from "./core/live";
 import { startRouter } from "./core/router";
 import { can, loadSession, session } from "./core/session";
@@ -15,6 +16,7 @@ const root = document.getElementById("app")!;
 
 try {
   await loadSession();
+  void loadEnvironments();
   startRouter();
   if (can("event:read")) startLive(session.value!.tenant_id);
   render(<Shell />, root);

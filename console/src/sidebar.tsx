@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
-import { href, workspace } from "./core/router";
+import { environments } from "./core/environments";
+import { environment, href, setQuery, workspace } from "./core/router";
 import { callerName, can, session } from "./core/session";
 import { theme, toggleTheme } from "./core/theme";
 import { pageGroups } from "./registry";
@@ -12,6 +13,26 @@ interface Props {
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly onSearch: () => void;
+}
+
+/** Chooses the environment that all pages show. */
+function EnvironmentSwitch() {
+  if (environments.value.length < 2) return null;
+  return (
+    <select
+      aria-label="Environment"
+      class="select environment"
+      onChange={(event) => setQuery({ environment: event.currentTarget.value })}
+      value={environment.value ?? ""}
+    >
+      <option value="">All environments</option>
+      {environments.value.map(({ key, name }) => (
+        <option key={key} selected={key === environment.value} value={key}>
+          {name || key}
+        </option>
+      ))}
+    </select>
+  );
 }
 
 /** Scrolls the menu to the current page. An element that is scrolled into view by the browser would be where Tab continues. */
@@ -66,6 +87,7 @@ export function Sidebar({ current, isOpen, onClose, onSearch }: Props) {
         Search
         <kbd>⌘K</kbd>
       </button>
+      <EnvironmentSwitch />
       <nav aria-label="Pages" class="nav">
         {groups.map(({ title, pages }) => (
           <div key={title}>

@@ -240,6 +240,37 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     await page.getByRole("navigation", { name: "Path" }).getByText("tickets").waitFor();
   });
 
+  browserTest("the chosen environment holds on every page, and for what is created", async () => {
+    const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
+    await page.goto(`${root}/pools`);
+    await page.getByRole("columnheader", { name: "Environment" }).waitFor();
+    await page.getByLabel("Environment").selectOption({ value: "staging" });
+    await page.getByRole("link", { name: "tickets" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "New pool" }).click();
+    await page.getByLabel("Name").fill("rehearsal");
+    await page.getByRole("button", { name: "Create pool" }).click();
+    await page.getByRole("heading", { name: "rehearsal" }).waitFor();
+    const { body } = await rest.call("GET", "/api/pools?environment_id=staging");
+    assert.deepEqual(
+      body.data.map(({ name }: { name: string }) => name),
+      ["rehearsal"],
+    );
+    const [{ id: staged }] = body.data;
+    await rest.call("POST", "/api/route", { pool_id: staged, type: "trial", key: "order-4711" });
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Queues" }).click();
+    await page.getByRole("link", { name: "rehearsal" }).waitFor();
+    assert.equal(await page.getByRole("link", { name: "tickets" }).count(), 0);
+    for (const [path, field] of [
+      ["decisions?key=order-4711&", "pool_id"],
+      ["queues?", "pool_id"],
+    ] as const) {
+      const { body: listed } = await rest.call("GET", `/api/${path}environment_id=staging`);
+      const pools = listed.data.map((each: Record<string, string>) => each[field]);
+      assert.deepEqual([...new Set(pools)], [staged], path);
+    }
+    assert.deepEqual(await accessibilityViolations(page), []);
+  });
+
   browserTest("what cannot be loaded says so, and another try shows it", async () => {
     const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
     const isScript = /\/console\/main\.js$/;
@@ -303,13 +334,13 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     await page.getByRole("option", { name: second.first_name }).waitFor();
     await input.fill("Person 0");
     await status.getByText("12 of the records that match").waitFor();
-    assert.equal(await page.getByRole("option").count(), 12);
+    assert.equal(await page.getByRole("dialog").getByRole("option").count(), 12);
 
     // This one is not among those that are read. A part of its name does not find it, and its whole address does.
     const last = listed[5_100]!;
     await input.fill(last.first_name);
     await status.getByText("Only the first 5,000 subscribers were searched.").waitFor();
-    assert.equal(await page.getByRole("option").count(), 0);
+    assert.equal(await page.getByRole("dialog").getByRole("option").count(), 0);
     await input.fill(last.email);
     await page.getByRole("option", { name: last.first_name }).waitFor();
     assert.deepEqual(await accessibilityViolations(page), []);

@@ -6,6 +6,7 @@ import { createDocument, type SharedDocument } from "../shared-document.ts";
 import { describeError, describeErrors, renderError, renderErrors } from "./error-pages.ts";
 import { renderOutbox } from "./page.ts";
 import { createReference, type Reference } from "./reference.ts";
+import { listRunbooks, renderRunbook } from "./runbook-pages.ts";
 
 /** A document and the headers of its responses. */
 export interface DocsPage {
@@ -28,6 +29,7 @@ const html = "text/html; charset=utf-8";
 const yaml = "application/yaml; charset=utf-8";
 const yamlPath = "/openapi.yaml";
 const servicesPath = "/docs/services/";
+const runbooksPath = "/docs/runbooks/";
 const indexPaths: readonly string[] = ["/docs", "/docs/"];
 
 // Forbids other origins and inline scripts.
@@ -52,9 +54,10 @@ interface Options {
   readonly outbox?: boolean;
 }
 
-/** Serves the interactive reference, the OpenAPI document, the error pages and the outbox page. */
+/** Serves the interactive reference, the OpenAPI document, the error pages, the runbooks and the outbox page. */
 export function createDocs({ openApi, outbox = false }: Options) {
   const cache = new Map<string, SharedDocument>();
+  const runbooks = listRunbooks();
   let describing: Promise<void> | undefined;
   let writing: Promise<void> | undefined;
   let described: { readonly document: OpenApiDocument; readonly reference: Reference } | undefined;
@@ -119,6 +122,7 @@ export function createDocs({ openApi, outbox = false }: Options) {
         return findErrors(path, accept);
       default:
         if (path.startsWith(servicesPath)) return findService(path.slice(servicesPath.length));
+        if (path.startsWith(runbooksPath)) return findRunbook(path.slice(runbooksPath.length));
         if (path.startsWith("/docs/")) return findAsset(path.slice("/docs/".length));
         if (path.startsWith("/errors/")) return findError(path.slice("/errors/".length), accept);
         return undefined;
@@ -135,6 +139,10 @@ export function createDocs({ openApi, outbox = false }: Options) {
   function findAsset(name: string): SharedDocument | undefined {
     if (!Object.hasOwn(assets, name)) return undefined;
     return cached(name, assets[name]!, () => readFileSync(join(import.meta.dirname, "assets", name)));
+  }
+
+  function findRunbook(file: string): SharedDocument | undefined {
+    return runbooks.has(file) ? cached(runbooksPath + file, html, () => renderRunbook(file)) : undefined;
   }
 
   function findErrors(path: string, accept: string | undefined): SharedDocument {

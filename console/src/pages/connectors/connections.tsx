@@ -12,6 +12,7 @@ import { ChoiceFilter, filterOf, ListTable, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Id, Status } from "../../ui/text";
 import { toast, toastError } from "../../ui/toast";
+import { withEnvironment } from "../shared/environment";
 
 const connections = createConnectionService(transport);
 const statuses = ["active", "needs_account", "needs_reauth", "revoked"];
@@ -71,7 +72,7 @@ export function Connections() {
         <TextFilter label="Environment" name="environment" />
       </div>
       <ListTable
-        columns={columns}
+        columns={withEnvironment(columns)}
         empty={
           <Empty
             samples={{

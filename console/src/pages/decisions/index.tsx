@@ -1,4 +1,5 @@
 import { createRoutingService, type Decision } from "@client/gen/routing";
+import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
 import { href } from "../../core/router";
 import { transport } from "../../core/transport";
@@ -19,7 +20,13 @@ export default function Decisions({ path: [decisionId] }: { readonly path: reado
 }
 
 function DecisionList() {
-  const filters = { pool_id: filterOf("pool"), outcome: filterOf("outcome"), recipient_id: filterOf("recipient") };
+  const filters = {
+    pool_id: filterOf("pool"),
+    outcome: filterOf("outcome"),
+    recipient_id: filterOf("recipient"),
+    key: filterOf("key"),
+    ...environmentFilter(),
+  };
   const names = usePoolNames();
   const list = useList(
     `decisions ${JSON.stringify(filters)}`,

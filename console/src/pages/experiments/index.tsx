@@ -1,4 +1,5 @@
 import { type CreateExperimentRequest, createExperimentService, type Experiment } from "@client/gen/experiment";
+import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
 import { href, navigate, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
@@ -10,6 +11,7 @@ import { words } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Chips, Status } from "../../ui/text";
+import { withEnvironment } from "../shared/environment";
 import { ExperimentPage } from "./experiment-page";
 
 const experiments = createExperimentService(transport);
@@ -42,8 +44,8 @@ function ExperimentList() {
   const [isCreating, create] = useAddressedDialog("new", can("experiment:write"));
   const status = filterOf("status");
   const list = useList(
-    `experiments ${status}`,
-    (page) => experiments.list({ ...page, status } as Parameters<typeof experiments.list>[0]),
+    `experiments ${status} ${environmentFilter().environment_id}`,
+    (page) => experiments.list({ ...page, status, ...environmentFilter() } as Parameters<typeof experiments.list>[0]),
     {
       live: ["experiment."],
     },
@@ -64,7 +66,7 @@ function ExperimentList() {
         <ChoiceFilter choices={statuses.map((each) => [each, words(each)])} label="Status" name="status" />
       </div>
       <ListTable
-        columns={columns}
+        columns={withEnvironment(columns)}
         empty={
           <Empty
             samples={samplesOf({

@@ -1,4 +1,5 @@
 import { createScheduleService, type Schedule } from "@client/gen/schedule";
+import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
 import { href, navigate, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
@@ -8,6 +9,7 @@ import { Empty, samplesOf } from "../../ui/empty";
 import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Status } from "../../ui/text";
+import { withEnvironment } from "../shared/environment";
 import { PoolFilter, usePoolNames } from "../shared/pool-filter";
 import { ScheduleDialog } from "./schedule-dialog";
 import { SchedulePage } from "./schedule-page";
@@ -25,11 +27,11 @@ function ScheduleList() {
   const names = usePoolNames();
   const poolId = filterOf("pool");
   const isPausedOnly = filterOf("state") === "paused";
-  const list = useList(
-    `schedules ${poolId} ${isPausedOnly}`,
-    (page) => schedules.list({ ...page, pool_id: poolId, paused_only: isPausedOnly }),
-    { everyMs: 10_000, live: ["schedule."] },
-  );
+  const filters = { pool_id: poolId, paused_only: isPausedOnly, ...environmentFilter() };
+  const list = useList(`schedules ${JSON.stringify(filters)}`, (page) => schedules.list({ ...page, ...filters }), {
+    everyMs: 10_000,
+    live: ["schedule."],
+  });
   return (
     <Page
       actions={
@@ -47,7 +49,7 @@ function ScheduleList() {
         <ChoiceFilter choices={[["paused", "Paused only"]]} label="State" name="state" />
       </div>
       <ListTable
-        columns={columnsWith(names)}
+        columns={withEnvironment(columnsWith(names))}
         empty={poolId !== undefined || isPausedOnly ? <NoMatch /> : <NoSchedule poolId={[...names.keys()][0]} />}
         hrefOf={({ id }) => href(`schedules/${id}`)}
         keyOf={({ id }) => id}

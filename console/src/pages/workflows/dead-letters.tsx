@@ -1,4 +1,5 @@
 import { createWorkflowDeadLetterService, type WorkflowDeadLetter } from "@client/gen/workflow-dead-letter";
+import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
 import { href } from "../../core/router";
 import { can } from "../../core/session";
@@ -10,6 +11,7 @@ import { filterOf, ListTable, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Id, Status } from "../../ui/text";
 import { announce } from "../../ui/toast";
+import { withEnvironment } from "../shared/environment";
 
 const deadLetters = createWorkflowDeadLetterService(transport);
 
@@ -36,9 +38,14 @@ const columns: readonly Column<WorkflowDeadLetter>[] = [
 /** Runs that failed, and their replay. */
 export function DeadLetters() {
   const error_code = filterOf("code");
-  const list = useList(`workflow dead ${error_code}`, (page) => deadLetters.list({ ...page, error_code }), {
-    live: ["workflow."],
-  });
+  const filters = { error_code, ...environmentFilter() };
+  const list = useList(
+    `workflow dead ${JSON.stringify(filters)}`,
+    (page) => deadLetters.list({ ...page, ...filters }),
+    {
+      live: ["workflow."],
+    },
+  );
   const replay = ({ run_id }: WorkflowDeadLetter) =>
     announce(
       deadLetters.replay({ run_id, reason: "replayed in the console" }),
@@ -51,7 +58,7 @@ export function DeadLetters() {
       consequence: `A new run continues each failed one${error_code ? ` with the code ${error_code}` : ""}, from the step that failed.`,
       confirm: "Replay all",
       done: "The runs were replayed.",
-      act: () => deadLetters.replayAll({ error_code, reason: "replayed in the console" }).then(list.refresh),
+      act: () => deadLetters.replayAll({ ...filters, reason: "replayed in the console" }).then(list.refresh),
     });
   return (
     <>
@@ -61,7 +68,7 @@ export function DeadLetters() {
         {can("workflow_dlq:write") && list.rows.length > 0 && <Button onClick={replayAll}>Replay all</Button>}
       </div>
       <ListTable
-        columns={columns}
+        columns={withEnvironment(columns)}
         empty={
           <Empty title="No dead letter">
             Runs that fail come here, so that they can be replayed after the cause is fixed.

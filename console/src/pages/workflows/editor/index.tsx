@@ -21,7 +21,7 @@ const definitions = createWorkflowDefinitionService(transport);
 
 /** Comments, names, texts, numbers and expressions of a line of YAML or JSON. */
 const token =
-  /(?<comment>(?:^|(?<=\s))#.*$)|(?<function>(?:"(?:[^"\\]|\\.)*"|[\w.$-]+)(?=\s*:(?:\s|$)))|(?<keyword>(?<=[:,[{-]\s*)["']?=[^=].*?(?=["']?\s*(?:[,}\]]\s*)*(?:\s#|$))|\b(?:true|false|null)\b)|(?<string>"(?:[^"\\]|\\.)*"?|'[^']*'?)|(?<number>\b\d+(?:\.\d+)?(?:ms|s|m|h|d)?\b)|(?<other>[\w.$]+|.)/g;
+  /(?<comment>(?:^|(?<=\s))#.*$)|(?<function>(?:"(?:[^"\\]|\\.)*"|[\w.$-]+)(?=\s*:(?:\s|$)))|(?<keyword>"=[^"]*"?|'=[^']*'?|(?<=[:,[{-]\s*)=[^=\s][^,}\]#]*|\b(?:true|false|null)\b)|(?<string>"(?:[^"\\]|\\.)*"?|'[^']*'?)|(?<number>\b\d+(?:\.\d+)?(?:ms|s|m|h|d)?\b)|(?<other>[\w.$]+|.)/g;
 
 interface Props {
   /** Undefined for a new one. */
