@@ -204,6 +204,10 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     await page.getByRole("dialog").getByText("order-4711").first().waitFor();
     await page.keyboard.press("Escape");
 
+    await (await openSearch(page)).fill("ada");
+    await page.getByRole("option", { name: "ada Recipient" }).click();
+    await page.waitForURL(new RegExp(`/pools/${poolId}\\?tab=recipients$`));
+
     await (await openSearch(page)).fill("pause tick");
     await page.getByRole("option", { name: "Pause tickets" }).click();
     await page.getByRole("dialog").getByLabel("For · optional").fill("soon");

@@ -6,6 +6,7 @@ import { createNotificationWorkflowService } from "@client/gen/notification-work
 import { createPoolService } from "@client/gen/pool";
 import { createPromotionService } from "@client/gen/promotion";
 import { createQueueService } from "@client/gen/queue";
+import { createRecipientService } from "@client/gen/recipient";
 import { createScheduleService } from "@client/gen/schedule";
 import { createSubscriberService } from "@client/gen/subscriber";
 import { createTopicService } from "@client/gen/topic";
@@ -123,6 +124,17 @@ export const namedKinds: readonly NamedKind[] = [
           ),
       },
     },
+  }),
+  kind({
+    scope: "recipient:read",
+    kind: "Recipient",
+    plural: "recipients",
+    icon: "members",
+    list: (page) => createRecipientService(transport).list({ ...page, pool_id: "-" }),
+    lookUps: [(text) => createRecipientService(transport).list({ pool_id: "-", name: text, limit: foundMax })],
+    namesOf: ({ name }) => [name],
+    pathOf: ({ pool_id }) => `pools/${pool_id}`,
+    queryOf: () => ({ tab: "recipients" }),
   }),
   kind({
     scope: "schedule:read",
