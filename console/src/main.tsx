@@ -1,4 +1,4 @@
-import { render } from "preact";
+import { render, type VNode } from "preact";
 import { loadEnvironments } from "./core/environments";
 import { startLive } from "./core/live";
 import { startRouter } from "./core/router";
@@ -14,18 +14,23 @@ import "./styles/data.css";
 
 const root = document.getElementById("app")!;
 
+/** Shows something in place of the text that the page came with. */
+function show(content: VNode): void {
+  root.replaceChildren();
+  render(content, root);
+}
+
 try {
   await loadSession();
   void loadEnvironments();
   startRouter();
   if (can("event:read")) startLive(session.value!.tenant_id);
-  render(<Shell />, root);
+  show(<Shell />);
 } catch (error) {
-  render(
+  show(
     <main class="page">
       <h1>Switchyard</h1>
       <Failure error={error} onRetry={() => location.reload()} title="The console could not start." />
     </main>,
-    root,
   );
 }

@@ -19,7 +19,7 @@ import { ChoiceFilter, filterOf, ListTable, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Chips, Code, Facts, Notice, Status } from "../../ui/text";
 import { toast, toastError } from "../../ui/toast";
-import { withEnvironment } from "../shared/environment";
+import { environmentFields, initialEnvironment, withEnvironment } from "../shared/environment";
 
 const configs = createProviderConfigService(transport);
 const catalog = createConnectorCatalogService(transport);
@@ -114,12 +114,12 @@ function NewApp({ providerKey, onClose, onCreated }: NewAppProps) {
           required: true,
         },
         { name: "name", label: "Name", required: true, placeholder: "Our app" },
+        ...environmentFields(),
         { name: "client_id", label: "Client id", required: true, row: "client" },
         { name: "secrets.client_secret", label: "Client secret", kind: "password", row: "client" },
         { name: "scopes", label: "More scopes", kind: "list", hint: "Besides those that the provider needs." },
-        { name: "environment_id", label: "Environment", placeholder: "production" },
       ]}
-      initial={{ provider_key: providerKey }}
+      initial={{ provider_key: providerKey, ...initialEnvironment() }}
       onClose={onClose}
       onSubmit={async (values) =>
         onCreated((await configs.create(values as unknown as CreateProviderConfigRequest)).id)

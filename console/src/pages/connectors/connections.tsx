@@ -10,7 +10,7 @@ import { FormDialog } from "../../ui/form";
 import { words } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
-import { Ago, Id, Status } from "../../ui/text";
+import { Ago, Status } from "../../ui/text";
 import { toast, toastError } from "../../ui/toast";
 import { withEnvironment } from "../shared/environment";
 
@@ -20,12 +20,6 @@ const statuses = ["active", "needs_account", "needs_reauth", "revoked"];
 const columns: readonly Column<Connection>[] = [
   { title: "Connection", value: ({ name, account }) => name || account?.label || "unnamed" },
   { title: "Provider", width: "150px", value: ({ provider_key }) => provider_key },
-  {
-    title: "Environment",
-    width: "120px",
-    value: ({ environment_id }) => environment_id,
-    render: ({ environment_id }) => <Id id={environment_id} />,
-  },
   { title: "Account", value: ({ account }) => account?.label },
   { title: "Status", width: "150px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
   { title: "Last test", width: "130px", value: ({ last_test_class }) => words(last_test_class) },
@@ -69,7 +63,6 @@ export function Connections() {
       <div class="filters">
         <ChoiceFilter choices={statuses.map((each) => [each, words(each)])} label="Status" name="status" />
         <TextFilter label="Provider" name="provider" />
-        <TextFilter label="Environment" name="environment" />
       </div>
       <ListTable
         columns={withEnvironment(columns)}

@@ -11,7 +11,7 @@ import { words } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Chips, Status } from "../../ui/text";
-import { withEnvironment } from "../shared/environment";
+import { environmentFields, initialEnvironment, withEnvironment } from "../shared/environment";
 import { ExperimentPage } from "./experiment-page";
 
 const experiments = createExperimentService(transport);
@@ -98,10 +98,11 @@ function ExperimentList() {
           fields={[
             { name: "key", label: "Key", required: true, row: "names", placeholder: "checkout" },
             { name: "name", label: "Name", row: "names" },
+            ...environmentFields(),
             { name: "description", label: "Question", kind: "long" },
             { name: "variants", label: "Variants", kind: "json", required: true },
             { name: "metrics", label: "Metrics", kind: "json", required: true },
-            { name: "score_window_s", label: "Score window, seconds", kind: "number", row: "numbers" },
+            { name: "score_window_s", label: "Score window", kind: "duration", row: "numbers" },
             { name: "planned_units", label: "Planned units", kind: "number", row: "numbers" },
           ]}
           initial={{
@@ -111,6 +112,7 @@ function ExperimentList() {
             ],
             metrics: [{ key: "bought", type: "proportion" }],
             score_window_s: 86400,
+            ...initialEnvironment(),
           }}
           onClose={() => create(false)}
           onSubmit={async (values) => {

@@ -6,6 +6,7 @@ import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { FormDialog } from "../../ui/form";
+import { environmentFields, initialEnvironment } from "../shared/environment";
 
 const definitions = createWorkflowDefinitionService(transport);
 const runs = createWorkflowRunService(transport);
@@ -33,6 +34,7 @@ export function StartRunButton({ definition }: { readonly definition?: string })
               required: true,
               choices: list.data.items.map(({ key, name }) => ({ value: key, label: name || key })),
             },
+            ...environmentFields(),
             { name: "input", label: "Input", kind: "json", placeholder: "{}" },
             {
               name: "run_key",
@@ -40,7 +42,7 @@ export function StartRunButton({ definition }: { readonly definition?: string })
               hint: "Your own id. Events can be sent to it, and it is unique among open runs.",
             },
           ]}
-          initial={{ definition, input: {} }}
+          initial={{ definition, input: {}, ...initialEnvironment() }}
           onClose={() => open(false)}
           onSubmit={async (values) => {
             const { run } = await runs.start(values as unknown as StartWorkflowRunRequest);
