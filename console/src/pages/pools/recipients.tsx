@@ -23,8 +23,8 @@ const recipients = createRecipientService(transport);
 
 const columns: readonly Column<Recipient>[] = [
   { title: "Name", value: ({ name }) => name },
-  { title: "Status", width: "118px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
-  { title: "In flight", width: "90px", isNumber: true, value: ({ in_flight }) => in_flight },
+  { title: "Status", width: "108px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
+  { title: "In flight", width: "80px", isNumber: true, value: ({ in_flight }) => in_flight },
   {
     title: "Capacity",
     width: "96px",
@@ -32,16 +32,16 @@ const columns: readonly Column<Recipient>[] = [
     value: ({ capacity }) => capacity,
     render: ({ capacity }) => formatLimit(capacity),
   },
-  { title: "Weight", width: "84px", isNumber: true, value: ({ weight }) => weight },
+  { title: "Weight", width: "76px", isNumber: true, value: ({ weight }) => weight },
   { title: "Skills", value: ({ skills }) => skillText(skills) },
   {
     title: "Delivery",
-    width: "120px",
+    width: "86px",
     value: ({ delivery }) => words(delivery?.mode),
   },
   {
     title: "Last work",
-    width: "120px",
+    width: "104px",
     value: ({ last_assigned_at }) => last_assigned_at,
     render: ({ last_assigned_at }) => <Ago time={last_assigned_at} />,
   },
@@ -124,7 +124,7 @@ export function Recipients({ pool }: { readonly pool: Pool }) {
             ? (recipient) => <RowActions edit={() => edit(recipient)} recipient={recipient} refresh={list.refresh} />
             : undefined
         }
-        rowActionsWidth="210px"
+        rowActionsWidth="196px"
       />
       {edited !== undefined && (
         <FormDialog

@@ -74,20 +74,7 @@ function StreamFinder() {
           A stream is an ordered list of records that a workflow run and others exchange while it is in progress.
         </Empty>
       ) : (
-        <div class="columns">
-          <Card flush title="Recent streams">
-            <Table
-              columns={[
-                { title: "Stream", value: ({ name }) => name },
-                { title: "Run", width: "140px", value: ({ runId }) => runId, render: ({ runId }) => <Id id={runId} /> },
-                { title: "When", width: "110px", value: ({ time }) => time, render: ({ time }) => <Ago time={time} /> },
-              ]}
-              hrefOf={({ runId, name }) => withQuery({ open: `${runId} ${name}` })}
-              keyOf={({ runId, name }) => `${runId} ${name}`}
-              label="Recent streams"
-              rows={recent}
-            />
-          </Card>
+        <div class="columns wide-first">
           <Card
             actions={
               <a class="link" href={href(`streams/${shown.runId}/${shown.name}`)}>
@@ -98,6 +85,19 @@ function StreamFinder() {
             title={`Records of ${shown.name}, newest first`}
           >
             <Records key={`${shown.runId} ${shown.name}`} runId={shown.runId} streamId={shown.name} />
+          </Card>
+          <Card flush title="Recent streams">
+            <Table
+              columns={[
+                { title: "Stream", value: ({ name }) => name },
+                { title: "Run", width: "120px", value: ({ runId }) => runId, render: ({ runId }) => <Id id={runId} /> },
+                { title: "When", width: "100px", value: ({ time }) => time, render: ({ time }) => <Ago time={time} /> },
+              ]}
+              hrefOf={({ runId, name }) => withQuery({ open: `${runId} ${name}` })}
+              keyOf={({ runId, name }) => `${runId} ${name}`}
+              label="Recent streams"
+              rows={recent}
+            />
           </Card>
         </div>
       )}
