@@ -6,6 +6,7 @@ addEventListener(
     const shown = document.getElementById("not-started");
     if (shown === null) return;
     shown.hidden = false;
+    shown.querySelector("button").addEventListener("click", () => location.reload());
     document.getElementById("starting").hidden = true;
   },
   true,

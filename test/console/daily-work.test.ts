@@ -156,7 +156,7 @@ describe("daily work in the console", { skip: program === undefined && none }, (
     await page.getByText("The console could not be loaded.").waitFor();
     assert.deepEqual(await accessibilityViolations(page), []);
     await page.unroute(isScript);
-    await page.getByRole("link", { name: "Try again" }).click();
+    await page.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("heading", { name: "Pools" }).waitFor();
 
     const isModule = /\/console\/queues-\w+\.js$/;
