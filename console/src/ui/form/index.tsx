@@ -21,7 +21,7 @@ interface FormProps {
 }
 
 /** A form made from the description of its fields. Violations that the service reports are shown at their fields. */
-export function Form({ fields, initial = {}, submit, onSubmit, onCancel, children }: FormProps) {
+function Form({ fields, initial = {}, submit, onSubmit, onCancel, children }: FormProps) {
   const [texts, setTexts] = useState<Texts>(() =>
     Object.fromEntries(fields.map((field) => [field.name, toText(field, read(initial, field.name))])),
   );
