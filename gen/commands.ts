@@ -177,6 +177,13 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/discovery_pb.ts").then((file) => file.DiscoveryService)]),
   },
   {
+    word: "name",
+    description: "Discovery: what this instance offers, and in which state.",
+    isGroup: true,
+    verbs: {"service.api.DiscoveryService/ResolveNames":"resolve"},
+    services: () => Promise.all([import("./service/api/discovery_pb.ts").then((file) => file.DiscoveryService)]),
+  },
+  {
     word: "entitlement",
     description: "Entitlements: what a tenant may use. Operations name the entitlement that they need.",
     isGroup: true,
@@ -224,6 +231,13 @@ export const commandEntries: readonly CommandEntry[] = [
     isGroup: false,
     verbs: {"service.api.ExplainService/Explain":"explain"},
     services: () => Promise.all([import("./service/api/explain_pb.ts").then((file) => file.ExplainService)]),
+  },
+  {
+    word: "history",
+    description: "Counts over a time range.",
+    isGroup: true,
+    verbs: {"service.api.HistoryService/GetHistory":"get"},
+    services: () => Promise.all([import("./service/api/history_pb.ts").then((file) => file.HistoryService)]),
   },
   {
     word: "inbox",
@@ -411,7 +425,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "queue",
     description: "The status of a pool's queue.",
     isGroup: true,
-    verbs: {"service.api.QueueService/ListQueues":"list","service.api.QueueService/GetQueueStatus":"get-status","service.api.QueueService/PauseQueue":"pause","service.api.QueueService/ResumeQueue":"resume","service.api.QueueService/DrainQueue":"drain"},
+    verbs: {"service.api.QueueService/ListQueues":"list","service.api.QueueService/GetQueueTotals":"get-totals","service.api.QueueService/GetQueueStatus":"get-status","service.api.QueueService/PauseQueue":"pause","service.api.QueueService/ResumeQueue":"resume","service.api.QueueService/DrainQueue":"drain"},
     services: () => Promise.all([import("./service/api/queue_pb.ts").then((file) => file.QueueService)]),
   },
   {

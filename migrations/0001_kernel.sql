@@ -60,6 +60,8 @@ create table events (
   type           text not null,
   source         text not null,
   subject        text not null default '',
+  -- The caller that caused it; empty for the service itself and for custom events.
+  actor          text not null default '',
   -- The environment of the record that an event is about; null where the record belongs to none.
   environment_id text collate "C",
   -- Decides who may read the event, without reading environments. The key of an environment never changes.
@@ -70,6 +72,9 @@ create table events (
 );
 create index events_in_order on events (tenant_id, stamp, id);
 create index events_by_subject on events (tenant_id, subject, id) where subject <> '';
+-- The few events that charts mark.
+create index events_marked on events (tenant_id, id)
+  where type in ('queue.paused', 'queue.resumed', 'promotion.promoted', 'promotion.rolled_back');
 
 -- Requests with an idempotency key. The state becomes completed in the transaction of the request's effect.
 create table idempotency_records (

@@ -414,7 +414,20 @@ create table queue_daily_counts (
   wait_ms   bigint not null default 0,
   completed bigint not null default 0,
   failed    bigint not null default 0,
+  dead_lettered bigint not null default 0,
   primary key (tenant_id, pool_id, day, shard)
+) with (fillfactor = 50);
+
+-- The part of a pool's daily counts that its history has already.
+create table queue_sampled_counts (
+  tenant_id     text collate "C" not null,
+  pool_id       text collate "C" not null,
+  day           date not null,
+  accepted      bigint not null,
+  completed     bigint not null,
+  failed        bigint not null,
+  dead_lettered bigint not null,
+  primary key (tenant_id, pool_id)
 ) with (fillfactor = 50);
 
 -- Changes of all items that match a filter, made in the background.
@@ -494,6 +507,8 @@ create table dead_letters (
 ) with (autovacuum_vacuum_scale_factor = 0.05);
 create index dead_letters_failed on dead_letters (tenant_id, pool_id, last_failed_at) include (retry_count, max_retries)
   where state = 'failed';
+-- For the list of all pools.
+create index dead_letters_of_tenant on dead_letters (tenant_id, state, queue_item_id);
 create index dead_letters_set_aside on dead_letters (tenant_id, pool_id, queue_item_id) where state = 'quarantined';
 create index dead_letters_by_age on dead_letters (last_failed_at);
 

@@ -127,3 +127,34 @@ create table health_observations (
   node_clock  timestamptz not null,
   primary key (kind, name, node_id)
 ) with (fillfactor = 50);
+
+-- Coarse counts of pools, workflows and notification channels over time, for charts. A row has the counts of one step of time; a
+-- step in which all counts are zero has none.
+create table history_points (
+  tenant_id     text collate "C" not null,
+  source        text not null check (source in ('pool', 'workflow', 'channel')),
+  source_id     text collate "C" not null,
+  -- The length of the step in minutes, and its start.
+  step          smallint not null,
+  at            timestamptz not null,
+  -- The highest values in the step. Only pools have them.
+  waiting       integer not null,
+  in_progress   integer not null,
+  oldest_age_s  integer not null,
+  -- What happened in the step: items accepted, runs started or messages sent, and what came of them.
+  started       integer not null,
+  completed     integer not null,
+  failed        integer not null,
+  dead_lettered integer not null,
+  primary key (tenant_id, source, source_id, step, at)
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+create index history_points_by_age on history_points (step, at);
+
+-- The minutes of each step in which the service took samples. The counts of a step without a row are not known. The rows belong to
+-- the instance and not to a tenant.
+create table history_samples (
+  step    smallint not null,
+  at      timestamptz not null,
+  minutes smallint not null,
+  primary key (step, at)
+) with (autovacuum_vacuum_scale_factor = 0.05);

@@ -1,15 +1,13 @@
-// Builds the console into console/dist: node scripts/console-build.mjs [output folder]
+// Builds the console and the script and styles of the reference into console/dist: node scripts/console-build.mjs [output folder]
 // The output depends only on the sources and on the locked versions, so that a rebuild is byte-identical.
 import { cpSync, readdirSync, rmSync } from "node:fs";
 import { build } from "esbuild";
 
 const target = process.argv[2] ?? "console/dist";
 rmSync(target, { recursive: true, force: true });
-await build({
-  entryPoints: ["console/src/main.tsx"],
+const common = {
   outdir: target,
   bundle: true,
-  splitting: true,
   format: "esm",
   target: ["es2023"],
   minify: true,
@@ -18,11 +16,22 @@ await build({
   jsx: "automatic",
   jsxImportSource: "preact",
   tsconfig: "console/tsconfig.json",
-  chunkNames: "[name]-[hash]",
   assetNames: "[name]",
   loader: { ".woff2": "file" },
-  publicPath: "/console",
   supported: { "top-level-await": true },
   logLevel: "warning",
+};
+await build({
+  ...common,
+  entryPoints: ["console/src/main.tsx"],
+  splitting: true,
+  chunkNames: "[name]-[hash]",
+  publicPath: "/console",
+});
+// Pages of the reference also work below a proxy's path, so nothing in them begins at the root.
+await build({
+  ...common,
+  entryPoints: { reference: "console/src/reference/main.ts" },
+  publicPath: "../console",
 });
 for (const name of readdirSync("console/assets")) cpSync(`console/assets/${name}`, `${target}/${name}`);

@@ -7,7 +7,7 @@ export interface PageEntry {
   readonly path: string;
   readonly title: string;
   readonly icon: IconName;
-  /** The scope that its main call needs; without it the page is not shown. */
+  /** The scope that its main call needs, or one of several; without it the page is not shown. */
   readonly scope: string;
   /** The component gets the parts of the path after the first one. */
   readonly load: () => Promise<{ readonly default: ComponentType<{ readonly path: readonly string[] }> }>;
@@ -40,7 +40,13 @@ export const pageGroups: readonly PageGroup[] = [
       page("decisions", "Decisions", "decisions", "decision:read", () => import("./pages/decisions")),
       page("queues", "Queues", "queues", "queue:read", () => import("./pages/queues")),
       page("schedules", "Schedules", "schedules", "schedule:read", () => import("./pages/schedules")),
-      page("dead-letters", "Dead letters", "dead", "dlq:read", () => import("./pages/dead-letters")),
+      page(
+        "dead-letters",
+        "Dead letters",
+        "dead",
+        "dlq:read workflow_dlq:read notification:read",
+        () => import("./pages/dead-letters"),
+      ),
     ],
   },
   {

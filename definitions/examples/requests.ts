@@ -376,17 +376,19 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   ListDeliveriesRequest: { subscriber_id: exampleId("subscriber") },
   UpdateMemberRequest: { display_name: "Ada Lovelace", role_set: { roles: ["operator"] } },
   GetOperationalHealthReportRequest: { environment: "production", period: "1h" },
+  RecordOutcomeRequest: { decision_id: exampleId("decision"), status: "success", latency_ms: 420, cost: 0.02 },
+  SignOutEverywhereRequest: { member_id: exampleId("member") },
   CreatePoolRequest: {
     name: "Support",
     description: "Questions of customers.",
     strategy: "least_loaded",
-    environment_id: exampleId("environment"),
     config: poolConfig,
   },
   UpdatePoolRequest: { description: "Questions of customers.", strategy: "round_robin", config: poolConfig },
   CreatePlanRequest: { key: "starter", name: "Starter", self_service: true, terms: planTerms },
   CreatePlanVersionRequest: { terms: planTerms },
   SetSubscriptionRequest: { tenant_id: exampleId("tenant"), plan_key: "starter" },
+  CancelSubscriptionRequest: { tenant_id: exampleId("tenant"), effective: "EFFECTIVE_NOW" },
   PreviewSubscriptionRequest: { tenant_id: exampleId("tenant"), plan_key: "starter" },
   PreviewInvoiceRequest: { tenant_id: exampleId("tenant") },
   RecordUsageRequest: {
@@ -406,6 +408,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   },
   CreateRuleRequest: rule,
   UpdateRuleRequest: rule,
+  GetHistoryRequest: { source: "pool", range: "24h" },
   QueryAnalyticsRequest: {
     query: "sum by (outcome) (rate(routing_decisions_total[5m]))",
     start: "2026-01-31T00:00:00Z",

@@ -1,7 +1,8 @@
 import type { DescMessage, DescService } from "@bufbuild/protobuf";
+import { methodNames, propertyOf } from "../../src/definitions/client-names.ts";
 import { commentOf } from "../../src/definitions/comments.ts";
 import { type Operation, operationOf } from "../../src/definitions/operation.ts";
-import { docComment, methodNames, propertyOf } from "./names.ts";
+import { docComment } from "./names.ts";
 import type { Module, ObjectField, TypeWriter } from "./types.ts";
 
 /** A service as source: its interface, its operations and its factory. */

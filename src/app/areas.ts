@@ -38,8 +38,13 @@ export async function createAreas(dependencies: Dependencies) {
   const capabilities = createCapabilitySources({ ...dependencies, keyring });
   const operations = createOperations({
     ...dependencies,
+    version,
     explainers: () => [routing, notifications, workflows, connectors].flatMap((area) => area.explainers),
-    discovery: { capabilities, operationsOf, apiVersion: currentVersion },
+    historySources: () => [routing, workflows, notifications].flatMap((area) => area.historySources),
+    discovery: {
+      ...{ capabilities, operationsOf, apiVersion: currentVersion },
+      names: () => all.flatMap(({ names = [] }) => names),
+    },
     health: {
       environments: {
         find: (sql, tenantId, idOrKey) => tenancy.findEnvironment(sql, tenantId, idOrKey),
@@ -53,7 +58,7 @@ export async function createAreas(dependencies: Dependencies) {
       },
     },
   });
-  const { events, eventLogs } = operations;
+  const { events, eventLogs, history } = operations;
   const connectors = createConnectors({
     ...dependencies,
     events,
@@ -104,6 +109,7 @@ export async function createAreas(dependencies: Dependencies) {
   const notifications = createNotifications({
     ...dependencies,
     events,
+    history,
     connections,
     messaging: connectors.messaging,
     quotas: tenants.quotas,
@@ -113,6 +119,7 @@ export async function createAreas(dependencies: Dependencies) {
   const workflows = createWorkflows({
     ...dependencies,
     events,
+    history,
     eventLogs,
     takeQuota: tenants.takeQuota,
     findPools: routing.findPools,

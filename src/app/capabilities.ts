@@ -251,6 +251,7 @@ function describeCapabilities({ config, keyring, isCacheReachable, areTracesLost
     capability("explanations", "Explanations", "What happened to a record, why, and what it waits for.", [
       "ExplainService",
     ]),
+    capability("history", "History", "Coarse counts of the last seven days, for charts.", ["HistoryService"]),
     capability("analytics", "Analytics", "The metrics of a tenant over time.", ["AnalyticsService"], {
       ...whenSet("analytics.enabled", () => prometheusPosture(config)),
       settings: ["analytics.enabled", "analytics.prometheus_url", "analytics.allow_unscoped_metrics"],

@@ -20,6 +20,7 @@ import { createRestHandler } from "../gateway/rest/index.ts";
 import { createRpcHandler, type HealthSource } from "../gateway/rpc/index.ts";
 import { createScimEndpoint } from "../gateway/scim.ts";
 import { sendDocument } from "../gateway/shared-document.ts";
+import { eventTypes } from "../modules/operations/index.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { Metrics } from "../platform/telemetry/index.ts";
 import type { Node } from "./compose.ts";
@@ -251,7 +252,7 @@ function docsHandler(
     };
     return buildInSteps({ operations, servers, errorsUrl: errorsUrl(), version });
   };
-  const docs = createDocs({ openApi, outbox: config["notification.outbox.enabled"] });
+  const docs = createDocs({ openApi, operations, eventTypes, outbox: config["notification.outbox.enabled"] });
   return (exchange: Exchange) => {
     if (exchange.path === "/") {
       requireRead(exchange);

@@ -41,7 +41,7 @@ export function readinessChecks({
     ...(config["backup.backend"] !== "none" && {
       backup: async () => {
         const problem = backupProblem(config["data.dir"], Date.now());
-        return problem === undefined ? ok : { status: "degraded", detail: problem };
+        return problem === undefined ? ok : { status: "degraded", detail: problem.summary };
       },
     }),
     // What is full still serves reads, and completes work.

@@ -19,7 +19,7 @@ import { createMetrics, type Metrics } from "../platform/telemetry/index.ts";
 import { openAuditLog } from "./audit-log.ts";
 import { addBackupMetrics } from "./backup-metrics.ts";
 import { type AdminAccess, ensureAdminAccess, ensureApprover } from "./bootstrap.ts";
-import { compose, type Node } from "./compose.ts";
+import { compose } from "./compose.ts";
 import { openPlanes, type Planes } from "./planes.ts";
 import type { StopMode } from "./processes/process-calls.ts";
 import type { SupervisingProcess } from "./processes/supervising-process.ts";
@@ -42,6 +42,8 @@ export interface Service {
   readonly loginLink: string | undefined;
   /** A link that signs a browser in as a second person, who can approve the operator's work. */
   readonly approverLink: string | undefined;
+  /** Creates a link that signs a browser in as a second person of a tenant, once. */
+  linkApprover(tenantId: string): Promise<string>;
   /** Resolves with the reason when the node cannot continue. */
   readonly lost: Promise<string>;
   /** Resolves with the reason when a newer version uses the database that does not run beside this one. */
@@ -210,33 +212,28 @@ async function start(
       for (const area of node.all) area.endWaits?.();
     });
     servingStatus.set(true);
-    const links = admin && role !== "worker" ? await createLinks(node, foundation, admin, platform.id) : undefined;
+    const { identity } = node;
+    const linkApprover = async (tenantId: string) => {
+      const memberId = await ensureApprover(foundation, node.tenancy.members.accounts, tenantId as TenantId);
+      return identity.createLoginLink(tenantId as TenantId, { memberId, apiKeyId: "" });
+    };
+    const isShown = admin !== undefined && role !== "worker";
+    const loginLink = isShown
+      ? await identity.createLoginLink(platform.id, { memberId: "", apiKeyId: admin.keyId })
+      : undefined;
+    const approverLink = isShown ? await linkApprover(platform.id) : undefined;
     log.info(
       { listeners: Object.fromEntries(Object.entries(planes.listeners).map(([name, { address }]) => [name, address])) },
       "serving",
     );
     return {
-      ...{ planes, metrics, readiness, admin, loginLink: links?.operator, approverLink: links?.approver },
+      ...{ planes, metrics, readiness, admin, loginLink, approverLink, linkApprover },
       ...{ lost: storage.lost, outdated, stop },
     };
   } catch (error) {
     await stop();
     throw error;
   }
-}
-
-/** Creates the sign-in links of the operator and of a second person. */
-async function createLinks(
-  { identity, tenancy }: Node,
-  parts: Parameters<typeof ensureApprover>[0],
-  { keyId }: AdminAccess,
-  tenantId: TenantId,
-) {
-  const approverId = await ensureApprover(parts, tenancy.members.accounts, tenantId);
-  return {
-    operator: await identity.createLoginLink({ memberId: "", apiKeyId: keyId }),
-    approver: await identity.createLoginLink({ memberId: approverId, apiKeyId: "" }),
-  };
 }
 
 /** Creates the serving status of the node, which notifies listeners of changes. */

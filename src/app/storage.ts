@@ -60,7 +60,8 @@ export async function openStorage(config: Config, log: Log, supervisor?: Supervi
         throw cause;
       throw new ConfigError(`database.url: cannot connect to the database: ${cause.message}`, { cause });
     });
-    if (applied.length > 0) log.info({ applied }, "schema migrated");
+    // A first start applies all of them, and a list of their names would hide the message of the start.
+    if (applied.length > 0) log.info({ migrations: applied.length, newest: applied.at(-1) }, "schema migrated");
     const maxConnections = config["database.max_connections"];
     const db = openDatabase(url, {
       maxConnections,

@@ -59,3 +59,10 @@ export function invalid(field: string, rule: string, message: string): Failure {
 export function unreachable(value: never): never {
   throw new Error(`Unreachable: ${String(value)}`);
 }
+
+/** The message of an error. An AggregateError has the message of its first error. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  if (!(error instanceof Error)) return String(error);
+  return error.message || (error as NodeJS.ErrnoException).code || error.name;
+}

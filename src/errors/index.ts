@@ -1,3 +1,3 @@
 /** Errors: the catalogue of codes, and the error type that carries them. */
 export { type ConnectCode, catalogue, type ErrorCode, type ErrorEntry, grpcCodes } from "./catalogue.ts";
-export { Failure, fail, invalid, unreachable, type Violation } from "./failure.ts";
+export { Failure, fail, invalid, reasonOf, unreachable, type Violation } from "./failure.ts";

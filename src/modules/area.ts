@@ -10,6 +10,7 @@ import type { EventLoopScheduler } from "../platform/event-loop/index.ts";
 import type { JobKind, JobRunner } from "../platform/jobs/index.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { Metrics } from "../platform/telemetry/index.ts";
+import type { NameSource } from "./name-source.ts";
 
 /** The platform services that every area is built on. */
 export interface PlatformServices {
@@ -48,6 +49,8 @@ export interface Area {
   readonly services?: readonly BackgroundWorker[];
   /** What metrics show as work that waits. */
   readonly backlogs?: readonly Backlog[];
+  /** What people call its records. */
+  readonly names?: readonly NameSource[];
   /** Ends the calls that wait. A stopping node calls it first. */
   readonly endWaits?: () => void;
   /** Resolves when nothing is being written or performed. Called when calls and workers have ended. */

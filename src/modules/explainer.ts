@@ -18,6 +18,10 @@ export interface ExplainedStep {
   /** Absent for the record itself. */
   readonly subject?: string;
   readonly message: string;
+  /** What came of it, if the code does not say so. */
+  readonly result?: string;
+  /** The values that decided it, such as those that a rule read. */
+  readonly values?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Something that is waited for. */

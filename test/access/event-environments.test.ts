@@ -178,3 +178,14 @@ test("a webhook endpoint receives only the events that its creator may read", as
   const listed = (await confined.call("GET", "/api/v2/webhooks/endpoints")).body.data;
   assert.deepEqual(idsOf(listed), [narrow.id]);
 });
+
+test("an event of a change names the caller, and one that the service or another tenant causes names nobody", async () => {
+  const pool = await own.pool();
+  const [created] = await everyEvent(own.rest, `&subject=${pool}`);
+  const { subject } = (await own.ok("GET", "/api/v2/identity/session")).data;
+  assert.deepEqual([created.type, created.actor], ["pool.created", subject]);
+  const published = await own.ok("POST", "/api/events", { type: "order.paid" });
+  assert.equal(published.data.actor, "");
+  const [tenant] = await everyEvent(own.rest, "&types=tenant.created");
+  assert.deepEqual([tenant.subject, tenant.actor], [own.id, ""]);
+});

@@ -73,12 +73,12 @@ test("a backup under load, restored to a time, has all that was acknowledged bef
   // The first file appears when PostgreSQL is about to start there; the second one while the cluster is copied.
   for (const file of ["recovery.signal", "global/1262"].slice(0, sized(1, 2))) {
     const child = spawn(process.execPath, [nodeMain, ...words], { stdio: "ignore" });
-    await until(() => existsSync(join(dataDir, "postgres", "cluster", file)));
+    await until(() => existsSync(join(dataDir, "postgres", "cluster", file)), Boolean, 600_000);
     child.kill("SIGKILL");
     const [code] = child.exitCode === null && child.signalCode === null ? await once(child, "exit") : [child.exitCode];
     assert.notEqual(code, 0);
     const early = await cli(["serve", ...set({ ...settings, "data.dir": dataDir, "server.processes": "1" })]);
-    assert.match(early.err, /The restore of the data folder .* did not end\. Run it again/);
+    assert.match(early.err, /The restore of the data folder .* did not end\. Run the same command again: /);
   }
   const other = await cli(["backup", "restore", "--to", dataDir, ...set(settings)]);
   assert.match(other.err, /holds an interrupted restore of \w+ to .*: repeat that one, or choose a new folder/);

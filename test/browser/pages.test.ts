@@ -42,44 +42,42 @@ describe("in a browser", { skip: program === undefined && none }, () => {
   /** Whether anything overflows the viewport horizontally. */
   const sticksOut = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
 
-  browserTest("the reference finds an operation and sends a request with a key", async () => {
-    const page = await openPage(desktop);
-    await page.goto(`${service.baseUrl}/docs`);
-    await picture(page, "docs");
-    await page.evaluate(`(() => {
-      const filter = document.querySelector("#filter");
-      filter.value = "creates a pool";
-      filter.dispatchEvent(new Event("input"));
-    })()`);
-    const shown = await page.evaluate<string[]>(
-      `[...document.querySelectorAll(".operations li")].filter((each) => each.checkVisibility()).map((each) => each.textContent.trim())`,
-    );
-    assert.equal(shown.length, 1);
-    assert.match(shown[0]!, /POST\s+Creates a pool.*\/api\/pools/);
-
-    await page.evaluate(`(() => {
-      const form = document.querySelector("#key-form");
-      form.elements.key.value = ${JSON.stringify(service.adminKey)};
-      form.requestSubmit();
-    })()`);
-    await page.goto(`${service.baseUrl}/docs/services/EnvironmentService#EnvironmentService_ListEnvironments`);
-    await page.evaluate(`(() => {
-      const section = document.querySelector("#EnvironmentService_ListEnvironments");
-      section.querySelector(".try").open = true;
-      section.querySelector("input[name=limit]").value = "2";
-      section.querySelector("form").requestSubmit();
-    })()`);
-    await waitUntil(
-      page,
-      `document.querySelector("#EnvironmentService_ListEnvironments .status").textContent.startsWith("200")`,
-    );
-    const text = "document.querySelector('#EnvironmentService_ListEnvironments .response').textContent";
-    await waitUntil(page, `${text}.includes('"has_more"')`);
-    assert.equal(JSON.parse(await page.evaluate<string>(text)).data.length, 2);
-    const curl = "document.querySelector('#EnvironmentService_ListEnvironments .curl').textContent";
-    assert.match(await page.evaluate<string>(curl), /^curl .*"\$ADDRESS\/api\/v2\/environments/);
-    await picture(page, "docs-service");
-  });
+  browserTest(
+    "the reference finds an operation, shows it in four languages, and offers the sign-in to try it",
+    async () => {
+      const page = await openPage(desktop);
+      await page.goto(`${service.baseUrl}/docs`);
+      await picture(page, "docs");
+      await page.keyboard.press("/");
+      await page.keyboard.type("creates pool");
+      const found = page.locator("#found").getByRole("link", { name: /Creates a pool POST \/api\/pools/ });
+      await found.waitFor();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/PoolService#PoolService_CreatePool$/);
+      const section = page.locator("#PoolService_CreatePool");
+      const languages = {
+        curl: 'curl -sS --fail-with-body -X POST "$SWITCHYARD_ADDRESS/api/pools"',
+        CLI: "service pool create",
+        TypeScript: "await client.pools.create(",
+        Python: "from urllib.request import",
+      };
+      for (const [language, text] of Object.entries(languages)) {
+        await section.getByRole("button", { name: language, exact: true }).click();
+        await section.getByText(text).waitFor();
+      }
+      // The language of one sample is that of all, also on the next page.
+      await page.goto(`${service.baseUrl}/docs/services/RoutingService`);
+      await page.getByText("from urllib.request import").first().waitFor();
+      await page.locator("#RoutingService_Route").getByText("Try it").click();
+      const link = page.locator("#RoutingService_Route").getByRole("link", { name: "Sign in to send it" });
+      assert.match(
+        (await link.getAttribute("href"))!,
+        /\/auth\/sign-in\?return_to=%2Fdocs%2Fservices%2FRoutingService%23Rou/,
+      );
+      await picture(page, "docs-service");
+    },
+  );
 
   browserTest("pages fit on a phone's screen", async () => {
     const page = await openPage(phone);
@@ -104,11 +102,15 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     const subject = "document.querySelector('.outbox summary strong').getBoundingClientRect()";
     const subjectWidth = (shown: Page) => shown.evaluate<number>(`${subject}.width`);
     assert.ok((await subjectWidth(page)) > 250, "the subject has its own line");
-    for (const path of ["/docs", "/docs/services/PoolService", "/errors", "/errors/NOT_FOUND"]) {
+    const paths = ["/docs", "/docs/services/PoolService", "/docs/events/pool.created"];
+    for (const path of [...paths, "/docs/events", "/errors", "/errors/NOT_FOUND"]) {
       await page.goto(service.baseUrl + path);
       await picture(page, `phone${path.replaceAll("/", "-")}`);
       assert.equal(await page.evaluate(sticksOut), false, `${path} is wider than the screen`);
     }
+    await page.getByRole("button", { name: "Contents" }).click();
+    await page.getByRole("navigation").getByRole("link", { name: "Events" }).click();
+    await page.waitForURL(/\/docs\/events$/);
     const wide = await openPage(desktop);
     await wide.goto(`${service.baseUrl}/outbox#key=${key}`);
     await waitUntil(wide, hasMessage);

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after } from "node:test";
+import { targetOf } from "../../src/gateway/docs/samples/sampled-operation.ts";
+import { readReferenceSamples } from "../docs/reference-samples.ts";
 import { type CliEnvironment, cli } from "./cli-run.ts";
 import { startStub } from "./stub-service.ts";
 
@@ -245,3 +247,30 @@ test("internal operations are called only on the internal plane", async () => {
   const { verb, target } = await sent(["secret", "access", "s1", "--plane", "internal"]);
   assert.equal(`${verb} ${target}`, "POST /api/v2/secrets/s1:access");
 });
+
+test("the command lines of the reference send the requests that they stand for", async () => {
+  const samples = readReferenceSamples().filter(
+    ({ sampled }) => sampled.command !== undefined && sampled.isRaw === undefined && sampled.result !== "stream",
+  );
+  assert.ok(samples.length > 400);
+  // Every twelfth, and those whose values are not all texts in a path.
+  const isRich = ({ values }: (typeof samples)[number]) => Object.keys(values.query).length > 1;
+  for (const { sampled, values, write } of samples.filter((each, at) => at % 12 === 0 || isRich(each))) {
+    stub.answers({ json: { data: [], total: 0, metadata: {} } });
+    // The exit code may depend on the response, such as the verdict of a report.
+    const ran = await cli(["--address", stub.address, ...shellWords(write("CLI")!).slice(1)]);
+    assert.equal(stub.arrived.length, 1, ran.err);
+    const { verb, target, body } = stub.arrived[0]!;
+    assert.equal(verb, sampled.verb);
+    const [url, shown] = [target, targetOf(sampled, values)].map((each) => new URL(each, stub.address));
+    assert.equal(url!.pathname, shown!.pathname);
+    for (const [name, value] of shown!.searchParams) assert.ok(url!.searchParams.getAll(name).includes(value));
+    if (values.body !== undefined) assert.deepEqual(body, values.body);
+  }
+});
+
+/** The words of a command line, as a shell reads them. */
+function shellWords(line: string): string[] {
+  const words = line.replaceAll("\\\n", " ").match(/(?:'[^']*'|\\'|[^\s'\\])+/g) ?? [];
+  return words.map((word) => word.replaceAll(/'([^']*)'|\\(')/g, (_, quoted, quote) => quoted ?? quote));
+}

@@ -73,6 +73,8 @@ test("one command starts, uses and stops the service", async () => {
   await line(serving, /export ADDRESS/);
   const address = /serving at (\S+)/.exec(serving.texts.out)![1]!;
   const key = /admin key +(\S+)/.exec(serving.texts.out)![1]!;
+  assert.match(serving.texts.err, /"migrations":\d+,"newest":"\d{4}_\w+\.sql"/);
+  assert.doesNotMatch(serving.texts.err, /0001_/, "no list of all migrations");
   assertPasteable(serving.texts.out);
 
   assert.equal((await service("profile", "set", "dev", "--address", address, "--key", key)).exitCode, 0);

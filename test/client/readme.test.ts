@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { readReferenceSamples } from "../docs/reference-samples.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { startService, type TestService } from "../harness/service.ts";
 
@@ -33,7 +34,7 @@ describe("the package of the client", () => {
       ({ stdout }: { stdout: string }) => assert.fail(stdout),
     );
 
-  test("the package is built, and its samples compile against it", async () => {
+  test("the package is built, and its samples compile against it, as do those of the reference", async () => {
     assert.equal(samples.length, [...readme.matchAll(/```ts\n/g)].length, "every sample has an output");
     const installed = join(folder, "node_modules/@switchyard/client");
     mkdirSync(installed, { recursive: true });
@@ -42,6 +43,12 @@ describe("the package of the client", () => {
     symlinkSync(join(root, "node_modules/@types"), join(folder, "node_modules/@types"));
     writeFileSync(join(folder, "package.json"), '{"type": "module"}');
     for (const [at, { code }] of samples.entries()) writeFileSync(join(folder, `sample-${at}.ts`), code);
+    const ofReference = readReferenceSamples().flatMap(({ object, write }) => {
+      const code = write("TypeScript");
+      return code === undefined ? [] : [{ name: object.operationId, code }];
+    });
+    assert.ok(ofReference.length > 400);
+    for (const { name, code } of ofReference) writeFileSync(join(folder, `${name}.ts`), code);
     const options = { strict: true, noEmit: true, target: "esnext", module: "nodenext", types: ["node"] };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options, include: ["*.ts"] }));
     await compile("-p", folder);

@@ -67,6 +67,29 @@ export async function accessibilityViolations(page: Page): Promise<string[]> {
   );
 }
 
+/**
+ * Ids, and parts of ids, in the text of a page. An id may stand where its label says that it is one, and in JSON and code, which
+ * are shown as they are.
+ */
+export function idsInText(page: Page): Promise<string[]> {
+  return page.evaluate(`(() => {
+    const found = [];
+    const part = /(?<![\\w-])…?(?=[0-9A-Z]*[0-9])(?=[0-9A-Z]*[A-Z])[0-9A-HJKMNP-TV-Z]{6,26}(?![\\w-])/;
+    const nodes = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+    for (let node = nodes.nextNode(); node !== null; node = nodes.nextNode()) {
+      const element = node.parentElement;
+      const match = part.exec(node.data);
+      if (match === null || element.closest("code, pre, .json, svg, textarea") !== null) continue;
+      const cell = element.closest("td");
+      const title = cell?.closest("table").tHead.rows[0].cells[cell.cellIndex];
+      const label = (element.closest("dd")?.previousElementSibling ?? title)?.textContent ?? "";
+      const isLabelled = element.closest("[data-id]") !== null && /\\b(ids?|digest|group|sealed with)\\b/i.test(label);
+      if (!isLabelled) found.push(location.pathname + location.search + ": " + label + " " + match[0]);
+    }
+    return found;
+  })()`);
+}
+
 interface AxeResults {
   readonly violations: readonly {
     readonly id: string;
@@ -84,6 +107,12 @@ export async function openSearch(page: Page): Promise<Locator> {
   await page.keyboard.press("Control+k");
   await waitUntil(page, `document.activeElement.matches("dialog.palette input")`);
   return page.getByRole("combobox", { name: "Search pages and records" });
+}
+
+/** Chooses a record by a part of its name. */
+export async function pick(place: Page | Locator, label: string, name: string): Promise<void> {
+  await place.getByRole("combobox", { name: label }).fill(name);
+  await place.getByRole("option", { name, exact: true }).click();
 }
 
 /** Waits until nothing on a page is loading any more. */

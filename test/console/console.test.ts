@@ -8,12 +8,16 @@ import { readOperations } from "../../src/definitions/index.ts";
 import { browserTest, waitUntil } from "../browser/browser-test.ts";
 import { findChromium } from "../browser/chromium.ts";
 import { cli } from "../cli/cli-run.ts";
+import { afterFile } from "../harness/after-file.ts";
+import { connect } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import {
   accessibilityViolations,
   type ConsoleBrowser,
+  idsInText,
   openSearch,
+  pick,
   startConsoleBrowser,
   waitForContent,
 } from "./console-browser.ts";
@@ -153,6 +157,50 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     },
   );
 
+  browserTest("a pool, its recipients and a rule that routes to one of them, and why an item went there", async () => {
+    const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
+    const dialog = page.getByRole("dialog");
+    await page.goto(`${root}/pools`);
+    await page.getByRole("button", { name: "New pool" }).click();
+    await dialog.getByLabel("Name").fill("triage");
+    await dialog.getByRole("button", { name: "Create pool" }).click();
+    await page.getByRole("link", { name: "Recipients" }).click();
+    for (const name of ["Ada", "Grace"]) {
+      await page.getByRole("button", { name: "Add recipient" }).click();
+      await dialog.getByLabel("Name").fill(name);
+      await dialog.getByRole("button", { name: "Add recipient" }).click();
+      await page.getByRole("cell", { name, exact: true }).waitFor();
+    }
+    await page.getByRole("link", { name: "Rules" }).click();
+    await page.getByRole("button", { name: "Add rule" }).click();
+    await dialog.getByRole("textbox", { name: "Name" }).fill("Gold to Ada");
+    await dialog.getByLabel("Condition, in CEL").fill(`item.attributes.tier == "gold"`);
+    await dialog.getByLabel("Then").selectOption("route");
+    await dialog.getByRole("combobox", { name: "Recipient" }).fill("a");
+    await dialog.getByRole("option", { name: "Grace" }).waitFor();
+    assert.deepEqual(await accessibilityViolations(page), []);
+    await pick(dialog, "Recipient", "Ada");
+    await dialog.getByRole("button", { name: "Add rule" }).click();
+    await page.getByRole("cell", { name: "Route to Ada" }).waitFor();
+
+    const { body } = await rest.call("GET", "/api/pools");
+    const { id } = body.data.find(({ name }: { name: string }) => name === "triage");
+    await rest.call("POST", "/api/route", { pool_id: id, type: "lead", key: "A-1", attributes: { tier: "gold" } });
+    await page.goto(`${root}/decisions`);
+    await pick(page, "Pool", "triage");
+    await page.getByRole("link", { name: "lead · A-1" }).click();
+    await page.getByRole("heading", { level: 1, name: "lead · A-1" }).waitFor();
+    const recipients = page.getByRole("region", { name: "Recipients of the decision" });
+    await recipients.getByRole("row", { name: /^Ada .*Chosen Ada was chosen/ }).waitFor();
+    await recipients.getByRole("row", { name: /^Grace .*The rule "Gold to Ada" sends the item to Ada/ }).waitFor();
+    await page.getByText(`item.attributes.tier = "gold"`).waitFor();
+    await waitForContent(page);
+    assert.deepEqual(await idsInText(page), []);
+    assert.deepEqual(await accessibilityViolations(page), []);
+    await recipients.getByRole("link", { name: "Grace" }).click();
+    await page.getByRole("heading", { level: 1, name: "triage" }).waitFor();
+  });
+
   browserTest("pages are live: an event appears without a reload", async () => {
     const { page, root } = await browser.signIn(service.baseUrl, service.adminKey, "dark");
     await page.goto(`${root}/events?type=order.*`);
@@ -288,6 +336,43 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     await waitUntil(page, `document.querySelector("[data-menu]").dataset.menu === "closed"`);
   }
 
+  browserTest("last night's backlog is read on a chart, with the gap and the pauses", async () => {
+    const sql = connect(service.databaseUrl, 1);
+    afterFile(() => sql.end());
+    const { body } = await rest.call("GET", `/api/pools/${poolId}`);
+    const tenantId = body.data.tenant_id;
+    // Six hours with 900 waiting items end ten hours ago. From four to two hours ago, no node was there.
+    await sql`
+        with steps as (
+        select date_bin('10 minutes', now(), 'epoch') - n * interval '10 minutes' as at, n from generate_series(1, 144) n
+      ), sampled as (
+        insert into history_samples select 10, at, 10 from steps where n not between 12 and 24 on conflict do nothing
+      )
+      insert into history_points
+      select ${tenantId}, 'pool', ${poolId}, 10, at, 900, 3, 7200, 50, 20, 0, 0 from steps where n between 60 and 96`;
+    await rest.call("POST", `/api/queues/${poolId}/pause`, { reason: "deploy" });
+    await rest.call("POST", `/api/queues/${poolId}/resume`, {});
+    const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
+    const readAt = async (hoursAgo: number) => {
+      const chart = page.locator("figure.chart").first();
+      const { x, y, width } = (await chart.locator("svg").boundingBox())!;
+      await page.mouse.move(x + 46 + (width - 54) * (1 - hoursAgo / 24), y + 80);
+      return (await chart.locator(".legend").textContent())!;
+    };
+    for (const path of [`/queues/${poolId}?tab=charts`, ""]) {
+      await page.goto(root + path);
+      await page.getByRole("button", { name: "24 h" }).click();
+      await page.getByRole("img", { name: "Waiting and in progress, last 24 h" }).waitFor();
+      await page.getByRole("list", { name: "What happened" }).getByText("tickets resumed").first().waitFor();
+      assert.match(await readAt(13), /Waiting 900In progress 3/, path);
+      assert.match(await readAt(8), /Waiting 0In/, path);
+      assert.match(await readAt(3), /Waiting –In/, path);
+      assert.deepEqual(await accessibilityViolations(page), []);
+    }
+    await page.reload();
+    assert.equal(await page.getByRole("button", { name: "24 h" }).getAttribute("aria-pressed"), "true");
+  });
+
   browserTest("a viewer sees no control that would be refused", async () => {
     const { body } = await rest.call("POST", "/api/v2/api-keys", { name: "viewer", roles: ["viewer"] });
     const { page, root } = await browser.signIn(service.baseUrl, body.data.secret);
@@ -302,6 +387,50 @@ describe("in a browser", { skip: program === undefined && none }, () => {
       await waitForContent(page);
       assert.deepEqual(await changingControls(page), [], path);
     }
+  });
+
+  browserTest("the reference sends requests with the session, and what one returns is in the next", async () => {
+    const { page } = await browser.signIn(service.baseUrl, service.adminKey, "dark");
+    const environments = `${service.baseUrl}/docs/services/EnvironmentService`;
+    const send = async (id: string) => {
+      const section = page.locator(`#${id}`);
+      await section.getByText("Try it").click();
+      await section.getByRole("button", { name: "Send" }).click();
+      await section.getByRole("status").getByText("200 OK").waitFor();
+      await waitUntil(page, `document.querySelector("#${id} .response").textContent.endsWith("}")`);
+      return { section, data: JSON.parse((await section.getByLabel("Response").textContent())!).data };
+    };
+    // The first example is complete as it stands.
+    await page.goto(environments, { waitUntil: "commit" });
+    const created = (await send("EnvironmentService_CreateEnvironment")).data;
+    // So is the second, which has the id that the first returned: on the same page, and on the next one.
+    const { section, data } = await send("EnvironmentService_GetEnvironment");
+    assert.equal(data.id, created.id);
+    await page.goto(environments, { waitUntil: "commit" });
+    await section.getByText("Try it").click();
+    await section.getByText(created.name, { exact: true }).waitFor();
+    assert.equal(await section.getByRole("combobox", { name: "environment_id" }).inputValue(), created.id);
+    assert.ok((await section.getByLabel("Sample").textContent())!.includes(`/api/v2/environments/${created.id}"`));
+    assert.deepEqual(await accessibilityViolations(page), []);
+
+    // Records that no answer had come from the lists of the API.
+    const rules = page.locator("#RuleService_ListRules");
+    await page.evaluate("sessionStorage.clear()");
+    await page.goto(`${service.baseUrl}/docs/services/RuleService#RuleService_ListRules`, { waitUntil: "commit" });
+    await rules.getByText("Try it").click();
+    const known = (await rest.call("GET", "/api/pools")).body.data.map(({ id }: { id: string }) => id);
+    await waitUntil(
+      page,
+      `${JSON.stringify(known)}.includes(document.querySelector("#RuleService_ListRules input").value)`,
+    );
+
+    // An error says where its meaning is.
+    await rules.getByLabel("pool_id").fill("none");
+    await rules.getByRole("button", { name: "Send" }).click();
+    await rules.getByRole("link", { name: "What NOT_FOUND means" }).click();
+    await page.getByRole("heading", { name: "How to mend it" }).waitFor();
+    await page.goto(`${service.baseUrl}/docs/events/pool.created`);
+    assert.deepEqual(await accessibilityViolations(page), []);
   });
 
   browserTest("the workspace of another tenant does not exist", async () => {
@@ -319,7 +448,7 @@ describe("in a browser", { skip: program === undefined && none }, () => {
   });
 
   test("no page violates its policy, fails in a script, or sends a key", () => {
-    const expected = /workspaces\/(globex|nobody).*404/;
+    const expected = /workspaces\/(globex|nobody).*404|RuleService.*404/;
     assert.deepEqual(
       browser.problems.filter((problem) => !expected.test(problem)),
       [],

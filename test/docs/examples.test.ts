@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
+import { execFile, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { before, test } from "node:test";
+import { promisify } from "node:util";
 import type { HttpBinding, Operation } from "../../src/definitions/index.ts";
 import { buildOpenApi, type Parameter } from "../../src/gateway/openapi/index.ts";
 import { idFields, type Json } from "../harness/operations.ts";
 import { restRequest, send } from "../harness/wire.ts";
 import { callerFor, createMatrixFixture, type MatrixFixture, operations, requestFor } from "../matrix/fixture.ts";
+import { readReferenceSamples } from "./reference-samples.ts";
 
 let fixture: MatrixFixture;
 before(async () => {
@@ -116,3 +119,31 @@ test("every request in the reference is one of these examples", () => {
 });
 
 test("there are examples to send", () => assert.ok(count > 100, `${count}`));
+
+const run = promisify(execFile);
+const interpreters = { Python: ["python3", "-c"], curl: ["bash", "-c"] } as const;
+
+for (const [language, [program, flag]] of Object.entries(interpreters)) {
+  const isMissing = spawnSync(language === "curl" ? "curl" : program, ["--version"]).error !== undefined;
+  const reason = `This machine has no ${program}: the samples for ${language} were not run.`;
+  test(`samples of the reference for ${language} run as they are shown`, { skip: isMissing && reason }, async () => {
+    const samples = new Map(readReferenceSamples().map((sample) => [sample.object.operationId, sample]));
+    const { baseUrl, headers } = callerFor(fixture.platform, operations[0]!);
+    const env = { ...process.env, SWITCHYARD_ADDRESS: baseUrl, SWITCHYARD_KEY: headers["x-api-key"] };
+    const execute = async (id: string, change: Json = {}, path: Json = {}) => {
+      const { values, write } = samples.get(id)!;
+      const own = { ...values, path: { ...values.path, ...path } };
+      const body = values.body === undefined ? {} : { body: { ...(values.body as Json), ...change } };
+      return (await run(program, [flag, write(language as keyof typeof interpreters, { ...own, ...body })!], { env }))
+        .stdout;
+    };
+    const name = `Ada's "${language}" \u00e9`;
+    const created = await execute("PoolService_CreatePool", { name });
+    assert.ok(created.includes(language), created);
+    const poolId = /'?"?id'?"?: ?['"](\w{26})/.exec(created)![1]!;
+    assert.match(await execute("PoolService_GetPool", {}, { pool_id: poolId }), new RegExp(poolId));
+    assert.match(await execute("PoolService_ListPools"), /total/);
+    await execute("PoolService_DeletePool", {}, { pool_id: poolId });
+    await assert.rejects(execute("PoolService_GetPool", {}, { pool_id: "none" }), /404/);
+  });
+}

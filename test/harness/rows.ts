@@ -21,6 +21,9 @@ const livesByItself = [
   "billing_collections",
   "billing_service_usage",
   "health_observations",
+  "history_points",
+  "history_samples",
+  "queue_sampled_counts",
 ];
 
 // The last use of keys and sessions, and an item's routing attempts, also change at any time.

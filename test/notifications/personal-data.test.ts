@@ -122,6 +122,22 @@ test("an export names everything that is stored about a subscriber, and an erasu
   assert.ok(sent.length > before.length);
 });
 
+test("an export is bounded, has the newest records first, and says that there are more", async () => {
+  const sender = await newSender(node);
+  const { id } = await sender.subscriber({});
+  await sql`
+    insert into events (tenant_id, id, type, source, subject, time, data)
+    select ${sender.id}, 'large-' || n, 'order.paid', '/t', ${id}, now(), jsonb_build_object('text', repeat('x', 1000000))
+    from generate_series(1, 9) n`;
+  const { data } = await sender.ok("GET", path(id, ":export"));
+  const events = data.kinds.find(({ name }: ResponseData) => name === "events");
+  const large = ["large-9", "large-8", "large-7", "large-6", "large-5"];
+  assert.deepEqual(events.records.map((record: ResponseData) => record.id).slice(0, 5), large);
+  assert.deepEqual([events.records.length, events.truncated], [5, true]);
+  const profile = data.kinds.find(({ name }: ResponseData) => name === "notification_subscribers");
+  assert.deepEqual([profile.records.length, profile.truncated], [1, false]);
+});
+
 test("an erasure leaves alone what only contains a short address, and what belongs to another tenant", async () => {
   const [sender, neighbour] = [await newSender(node), await newSender(node)];
   const { id } = await sender.subscriber({});

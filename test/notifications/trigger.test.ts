@@ -240,7 +240,7 @@ test("messages without a provider are stored in the outbox, where developers see
   );
 });
 
-test("deliveries are listed by trigger or by subscriber, newest first, and by exactly one of them", async () => {
+test("deliveries are listed newest first: all, those to a subscriber, or those of a trigger", async () => {
   const workflow_key = await sender.workflow();
   const { id } = await sender.subscriber();
   const triggered = [];
@@ -248,8 +248,15 @@ test("deliveries are listed by trigger or by subscriber, newest first, and by ex
   const listed = (await sender.deliveries(`subscriber_id=${id}`)).map(({ transaction_id }) => transaction_id);
   assert.deepEqual(listed, triggered.map(({ transaction_id }) => transaction_id).reverse());
   const path = "/api/v2/notifications/deliveries";
-  await sender.refused("INVALID_ARGUMENT", "GET", path);
   await sender.refused("INVALID_ARGUMENT", "GET", `${path}?subscriber_id=${id}&transaction_id=${listed[0]}`);
+  const other = await sender.trigger({ workflow_key, subscriber_id: (await sender.subscriber()).id });
+  const newest = await sender.ok("GET", `${path}?limit=2`);
+  const next = await sender.ok("GET", `${path}?limit=2&cursor=${newest.next_cursor}`);
+  assert.deepEqual(
+    [...newest.data, ...next.data].map(({ transaction_id }) => transaction_id),
+    [other.transaction_id, ...listed],
+  );
   const stranger = await newSender(node);
   assert.deepEqual(await stranger.deliveries(`subscriber_id=${id}`), []);
+  assert.deepEqual(await stranger.deliveries(""), []);
 });

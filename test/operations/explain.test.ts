@@ -63,6 +63,10 @@ test("why Ada did not get an item: the decision says so for each recipient", asy
   assert.match((await explain(id, "?about=Ada")).summary, /chose the recipient\. Ada was paused\./);
   assert.match((await explain(id, "?about=Zoe")).summary, /Zoe was not a recipient of the pool/);
   assert.equal(whole.steps.find(({ subject }: ResponseData) => subject === grace).code, "strategy");
+  const stepOf = (code: string) => whole.steps.find((step: ResponseData) => step.code === code);
+  assert.equal(stepOf("rule").message, 'The rule "Gold only" (require) applied: recipient.attributes.tier == "gold"');
+  assert.equal(stepOf("rule").result, "matched");
+  assert.deepEqual(stepOf("recipient_rule_excludes").values, { weight: 100, "recipient.attributes.tier": "iron" });
   await linksWork(whole);
   await isRefused(id, "decision:read");
   await isRefused(id, "queue:read");
@@ -70,7 +74,9 @@ test("why Ada did not get an item: the decision says so for each recipient", asy
     "GET",
     `/api/explain/${id}`,
   );
-  assert.ok(!ids.text.includes("Grace"), "names are shown only to callers who may read recipients");
+  for (const hidden of ["Grace", "iron", "recipient.attributes.tier"]) {
+    assert.ok(!ids.text.includes(hidden), "recipients and rules are shown only to callers who may read them");
+  }
 });
 
 test("a recipient at capacity, and one that was not preferred", async () => {
@@ -85,6 +91,26 @@ test("a recipient at capacity, and one that was not preferred", async () => {
   assert.match(await about(first, "Second"), /Second could take the item, but First was chosen \(priority/);
   assert.match(await about(second, "First"), /First was at its capacity of 1 items\./);
   assert.match(await about(third, "First"), /was at capacity\. First was at its capacity of 1 items\./);
+});
+
+test("what the strategy compared, and what the rules read of the item", async () => {
+  const poolId = await own.pool({ strategy: "lowest_cost" });
+  const cheap = await own.recipient(poolId, { name: "Cheap", cost: 1 });
+  await own.recipient(poolId, { name: "Dear", cost: 7, capacity: 3 });
+  const condition = 'item.attributes.tier == "gold"';
+  const ruleId = await own.rule(poolId, { type: "set_priority", priority: 9 }, { name: "Gold first", condition });
+  const { decision_id: id } = await own.route(poolId, {
+    attributes: { tier: "iron" },
+    requirements: { recipient_id: "" },
+  });
+  const { steps } = await explain(id);
+  const about = (subject: string) => steps.find((step: ResponseData) => step.subject === subject);
+  const rule = about(ruleId);
+  assert.equal(rule.message, `The rule "Gold first" (set_priority) did not apply: ${condition}`);
+  assert.deepEqual([rule.result, rule.values], ["not_matched", { "item.attributes.tier": "iron" }]);
+  const dear = steps.find(({ message }: ResponseData) => message.startsWith("Dear could take the item"));
+  assert.deepEqual(dear.values, { weight: 100, capacity: 3, cost: 7 });
+  assert.equal(steps.find(({ code }: ResponseData) => code === "recipient_chosen").subject, cheap);
 });
 
 test("a queue item: its attempts, what it waits for, and its end as a dead letter", async () => {
@@ -285,4 +311,44 @@ test("without analytics.enabled, the paths of analytics do not exist for anybody
     }
   }
   assert.doesNotMatch(await (await fetch(`${service.metricsUrl}/metrics`)).text(), /tenant_id=/);
+});
+
+test("records and those who act are known by their names, to whoever may read them, and to nobody of another tenant", async () => {
+  const poolId = await own.pool({ name: `Leads ${freshName()}` });
+  const ada = await own.recipient(poolId, { name: "Ada" });
+  const ruleId = await own.rule(poolId, { type: "require" }, { name: "Gold only", condition: "true" });
+  const { decision_id: item } = await own.route(poolId, { type: "lead", key: "A-4711" });
+  const { decision_id: nameless } = await own.route(poolId, { type: "lead" });
+  const key = (await own.ok("POST", "/api/v2/api-keys", { name: "deploy key" })).data.id;
+  const hedy = await own.subscriber({ first_name: "Hedy", last_name: "Lamarr" });
+  const unknown = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+  const ids = [poolId, ada, ruleId, item, `key:${key}`, hedy.id, unknown, "service:routing"];
+  const resolve = async (asker: Sender["rest"], request: object): Promise<ResponseData[]> => {
+    const { status, body, text } = await asker.call("POST", "/api/v2/names:resolve", request);
+    assert.equal(status, 200, text);
+    return body.data.names;
+  };
+  const brief = (names: readonly ResponseData[]) => names.map(({ kind, name }) => `${kind} ${name}`).toSorted();
+
+  const names = await resolve(own.rest, { ids: [...ids, key] });
+  const { name: poolName } = (await own.ok("GET", `/api/pools/${poolId}`)).data;
+  assert.deepEqual(brief(names), [
+    "api_key deploy key",
+    "api_key deploy key",
+    "decision lead · A-4711",
+    ...[`pool ${poolName}`, "queue_item lead · A-4711", "recipient Ada", "rule Gold only", "subscriber Hedy Lamarr"],
+  ]);
+  const of = (id: string) => names.find((each) => each.id === id)!;
+  assert.deepEqual([of(ada).parent_id, of(`key:${key}`).record_id, of(item).created_at], [poolId, key, undefined]);
+  const [dated] = await resolve(own.rest, { ids: [nameless], kinds: ["queue_item"] });
+  assert.ok(Math.abs(Date.parse(dated!.created_at) - Date.now()) < 3_600_000, "what has no key is known by its time");
+
+  assert.deepEqual(await resolve(foreign.rest, { ids }), []);
+  const narrow = await own.caller({ scopes: ["discovery:read", "pool:read"] });
+  assert.deepEqual(brief(await resolve(narrow, { ids })), [`pool ${poolName}`]);
+  const tester = await own.caller({ roles: ["viewer"], environment_mode: "non_production_only" });
+  assert.deepEqual(brief(await resolve(tester, { ids })), ["api_key deploy key", "subscriber Hedy Lamarr"]);
+  const many = Array.from({ length: 201 }, () => poolId);
+  await own.refused("INVALID_ARGUMENT", "POST", "/api/v2/names:resolve", { ids: many });
+  await own.refused("INVALID_ARGUMENT", "POST", "/api/v2/names:resolve", { ids, kinds: ["recipients"] });
 });

@@ -410,6 +410,32 @@ for (const [state, rows] of [
   });
 }
 
+test("a lease from the head of a queue steps over no dead rows that an old snapshot keeps, also after PostgreSQL has analyzed the rest", async (t) => {
+  const { sql, open } = await opened(t);
+  const [ended, rows] = [4000, 100];
+  await fill(sql, 4, ended);
+  // The index of the order becomes larger than that of the ids.
+  await sql`update queue_items set state = 'ready', recipient_id = ${"r".repeat(200)}`;
+  const [db, holder] = [open(2, 1), open(1, 0)];
+  const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holding = holder.transaction(async (tx) => {
+    await tx`set transaction isolation level repeatable read`;
+    await tx`select from queue_items limit 1`;
+    held.resolve();
+    await released.promise;
+  });
+  await held.promise;
+  await sql`delete from queue_items`;
+  await sql`vacuum analyze queue_items`;
+  const fromHead = (tx: Sql) => leaseItems(tx, { ...lease, fromRank: ended + 1 });
+  const golden: Record<string, Golden> = { "lease from the head": [fromHead, "queue_items_ready", "queue_items_pkey"] };
+  await plan(db.genericPlans, golden);
+  await fill(sql, ended + 1, ended + rows);
+  assert.deepEqual(await faultsOf(db.genericPlans, golden), []);
+  released.resolve();
+  await holding;
+});
+
 test("with statistics, PostgreSQL's own settings look up each row by its index", async (t) => {
   const { sql, open } = await opened(t);
   await fill(sql, 4, rowCount);

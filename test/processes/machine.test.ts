@@ -1,25 +1,46 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { before, test } from "node:test";
+import { verifyAudit } from "../../src/platform/audit/index.ts";
 import { cli } from "../cli/cli-run.ts";
 import { afterFile } from "../harness/after-file.ts";
 import type { NodeProcess } from "../harness/node-process.ts";
 import type { TestDatabase } from "../harness/postgres.ts";
+import { type RestResponse, restClient } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";
+import { newTenant } from "../routing/tenant-fixture.ts";
 import { key, pidsOf, readMetric, startProcesses } from "./process-fixture.ts";
 
 let machine: NodeProcess;
 let sql: TestDatabase["sql"];
+let auditPath: string;
 before(async () => {
-  ({ machine, sql } = await startProcesses({ after: afterFile as never }, { "database.max_connections": "8" }));
+  const folder = await mkdtemp(join(tmpdir(), "switchyard-machine-"));
+  afterFile(() => rm(folder, { recursive: true }));
+  auditPath = join(folder, "audit.log");
+  ({ machine, sql } = await startProcesses(
+    { after: afterFile as never },
+    {
+      ...{ "database.max_connections": "8", "ratelimit.burst_s": "20", "dynamic_config.enabled": "true" },
+      ...{ "audit.sink": "file", "audit.path": auditPath },
+    },
+  ));
 });
 
 const headers = { "x-api-key": key, "content-type": "application/json", connection: "close" };
-const publish = (type: string, id: string) =>
-  fetch(`${machine.baseUrl}/api/events`, {
+/** The request ids of acknowledged calls. */
+const acknowledged: string[] = [];
+const publish = async (type: string, id: string) => {
+  const response = await fetch(`${machine.baseUrl}/api/events`, {
     ...{ method: "POST", headers: { ...headers, "idempotency-key": id } },
     body: JSON.stringify({ type, subject: id }),
   });
+  if (response.ok) acknowledged.push(response.headers.get("x-request-id")!);
+  return response;
+};
 
 test("calls are spread over all processes, and the metrics are their sums, from whichever process is asked", async () => {
   const count = () => readMetric(machine, "rpc_server_call_duration_seconds_count");
@@ -44,11 +65,31 @@ test("the database connections of all processes together are what the setting sa
   assert.ok(row!.count <= 8 + 2 * 3, `${row!.count} connections`);
 });
 
+test("a tenant's rate limit is one limit for all processes together, and each enforces its part", async () => {
+  const tenant = await newTenant({ baseUrl: machine.baseUrl, adminKey: key });
+  await tenant.ok("PUT", "/api/config/values/ratelimit.tenant_rps", { value: 2 });
+  const startedMs = performance.now();
+  // It costs one token, and the event does not exist.
+  const path = "/api/events/01J00000000000000000000000";
+  const call = () => restClient(machine.baseUrl, tenant.key).call("GET", path, undefined, { connection: "close" });
+  const limited: RestResponse[] = [];
+  await until(async () => {
+    const batch = await Promise.all(Array.from({ length: 20 }, call));
+    // A process that does not know of the limit yet enforces none.
+    limited.push(...batch.filter(({ headers }) => headers.has("x-ratelimit-limit")));
+    return batch.every(({ status }) => status === 429);
+  });
+  assert.deepEqual([...new Set(limited.map(({ headers }) => headers.get("x-ratelimit-limit")))], ["20"]);
+  const passed = limited.filter(({ status }) => status === 404).length;
+  const passedMax = 40 + (2 * (performance.now() - startedMs)) / 1000;
+  assert.ok(passed >= 40 && passed <= passedMax, `${passed} of ${limited.length} passed buckets of 20`);
+});
+
 test("a killed process is replaced, the others serve meanwhile, and nothing acknowledged is lost", async () => {
   const [first, victim] = await pidsOf(machine);
   const before = await readMetric(machine, "rpc_server_call_duration_seconds_count");
   let isDone = false;
-  const acknowledged = new Set<string>();
+  const published = new Set<string>();
   const writer = async () => {
     while (!isDone) {
       const id = randomUUID();
@@ -62,11 +103,11 @@ test("a killed process is replaced, the others serve meanwhile, and nothing ackn
         () => send().catch(() => undefined),
         (status) => status === 200,
       );
-      acknowledged.add(id);
+      published.add(id);
     }
   };
   const writers = Promise.all(Array.from({ length: 8 }, writer));
-  await until(() => acknowledged.size > 100);
+  await until(() => published.size > 100);
   process.kill(victim!, "SIGKILL");
   const pids = await until(
     () => pidsOf(machine),
@@ -79,12 +120,27 @@ test("a killed process is replaced, the others serve meanwhile, and nothing ackn
   const stored = rows.map(({ subject }) => subject);
   assert.equal(new Set(stored).size, stored.length, "nothing happened twice");
   assert.deepEqual(
-    [...acknowledged].filter((id) => !stored.includes(id)),
+    [...published].filter((id) => !stored.includes(id)),
     [],
   );
   // What the killed process had counted is still in the sums.
   const after = await readMetric(machine, "rpc_server_call_duration_seconds_count");
   for (const [labels, value] of before) assert.ok(after.get(labels)! >= value, labels);
+});
+
+test("all processes write one audit log, with one chain, which has every acknowledged call once", async () => {
+  const verdict = await verifyAudit(auditPath);
+  assert.equal(verdict.ok, true, JSON.stringify(verdict.brokenAt));
+  const lines = (await readFile(auditPath, "utf8")).trimEnd().split("\n");
+  const succeeded = lines.map((line) => JSON.parse(line)).filter(({ outcome }) => outcome === "succeeded");
+  const published = succeeded.filter(({ operation }) => operation === "service.api.EventService/PublishEvent");
+  const audited = new Set(published.map((entry) => entry.request_id));
+  assert.equal(audited.size, published.length, "no call is there twice");
+  assert.deepEqual(
+    acknowledged.filter((id) => !audited.has(id)),
+    [],
+  );
+  assert.ok(acknowledged.length > 240);
 });
 
 test("a machine is ready while one of its processes is, and says how many are", async () => {

@@ -89,6 +89,43 @@ test("a queue's status reports its depth, leased items, oldest age, waiting time
   assert.ok(Math.abs(average_wait_s - meanS) < 0.003, `${average_wait_s} is not ${meanS}`);
 });
 
+test("totals are the sums of all queues that the caller may see, whatever their number, and so are the counts of dead letters", async () => {
+  const other = await newTenant(service);
+  const config = { retry: { max_attempts: 1 } };
+  const { data: environments } = await other.ok("GET", "/api/v2/environments");
+  const staging = environments.find(({ key }: ResponseData) => key === "staging").id;
+  const [full, busy, paused] = [await other.pool({ config }), await other.pool({ config }), await other.pool()];
+  const hidden = await other.pool({ config, environment_id: staging });
+  await other.routeAll([full, full, full, busy, busy, busy, hidden].map((pool_id) => ({ pool_id, type: "task" })));
+  for (const pool of [busy, hidden]) await other.fail(await other.leaseOne(pool));
+  await other.complete(await other.leaseOne(busy));
+  await other.leaseOne(full);
+  await other.ok("POST", `/api/queues/${paused}/pause`, {});
+  await other.ok("DELETE", `/api/pools/${await other.pool()}`);
+
+  const expected = {
+    ...{ queue_count: 4, paused_count: 1, depth: 3, in_flight: 1 },
+    ...{ accepted_today: 7, completed_today: 1, failed_today: 2 },
+  };
+  const part = (totals: ResponseData) => Object.fromEntries(Object.keys(expected).map((name) => [name, totals[name]]));
+  const { data } = await other.ok("GET", "/api/queues:totals");
+  assert.deepEqual(part(data), expected);
+  assert.ok(data.oldest_age_s > 0);
+  const fullest = data.fullest.map(({ pool_id, depth }: ResponseData) => [pool_id, depth]);
+  assert.deepEqual(fullest, [
+    [full, 2],
+    [busy, 1],
+  ]);
+  assert.equal((await other.ok("GET", "/api/dlq/-/stats")).data.depth, 2);
+  const live = await other.caller({ scopes: ["queue:read", "dlq:read"], environment_mode: "production_only" });
+  const seen = (await live.call("GET", "/api/queues:totals")).body.data;
+  assert.deepEqual(part(seen), { ...expected, queue_count: 3, accepted_today: 6, failed_today: 1 });
+  assert.equal((await live.call("GET", "/api/dlq/-/stats")).body.data.depth, 1);
+  const stranger = await newTenant(service);
+  assert.equal((await stranger.ok("GET", "/api/queues:totals")).data.queue_count, 0);
+  assert.equal((await stranger.ok("GET", "/api/dlq/-/stats")).data.depth, 0);
+});
+
 test("a paused queue accepts items and leases none; a resumed one leases immediately", async () => {
   const pool = await own.pool();
   const [first] = await fill(pool, 1);

@@ -93,7 +93,14 @@ test("only columns of JSON are varchar, because the client parses their values",
 
 /** Tables of the whole installation; all others belong to tenants. */
 const installationTables = [
-  ...["billing_collections", "health_observations", "instance", "schema_migrations", "schema_version"],
+  ...[
+    "billing_collections",
+    "health_observations",
+    "history_samples",
+    "instance",
+    "schema_migrations",
+    "schema_version",
+  ],
   ...["shard_nodes", "shards", "tenant_directory", "tenants"],
 ];
 

@@ -100,6 +100,7 @@ export async function startTriggerFixture(choice: { readonly takeQuota?: TakeQuo
   const runs = createRuns({
     ...common,
     definitions,
+    history: { count() {} },
     dispatch: tasks.dispatch,
     tasksOfRun: tasks.tasksOfRun,
     metrics: createMetrics(),

@@ -52,7 +52,7 @@ export async function startWorkflowNode(databaseUrl: string) {
   await signals.start();
   const parts = {
     ...{ db, cacheLoadDb: db, signals, changes: createTenantChanges(db, signals), shares: createEventLoopScheduler() },
-    ...{ clock: systemClock, metrics: createMetrics() },
+    ...{ clock: systemClock, metrics: createMetrics(), history: { count() {} } },
     ...{ log: { warn() {}, info() {}, error() {}, debug() {} }, events: recordedEvents() },
     config: { "workflow.retention_days": 7, "objects.backend": "file", "data.dir": tmpdir() },
     findPools: async () => new Set<string>(),

@@ -190,6 +190,25 @@ export function useList<Row>(
   };
 }
 
+/** Several lists as one. Their rows are merged by the caller. */
+export function mergeLists(lists: readonly ListQuery<unknown>[]): Omit<ListQuery<never>, "rows"> {
+  const counts = lists.map(({ total }) => Number(total.replaceAll(/[,+]/g, "")));
+  const isCapped = lists.some(({ total }) => total.endsWith("+"));
+  const all = counts.reduce((sum, count) => sum + count, 0).toLocaleString("en-US");
+  return {
+    error: lists.find(({ error }) => error !== undefined)?.error,
+    isLoading: lists.some(({ isLoading }) => isLoading),
+    hasMore: lists.some(({ hasMore }) => hasMore),
+    total: isCapped ? `${all}+` : all,
+    more() {
+      for (const { more } of lists) more();
+    },
+    refresh() {
+      for (const { refresh } of lists) refresh();
+    },
+  };
+}
+
 function toState<Row>({ items, nextCursor, total, totalCapped }: Page<Row>): ListState<Row> {
   return { rows: items, cursor: nextCursor, total: `${total.toLocaleString("en-US")}${totalCapped ? "+" : ""}` };
 }

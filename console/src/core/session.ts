@@ -14,8 +14,15 @@ export const session = signal<Session | undefined>(undefined);
 /** Resources that a general permission to read does not cover. */
 const guardedResources = new Set(["secret"]);
 
-/** Whether the caller may do something, such as `pool:write`. Controls that would be refused are not shown. */
-export function can(scope: string): boolean {
+/**
+ * Whether the caller may do something, such as `pool:write`, or one of several things, separated by spaces. Controls that would
+ * be refused are not shown.
+ */
+export function can(wanted: string): boolean {
+  return wanted.split(" ").some(hasScope);
+}
+
+function hasScope(scope: string): boolean {
   const scopes = session.value?.scopes ?? [];
   if (scopes.includes(scope) || scopes.includes("*:*")) return true;
   const [resource = "", action = ""] = scope.split(":");

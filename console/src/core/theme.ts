@@ -1,15 +1,11 @@
 import { signal } from "@preact/signals";
-
-type Theme = "light" | "dark";
-
-const key = "switchyard-theme";
+import { otherTheme, shownTheme, showTheme } from "./stored-theme";
 
 /** The theme of the console: the chosen one, or the one of the system. */
-export const theme = signal<Theme>(document.documentElement.dataset.theme === "dark" ? "dark" : "light");
+export const theme = signal(shownTheme());
 
 /** Changes to the other theme. */
 export function toggleTheme(): void {
-  theme.value = theme.peek() === "dark" ? "light" : "dark";
-  document.documentElement.dataset.theme = theme.value;
-  localStorage.setItem(key, theme.value);
+  theme.value = otherTheme();
+  showTheme(theme.value);
 }

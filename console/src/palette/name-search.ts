@@ -34,10 +34,16 @@ export function createNameSearch(): NameSearch {
       const found = results.flatMap(({ records }) => records);
       return {
         records: found.toSorted((a, b) => rank(a, text.toLowerCase()) - rank(b, text.toLowerCase())),
-        incomplete: results.flatMap(({ incomplete = [] }) => incomplete),
+        incomplete: results.flatMap(({ incomplete }) => incomplete),
       };
     },
   };
+}
+
+/** Searches the records of one kind. */
+export function createKindSearch(kind: NamedKind) {
+  const reader = createReader(kind);
+  return (text: string) => search(reader, text, () => true);
 }
 
 async function search(reader: Reader, text: string, isWanted: () => boolean) {
@@ -47,12 +53,12 @@ async function search(reader: Reader, text: string, isWanted: () => boolean) {
   do {
     records = state.records.filter(({ names }) => names.some((name) => name.includes(wanted)));
   } while (records.length < enough && isWanted() && (await reader.readMore()));
-  if (state.isComplete || !isWanted()) return { records };
+  if (state.isComplete || !isWanted()) return { records, incomplete: [] };
   const known = new Set(records.map(identityOf));
   const others = await kind.lookUp(text).catch(() => []);
   return {
     records: [...records, ...others.filter((each) => !known.has(identityOf(each)))],
-    incomplete: { plural: kind.plural, searched: state.records.length },
+    incomplete: [{ plural: kind.plural, searched: state.records.length }],
   };
 }
 

@@ -22,6 +22,10 @@ import { announce } from "../ui/toast";
 import type { Found } from "./found";
 
 export interface NamedRecord extends Found {
+  /** Empty for a kind that is known by its key only. */
+  readonly id: string;
+  /** Empty for a kind without keys. */
+  readonly key: string;
   /** In lower case. */
   readonly names: readonly string[];
   /** What can be done with it, by the verb that somebody types before its name. */
@@ -37,6 +41,8 @@ interface RecordPage {
 /** A kind of records that are found by their names. */
 export interface NamedKind {
   readonly scope: string;
+  /** In words, for one. */
+  readonly kind: string;
   /** In words, for many. */
   readonly plural: string;
   /** Reads all records, page by page. */
@@ -71,7 +77,8 @@ interface Verb<Row> {
 const pageSize = 1000;
 const foundMax = 12;
 
-function kind<Row>({ scope, plural, list, lookUps = [], ...options }: KindOptions<Row>): NamedKind {
+/** Declares a kind of records that are found by their names. */
+export function namedKind<Row>({ scope, plural, list, lookUps = [], ...options }: KindOptions<Row>): NamedKind {
   const toRecord = (row: Row): NamedRecord => {
     const names = options.namesOf(row).filter((name) => name !== "");
     const found = {
@@ -86,10 +93,16 @@ function kind<Row>({ scope, plural, list, lookUps = [], ...options }: KindOption
         const title = `${words(name)} ${found.title}`;
         return [name, { ...found, title, ...(hrefOf && { href: hrefOf(row) }), ...(run && { run: () => run(row) }) }];
       });
-    return { ...found, names: names.map((name) => name.toLowerCase()), verbs: Object.fromEntries(verbs) };
+    return {
+      ...found,
+      names: names.map((name) => name.toLowerCase()),
+      verbs: Object.fromEntries(verbs),
+      ...identityOf(row as Identity),
+    };
   };
   return {
     scope,
+    kind: options.kind,
     plural,
     async *pages() {
       for await (const { items, total, totalCapped } of list({ limit: pageSize }).pages()) {
@@ -103,9 +116,20 @@ function kind<Row>({ scope, plural, list, lookUps = [], ...options }: KindOption
   };
 }
 
+/** The members that identify the rows of all kinds. */
+interface Identity {
+  readonly id?: string;
+  readonly key?: string;
+  readonly workflow_key?: string;
+}
+
+function identityOf({ id = "", key = "", workflow_key = key }: Identity) {
+  return { id, key: workflow_key };
+}
+
 /** The kinds, in the order in which their records are shown. */
 export const namedKinds: readonly NamedKind[] = [
-  kind({
+  namedKind({
     scope: "pool:read",
     kind: "Pool",
     plural: "pools",
@@ -125,7 +149,7 @@ export const namedKinds: readonly NamedKind[] = [
       },
     },
   }),
-  kind({
+  namedKind({
     scope: "recipient:read",
     kind: "Recipient",
     plural: "recipients",
@@ -136,7 +160,7 @@ export const namedKinds: readonly NamedKind[] = [
     pathOf: ({ pool_id }) => `pools/${pool_id}`,
     queryOf: () => ({ tab: "recipients" }),
   }),
-  kind({
+  namedKind({
     scope: "schedule:read",
     kind: "Schedule",
     plural: "schedules",
@@ -157,7 +181,7 @@ export const namedKinds: readonly NamedKind[] = [
       },
     },
   }),
-  kind({
+  namedKind({
     scope: "workflow_definition:read",
     kind: "Workflow",
     plural: "workflows",
@@ -170,7 +194,7 @@ export const namedKinds: readonly NamedKind[] = [
       start: { scope: "workflow_run:write", hrefOf: ({ id }) => href(`workflows/definitions/${id}`, { do: "start" }) },
     },
   }),
-  kind({
+  namedKind({
     scope: "experiment:read",
     kind: "Experiment",
     plural: "experiments",
@@ -180,7 +204,7 @@ export const namedKinds: readonly NamedKind[] = [
     namesOf: ({ name, key }) => [name, key],
     pathOf: ({ id }) => `experiments/${id}`,
   }),
-  kind({
+  namedKind({
     scope: "promotion:read",
     kind: "Promotion",
     plural: "promotions",
@@ -189,7 +213,7 @@ export const namedKinds: readonly NamedKind[] = [
     namesOf: ({ name }) => [name],
     pathOf: ({ id }) => `promotions/${id}`,
   }),
-  kind({
+  namedKind({
     scope: "webhook:read",
     kind: "Webhook",
     plural: "webhooks",
@@ -198,7 +222,7 @@ export const namedKinds: readonly NamedKind[] = [
     namesOf: ({ description, url }) => [description, url],
     pathOf: ({ id }) => `webhooks/${id}`,
   }),
-  kind({
+  namedKind({
     scope: "connector:read",
     kind: "Provider",
     plural: "providers",
@@ -209,7 +233,7 @@ export const namedKinds: readonly NamedKind[] = [
     pathOf: () => "connectors",
     queryOf: ({ key }) => ({ open: key }),
   }),
-  kind({
+  namedKind({
     scope: "notification:read",
     kind: "Topic",
     plural: "topics",
@@ -218,7 +242,7 @@ export const namedKinds: readonly NamedKind[] = [
     namesOf: ({ name, key }) => [name, key],
     pathOf: ({ key }) => `notifications/topics/${key}`,
   }),
-  kind({
+  namedKind({
     scope: "member:read",
     kind: "Member",
     plural: "members",
@@ -227,7 +251,7 @@ export const namedKinds: readonly NamedKind[] = [
     namesOf: ({ display_name, email }) => [display_name, email],
     pathOf: () => "members",
   }),
-  kind({
+  namedKind({
     scope: "api_key:read",
     kind: "API key",
     plural: "API keys",
@@ -236,7 +260,7 @@ export const namedKinds: readonly NamedKind[] = [
     namesOf: ({ name }) => [name],
     pathOf: () => "keys",
   }),
-  kind({
+  namedKind({
     scope: "notification:read",
     kind: "Subscriber",
     plural: "subscribers",
@@ -249,7 +273,7 @@ export const namedKinds: readonly NamedKind[] = [
     namesOf: (each) => [`${each.first_name} ${each.last_name}`.trim(), each.external_id, each.email],
     pathOf: ({ id }) => `notifications/subscribers/${id}`,
   }),
-  kind({
+  namedKind({
     scope: "notification:read",
     kind: "Notification",
     plural: "notifications",

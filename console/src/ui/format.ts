@@ -74,6 +74,11 @@ export function formatTime(time: string | undefined, timeZone?: string): string 
   return new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium", timeZone });
 }
 
+/** A date and time without seconds, in the zone of the browser. */
+export function formatMinute(time: string): string {
+  return new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+}
+
 /** A share as a percentage. */
 export function formatPercent(share: number | undefined, digits = 1): string {
   return share === undefined ? "–" : `${(share * 100).toFixed(digits)} %`;
@@ -87,12 +92,6 @@ export function words(constant: string | undefined): string {
     .replaceAll("_", " ")
     .toLowerCase();
   return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-/** The end of a long id, which is the part that differs. */
-export function shortId(id: string | undefined): string {
-  if (id === undefined || id === "") return "–";
-  return id.length > 14 ? `…${id.slice(-10)}` : id;
 }
 
 /** Returns an error's message without its code. */

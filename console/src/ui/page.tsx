@@ -8,6 +8,7 @@ import { Button } from "./button";
 import { Loading } from "./card";
 import { Dialog } from "./dialog";
 import { Failure } from "./failure";
+import { Picker, type PickerSource } from "./form/picker";
 import { messageOf, words } from "./format";
 import { type Column, Table } from "./table";
 import { Code, Notice } from "./text";
@@ -139,12 +140,15 @@ export function currentTab<Key extends string>(tabs: Readonly<Record<Key, string
 interface FilterProps {
   readonly name: string;
   readonly label: string;
+  /** What is shown without a choice. */
+  readonly none?: string;
 }
 
 /** A choice that is part of the address. */
 export function ChoiceFilter({
   name,
   label,
+  none = "all",
   choices,
 }: FilterProps & { readonly choices: readonly (string | readonly [value: string, text: string])[] }) {
   const value = query.value.get(name) ?? "";
@@ -155,7 +159,9 @@ export function ChoiceFilter({
       onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
       value={value}
     >
-      <option value="">{label}: all</option>
+      <option value="">
+        {label}: {none}
+      </option>
       {choices.map((choice) => {
         const [key, text] = typeof choice === "string" ? [choice, choice] : choice;
         return (
@@ -177,6 +183,19 @@ export function TextFilter({ name, label }: FilterProps) {
       onInput={(event) => setQuery({ [name]: event.currentTarget.value })}
       placeholder={label}
       type="search"
+      value={query.value.get(name) ?? ""}
+    />
+  );
+}
+
+/** A record that is part of the address, chosen by its name. */
+export function PickerFilter({ name, label, from }: FilterProps & { readonly from: PickerSource }) {
+  return (
+    <Picker
+      attributes={{ "aria-label": label }}
+      empty={`${label}: all`}
+      from={from}
+      set={(value) => setQuery({ [name]: value })}
       value={query.value.get(name) ?? ""}
     />
   );

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "./button";
-import { formatAgo, formatTime, shortId, words } from "./format";
+import { formatAgo, formatTime, words } from "./format";
 
 const now = signal(Date.now());
 setInterval(() => {
@@ -19,12 +19,13 @@ export function Ago({ time }: { readonly time: string | undefined }) {
   );
 }
 
-/** An id, shortened. The whole id is its title. */
-export function Id({ id, whole = false }: { readonly id: string | undefined; readonly whole?: boolean }) {
+/** A whole id, which can be copied. It stands where a label says that it is one; elsewhere records are shown by their names. */
+export function Id({ id }: { readonly id: string | undefined }) {
   if (id === undefined || id === "") return <span class="faint">–</span>;
   return (
-    <span class="mono" title={id}>
-      {whole ? id : shortId(id)}
+    <span class="name mono" data-id title={id}>
+      {id}
+      <CopyIdButton id={id} name="the record" />
     </span>
   );
 }
@@ -102,18 +103,35 @@ export function Code({ text, label = "Copy" }: { readonly text: string; readonly
 
 const copiedMs = 1_500;
 
-/** Copies a text, and says so for a moment. */
-export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+/** Copies a text, and knows for a moment that it did. */
+function useCopy(text: string): [isCopied: boolean, copy: (event: MouseEvent) => void] {
   const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
+  const copy = async (event: MouseEvent) => {
+    event.stopPropagation();
     await navigator.clipboard.writeText(text);
     setCopied(true);
     setTimeout(() => setCopied(false), copiedMs);
   };
+  return [isCopied, copy];
+}
+
+/** Copies a text, and says so for a moment. */
+export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+  const [isCopied, copy] = useCopy(text);
   return (
     <Button icon="copy" onClick={copy} small tone="quiet">
       {isCopied ? "Copied" : label}
     </Button>
+  );
+}
+
+/** Copies the id of something that is shown by its name. It appears when the pointer or the keyboard is there. */
+export function CopyIdButton({ id, name }: { readonly id: string; readonly name: string }) {
+  const [isCopied, copy] = useCopy(id);
+  return (
+    <span class="copy-id">
+      <Button icon={isCopied ? "check" : "copy"} label={`Copy the id of ${name}`} onClick={copy} small tone="quiet" />
+    </span>
   );
 }
 

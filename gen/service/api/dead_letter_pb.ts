@@ -159,7 +159,7 @@ export type ListDeadLettersRequest = Message<"service.api.ListDeadLettersRequest
   skip: number;
 
   /**
-   * The pool.
+   * The pool; - for all pools.
    *
    * @generated from field: string pool_id = 4;
    */
@@ -229,7 +229,7 @@ export const ListDeadLettersResponseSchema: GenMessage<ListDeadLettersResponse> 
  */
 export type GetDeadLetterStatsRequest = Message<"service.api.GetDeadLetterStatsRequest"> & {
   /**
-   * The pool.
+   * The pool; - for all pools.
    *
    * @generated from field: string pool_id = 1;
    */
@@ -244,13 +244,13 @@ export const GetDeadLetterStatsRequestSchema: GenMessage<GetDeadLetterStatsReque
   messageDesc(file_service_api_dead_letter, 3);
 
 /**
- * Counts of a pool's dead letters.
+ * Counts of the dead letters of a pool, or of all pools.
  *
  * @generated from message service.api.DeadLetterStats
  */
 export type DeadLetterStats = Message<"service.api.DeadLetterStats"> & {
   /**
-   * The pool.
+   * The pool; - for all pools.
    *
    * @generated from field: string pool_id = 1;
    */
@@ -601,7 +601,7 @@ export const PurgeDeadLettersResponseSchema: GenMessage<PurgeDeadLettersResponse
  */
 export const DeadLetterService: GenService<{
   /**
-   * Lists a pool's dead letters, newest first. Quarantined ones are listed only on request.
+   * Lists the dead letters of a pool or of all pools, newest first. Quarantined ones are listed only on request.
    *
    * @generated from rpc service.api.DeadLetterService.ListDeadLetters
    */
@@ -611,7 +611,7 @@ export const DeadLetterService: GenService<{
     output: typeof ListDeadLettersResponseSchema;
   },
   /**
-   * Counts a pool's dead letters.
+   * Counts the dead letters of a pool or of all pools.
    *
    * @generated from rpc service.api.DeadLetterService.GetDeadLetterStats
    */

@@ -6,6 +6,8 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "../../buf/validate/validate_pb.ts";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_service_options_governance } from "../options/governance_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -13,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file service/api/discovery.proto.
  */
 export const file_service_api_discovery: GenFile = /*@__PURE__*/
-  fileDesc("ChtzZXJ2aWNlL2FwaS9kaXNjb3ZlcnkucHJvdG8SC3NlcnZpY2UuYXBpIpMBCgpDYXBhYmlsaXR5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDAoEbW9kZRgEIAEoCRIOCgZyZWFzb24YBSABKAkSEAoIc2V0dGluZ3MYBiADKAkSFAoMZGVwZW5kZW5jaWVzGAcgAygJEhAKCHNlcnZpY2VzGAggAygJImIKDlNlcnZpY2VzUmVwb3J0Eg0KBXBsYW5lGAEgASgJEhMKC2FwaV92ZXJzaW9uGAIgASgJEiwKCHNlcnZpY2VzGAMgAygLMhouc2VydmljZS5hcGkuU2VydmljZVJlcG9ydCJeCg1TZXJ2aWNlUmVwb3J0EgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSKgoHbWV0aG9kcxgDIAMoCzIZLnNlcnZpY2UuYXBpLk1ldGhvZFJlcG9ydCL8AQoMTWV0aG9kUmVwb3J0EgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSFAoMY29ubmVjdF9wYXRoGAMgASgJEhMKC2h0dHBfbWV0aG9kGAQgASgJEhEKCWh0dHBfcGF0aBgFIAEoCRIOCgZzY29wZXMYBiADKAkSDQoFcm9sZXMYByADKAkSHwoXYXV0aGVudGljYXRpb25fcmVxdWlyZWQYCCABKAgSEAoIbXV0YXRpbmcYCSABKAgSEQoJc3RyZWFtaW5nGAogASgIEhIKCmRlcHJlY2F0ZWQYCyABKAgSEgoKdG9rZW5fY29zdBgMIAEoBSIaChhHZXRTZXJ2aWNlc1JlcG9ydFJlcXVlc3QiSAoZR2V0U2VydmljZXNSZXBvcnRSZXNwb25zZRIrCgZyZXBvcnQYASABKAsyGy5zZXJ2aWNlLmFwaS5TZXJ2aWNlc1JlcG9ydCIfCh1MaXN0Q2FwYWJpbGl0eVBvc3R1cmVzUmVxdWVzdCJPCh5MaXN0Q2FwYWJpbGl0eVBvc3R1cmVzUmVzcG9uc2USLQoMY2FwYWJpbGl0aWVzGAEgAygLMhcuc2VydmljZS5hcGkuQ2FwYWJpbGl0eSKaAgoXTGlzdENhcGFiaWxpdGllc1JlcXVlc3QSGAoQaW5jbHVkZV9kaXNhYmxlZBgBIAEoCBIdChBpbmNsdWRlX2RlZ3JhZGVkGAIgASgISACIAQESIgoaaW5jbHVkZV9taXNzaW5nX2RlcGVuZGVuY3kYAyABKAgSQAoFbW9kZXMYBCADKAlCMbpILpIBKxAEIidyJVIGYWN0aXZlUghkaXNhYmxlZFIHdW53aXJlZFIIZGVncmFkZWQSFgoFcXVlcnkYBSABKAlCB7pIBHICGGQSEQoJcGFnZV9zaXplGAYgASgFEhIKCnBhZ2VfdG9rZW4YByABKAkSDAoEc2tpcBgIIAEoBUITChFfaW5jbHVkZV9kZWdyYWRlZCKMAQoYTGlzdENhcGFiaWxpdGllc1Jlc3BvbnNlEi0KDGNhcGFiaWxpdGllcxgBIAMoCzIXLnNlcnZpY2UuYXBpLkNhcGFiaWxpdHkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIi0KFEdldENhcGFiaWxpdHlSZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiRAoVR2V0Q2FwYWJpbGl0eVJlc3BvbnNlEisKCmNhcGFiaWxpdHkYASABKAsyFy5zZXJ2aWNlLmFwaS5DYXBhYmlsaXR5MocFChBEaXNjb3ZlcnlTZXJ2aWNlEpwBChFHZXRTZXJ2aWNlc1JlcG9ydBIlLnNlcnZpY2UuYXBpLkdldFNlcnZpY2VzUmVwb3J0UmVxdWVzdBomLnNlcnZpY2UuYXBpLkdldFNlcnZpY2VzUmVwb3J0UmVzcG9uc2UiOMrzGBEqCWRpc2NvdmVyeTIEcmVhZILT5JMCHWIGcmVwb3J0EhMvYXBpL19tZXRhL3NlcnZpY2VzEqEBChZMaXN0Q2FwYWJpbGl0eVBvc3R1cmVzEiouc2VydmljZS5hcGkuTGlzdENhcGFiaWxpdHlQb3N0dXJlc1JlcXVlc3QaKy5zZXJ2aWNlLmFwaS5MaXN0Q2FwYWJpbGl0eVBvc3R1cmVzUmVzcG9uc2UiLsrzGBEqCWRpc2NvdmVyeTIEcmVhZILT5JMCExIRL2FwaS9jYXBhYmlsaXRpZXMSkgEKEExpc3RDYXBhYmlsaXRpZXMSJC5zZXJ2aWNlLmFwaS5MaXN0Q2FwYWJpbGl0aWVzUmVxdWVzdBolLnNlcnZpY2UuYXBpLkxpc3RDYXBhYmlsaXRpZXNSZXNwb25zZSIxyvMYESoJZGlzY292ZXJ5MgRyZWFkgtPkkwIWEhQvYXBpL3YyL2NhcGFiaWxpdGllcxKaAQoNR2V0Q2FwYWJpbGl0eRIhLnNlcnZpY2UuYXBpLkdldENhcGFiaWxpdHlSZXF1ZXN0GiIuc2VydmljZS5hcGkuR2V0Q2FwYWJpbGl0eVJlc3BvbnNlIkLK8xgRKglkaXNjb3ZlcnkyBHJlYWSC0+STAidiCmNhcGFiaWxpdHkSGS9hcGkvdjIvY2FwYWJpbGl0aWVzL3tpZH1iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_service_options_governance]);
+  fileDesc("ChtzZXJ2aWNlL2FwaS9kaXNjb3ZlcnkucHJvdG8SC3NlcnZpY2UuYXBpIpMBCgpDYXBhYmlsaXR5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSDAoEbW9kZRgEIAEoCRIOCgZyZWFzb24YBSABKAkSEAoIc2V0dGluZ3MYBiADKAkSFAoMZGVwZW5kZW5jaWVzGAcgAygJEhAKCHNlcnZpY2VzGAggAygJImIKDlNlcnZpY2VzUmVwb3J0Eg0KBXBsYW5lGAEgASgJEhMKC2FwaV92ZXJzaW9uGAIgASgJEiwKCHNlcnZpY2VzGAMgAygLMhouc2VydmljZS5hcGkuU2VydmljZVJlcG9ydCJeCg1TZXJ2aWNlUmVwb3J0EgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSKgoHbWV0aG9kcxgDIAMoCzIZLnNlcnZpY2UuYXBpLk1ldGhvZFJlcG9ydCL8AQoMTWV0aG9kUmVwb3J0EgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSFAoMY29ubmVjdF9wYXRoGAMgASgJEhMKC2h0dHBfbWV0aG9kGAQgASgJEhEKCWh0dHBfcGF0aBgFIAEoCRIOCgZzY29wZXMYBiADKAkSDQoFcm9sZXMYByADKAkSHwoXYXV0aGVudGljYXRpb25fcmVxdWlyZWQYCCABKAgSEAoIbXV0YXRpbmcYCSABKAgSEQoJc3RyZWFtaW5nGAogASgIEhIKCmRlcHJlY2F0ZWQYCyABKAgSEgoKdG9rZW5fY29zdBgMIAEoBSIaChhHZXRTZXJ2aWNlc1JlcG9ydFJlcXVlc3QiSAoZR2V0U2VydmljZXNSZXBvcnRSZXNwb25zZRIrCgZyZXBvcnQYASABKAsyGy5zZXJ2aWNlLmFwaS5TZXJ2aWNlc1JlcG9ydCIfCh1MaXN0Q2FwYWJpbGl0eVBvc3R1cmVzUmVxdWVzdCJPCh5MaXN0Q2FwYWJpbGl0eVBvc3R1cmVzUmVzcG9uc2USLQoMY2FwYWJpbGl0aWVzGAEgAygLMhcuc2VydmljZS5hcGkuQ2FwYWJpbGl0eSKaAgoXTGlzdENhcGFiaWxpdGllc1JlcXVlc3QSGAoQaW5jbHVkZV9kaXNhYmxlZBgBIAEoCBIdChBpbmNsdWRlX2RlZ3JhZGVkGAIgASgISACIAQESIgoaaW5jbHVkZV9taXNzaW5nX2RlcGVuZGVuY3kYAyABKAgSQAoFbW9kZXMYBCADKAlCMbpILpIBKxAEIidyJVIGYWN0aXZlUghkaXNhYmxlZFIHdW53aXJlZFIIZGVncmFkZWQSFgoFcXVlcnkYBSABKAlCB7pIBHICGGQSEQoJcGFnZV9zaXplGAYgASgFEhIKCnBhZ2VfdG9rZW4YByABKAkSDAoEc2tpcBgIIAEoBUITChFfaW5jbHVkZV9kZWdyYWRlZCKMAQoYTGlzdENhcGFiaWxpdGllc1Jlc3BvbnNlEi0KDGNhcGFiaWxpdGllcxgBIAMoCzIXLnNlcnZpY2UuYXBpLkNhcGFiaWxpdHkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIi0KFEdldENhcGFiaWxpdHlSZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiRAoVR2V0Q2FwYWJpbGl0eVJlc3BvbnNlEisKCmNhcGFiaWxpdHkYASABKAsyFy5zZXJ2aWNlLmFwaS5DYXBhYmlsaXR5IlcKE1Jlc29sdmVOYW1lc1JlcXVlc3QSIQoDaWRzGAEgAygJQhS6SBGSAQ4IARDIASIHcgUQARj/ARIdCgVraW5kcxgCIAMoCUIOukgLkgEIEDIiBHICGEAiQAoUUmVzb2x2ZU5hbWVzUmVzcG9uc2USKAoFbmFtZXMYASADKAsyGS5zZXJ2aWNlLmFwaS5SZXNvbHZlZE5hbWUijAEKDFJlc29sdmVkTmFtZRIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEhEKCXJlY29yZF9pZBgDIAEoCRIMCgRuYW1lGAQgASgJEhEKCXBhcmVudF9pZBgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDKmBgoQRGlzY292ZXJ5U2VydmljZRKcAQoRR2V0U2VydmljZXNSZXBvcnQSJS5zZXJ2aWNlLmFwaS5HZXRTZXJ2aWNlc1JlcG9ydFJlcXVlc3QaJi5zZXJ2aWNlLmFwaS5HZXRTZXJ2aWNlc1JlcG9ydFJlc3BvbnNlIjjK8xgRKglkaXNjb3ZlcnkyBHJlYWSC0+STAh1iBnJlcG9ydBITL2FwaS9fbWV0YS9zZXJ2aWNlcxKhAQoWTGlzdENhcGFiaWxpdHlQb3N0dXJlcxIqLnNlcnZpY2UuYXBpLkxpc3RDYXBhYmlsaXR5UG9zdHVyZXNSZXF1ZXN0Gisuc2VydmljZS5hcGkuTGlzdENhcGFiaWxpdHlQb3N0dXJlc1Jlc3BvbnNlIi7K8xgRKglkaXNjb3ZlcnkyBHJlYWSC0+STAhMSES9hcGkvY2FwYWJpbGl0aWVzEpIBChBMaXN0Q2FwYWJpbGl0aWVzEiQuc2VydmljZS5hcGkuTGlzdENhcGFiaWxpdGllc1JlcXVlc3QaJS5zZXJ2aWNlLmFwaS5MaXN0Q2FwYWJpbGl0aWVzUmVzcG9uc2UiMcrzGBEqCWRpc2NvdmVyeTIEcmVhZILT5JMCFhIUL2FwaS92Mi9jYXBhYmlsaXRpZXMSmgEKDUdldENhcGFiaWxpdHkSIS5zZXJ2aWNlLmFwaS5HZXRDYXBhYmlsaXR5UmVxdWVzdBoiLnNlcnZpY2UuYXBpLkdldENhcGFiaWxpdHlSZXNwb25zZSJCyvMYESoJZGlzY292ZXJ5MgRyZWFkgtPkkwInYgpjYXBhYmlsaXR5EhkvYXBpL3YyL2NhcGFiaWxpdGllcy97aWR9EpwBCgxSZXNvbHZlTmFtZXMSIC5zZXJ2aWNlLmFwaS5SZXNvbHZlTmFtZXNSZXF1ZXN0GiEuc2VydmljZS5hcGkuUmVzb2x2ZU5hbWVzUmVzcG9uc2UiR8rzGBMqCWRpc2NvdmVyeTIEcmVhZFAC0vMYDG5hbWUgcmVzb2x2ZYLT5JMCGjoBKiIVL2FwaS92Mi9uYW1lczpyZXNvbHZlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * A capability of the instance.
@@ -480,6 +482,112 @@ export const GetCapabilityResponseSchema: GenMessage<GetCapabilityResponse> = /*
   messageDesc(file_service_api_discovery, 11);
 
 /**
+ * Asks for names.
+ *
+ * @generated from message service.api.ResolveNamesRequest
+ */
+export type ResolveNamesRequest = Message<"service.api.ResolveNamesRequest"> & {
+  /**
+   * The ids of records of any kind, or who did something, such as key:01K… or member:01K….
+   *
+   * @generated from field: repeated string ids = 1;
+   */
+  ids: string[];
+
+  /**
+   * Only records of these kinds; all kinds when empty.
+   *
+   * @generated from field: repeated string kinds = 2;
+   */
+  kinds: string[];
+};
+
+/**
+ * Describes the message service.api.ResolveNamesRequest.
+ * Use `create(ResolveNamesRequestSchema)` to create a new message.
+ */
+export const ResolveNamesRequestSchema: GenMessage<ResolveNamesRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_discovery, 12);
+
+/**
+ * The names that were found.
+ *
+ * @generated from message service.api.ResolveNamesResponse
+ */
+export type ResolveNamesResponse = Message<"service.api.ResolveNamesResponse"> & {
+  /**
+   * The names. An id that belongs to records of several kinds, such as a decision and its queue item, has several.
+   *
+   * @generated from field: repeated service.api.ResolvedName names = 1;
+   */
+  names: ResolvedName[];
+};
+
+/**
+ * Describes the message service.api.ResolveNamesResponse.
+ * Use `create(ResolveNamesResponseSchema)` to create a new message.
+ */
+export const ResolveNamesResponseSchema: GenMessage<ResolveNamesResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_discovery, 13);
+
+/**
+ * What people call a record.
+ *
+ * @generated from message service.api.ResolvedName
+ */
+export type ResolvedName = Message<"service.api.ResolvedName"> & {
+  /**
+   * The id that was asked about.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The kind of the record, such as recipient or api_key.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * The id of the record, without what precedes it in the id that was asked about.
+   *
+   * @generated from field: string record_id = 3;
+   */
+  recordId: string;
+
+  /**
+   * The name. A record without one is named by what identifies it to people: an item by its type and key, a run by its workflow
+   * and key.
+   *
+   * @generated from field: string name = 4;
+   */
+  name: string;
+
+  /**
+   * The record that it belongs to, such as the pool of a rule; empty for none.
+   *
+   * @generated from field: string parent_id = 5;
+   */
+  parentId: string;
+
+  /**
+   * When the record was created, if others are likely to have the same name.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 6;
+   */
+  createdAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message service.api.ResolvedName.
+ * Use `create(ResolvedNameSchema)` to create a new message.
+ */
+export const ResolvedNameSchema: GenMessage<ResolvedName> = /*@__PURE__*/
+  messageDesc(file_service_api_discovery, 14);
+
+/**
  * Discovery: what this instance offers, and in which state.
  *
  * @generated from service service.api.DiscoveryService
@@ -524,6 +632,17 @@ export const DiscoveryService: GenService<{
     methodKind: "unary";
     input: typeof GetCapabilityRequestSchema;
     output: typeof GetCapabilityResponseSchema;
+  },
+  /**
+   * Returns what people call the records with some ids, such as the name of a recipient or of who did something. Records that the
+   * caller may not read, and unknown ids, are left out.
+   *
+   * @generated from rpc service.api.DiscoveryService.ResolveNames
+   */
+  resolveNames: {
+    methodKind: "unary";
+    input: typeof ResolveNamesRequestSchema;
+    output: typeof ResolveNamesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_service_api_discovery, 0);

@@ -7,15 +7,15 @@ import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2
 import { file_buf_validate_validate } from "../../buf/validate/validate_pb.ts";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_service_options_governance } from "../options/governance_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file service/api/explain.proto.
  */
 export const file_service_api_explain: GenFile = /*@__PURE__*/
-  fileDesc("ChlzZXJ2aWNlL2FwaS9leHBsYWluLnByb3RvEgtzZXJ2aWNlLmFwaSJACg5FeHBsYWluUmVxdWVzdBIVCgJpZBgBIAEoCUIJukgGcgQQARhAEhcKBWFib3V0GAIgASgJQgi6SAVyAxj/ASJACg9FeHBsYWluUmVzcG9uc2USLQoLZXhwbGFuYXRpb24YASABKAsyGC5zZXJ2aWNlLmFwaS5FeHBsYW5hdGlvbiLiAQoLRXhwbGFuYXRpb24SCgoCaWQYASABKAkSDQoFa2luZHMYAiADKAkSDgoGc3RhdHVzGAMgASgJEg8KB3N1bW1hcnkYBCABKAkSKwoFc3RlcHMYBSADKAsyHC5zZXJ2aWNlLmFwaS5FeHBsYW5hdGlvblN0ZXASKwoFd2FpdHMYBiADKAsyHC5zZXJ2aWNlLmFwaS5FeHBsYW5hdGlvbldhaXQSEAoIcmVtZWRpZXMYByADKAkSKwoFbGlua3MYCCADKAsyHC5zZXJ2aWNlLmFwaS5FeHBsYW5hdGlvbkxpbmsiaQoPRXhwbGFuYXRpb25TdGVwEiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRjb2RlGAIgASgJEg8KB3N1YmplY3QYAyABKAkSDwoHbWVzc2FnZRgEIAEoCSKWAQoPRXhwbGFuYXRpb25XYWl0EgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIOCgZyZW1lZHkYAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJSCg9FeHBsYW5hdGlvbkxpbmsSEAoIcmVsYXRpb24YASABKAkSCgoCaWQYAiABKAkSDAoEcGF0aBgDIAEoCRITCgtleHBsYWluYWJsZRgEIAEoCDLKAQoORXhwbGFpblNlcnZpY2UStwEKB0V4cGxhaW4SGy5zZXJ2aWNlLmFwaS5FeHBsYWluUmVxdWVzdBocLnNlcnZpY2UuYXBpLkV4cGxhaW5SZXNwb25zZSJxyvMYPCoLZXhwbGFuYXRpb24yBHJlYWRQAoIBJBIiRXhwbGFpbiB3aGF0IGhhcHBlbmVkIHRvIHNvbWV0aGluZ9LzGAdleHBsYWlugtPkkwIgYgtleHBsYW5hdGlvbhIRL2FwaS9leHBsYWluL3tpZH1iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("ChlzZXJ2aWNlL2FwaS9leHBsYWluLnByb3RvEgtzZXJ2aWNlLmFwaSJACg5FeHBsYWluUmVxdWVzdBIVCgJpZBgBIAEoCUIJukgGcgQQARhAEhcKBWFib3V0GAIgASgJQgi6SAVyAxj/ASJACg9FeHBsYWluUmVzcG9uc2USLQoLZXhwbGFuYXRpb24YASABKAsyGC5zZXJ2aWNlLmFwaS5FeHBsYW5hdGlvbiLiAQoLRXhwbGFuYXRpb24SCgoCaWQYASABKAkSDQoFa2luZHMYAiADKAkSDgoGc3RhdHVzGAMgASgJEg8KB3N1bW1hcnkYBCABKAkSKwoFc3RlcHMYBSADKAsyHC5zZXJ2aWNlLmFwaS5FeHBsYW5hdGlvblN0ZXASKwoFd2FpdHMYBiADKAsyHC5zZXJ2aWNlLmFwaS5FeHBsYW5hdGlvbldhaXQSEAoIcmVtZWRpZXMYByADKAkSKwoFbGlua3MYCCADKAsyHC5zZXJ2aWNlLmFwaS5FeHBsYW5hdGlvbkxpbmsiogEKD0V4cGxhbmF0aW9uU3RlcBImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEY29kZRgCIAEoCRIPCgdzdWJqZWN0GAMgASgJEg8KB21lc3NhZ2UYBCABKAkSDgoGcmVzdWx0GAUgASgJEicKBnZhbHVlcxgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QilgEKD0V4cGxhbmF0aW9uV2FpdBIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSDgoGcmVtZWR5GAMgASgJEikKBXNpbmNlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiUgoPRXhwbGFuYXRpb25MaW5rEhAKCHJlbGF0aW9uGAEgASgJEgoKAmlkGAIgASgJEgwKBHBhdGgYAyABKAkSEwoLZXhwbGFpbmFibGUYBCABKAgyygEKDkV4cGxhaW5TZXJ2aWNlErcBCgdFeHBsYWluEhsuc2VydmljZS5hcGkuRXhwbGFpblJlcXVlc3QaHC5zZXJ2aWNlLmFwaS5FeHBsYWluUmVzcG9uc2UiccrzGDwqC2V4cGxhbmF0aW9uMgRyZWFkUAKCASQSIkV4cGxhaW4gd2hhdCBoYXBwZW5lZCB0byBzb21ldGhpbmfS8xgHZXhwbGFpboLT5JMCIGILZXhwbGFuYXRpb24SES9hcGkvZXhwbGFpbi97aWR9YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * Names what to explain.
@@ -172,6 +172,21 @@ export type ExplanationStep = Message<"service.api.ExplanationStep"> & {
    * @generated from field: string message = 4;
    */
   message: string;
+
+  /**
+   * What came of it, such as matched for a rule; empty if the code says so.
+   *
+   * @generated from field: string result = 5;
+   */
+  result: string;
+
+  /**
+   * The values that decided it: what a rule read of the item or the recipient, or what the strategy compared of a recipient, such
+   * as its load or cost.
+   *
+   * @generated from field: google.protobuf.Struct values = 6;
+   */
+  values?: JsonObject | undefined;
 };
 
 /**

@@ -1520,7 +1520,7 @@ export const CancelNotificationResponseSchema: GenMessage<CancelNotificationResp
  */
 export type ListDeliveriesRequest = Message<"service.api.ListDeliveriesRequest"> & {
   /**
-   * Only deliveries of this trigger.
+   * Only deliveries of this trigger. Not together with subscriber_id.
    *
    * @generated from field: string transaction_id = 1;
    */
@@ -2251,8 +2251,7 @@ export const NotificationService: GenService<{
     output: typeof TriggerNotificationBatchResponseSchema;
   },
   /**
-   * Lists the deliveries of one trigger or of one subscriber: exactly one of the two. Those of a subscriber come newest
-   * first.
+   * Lists deliveries, newest first: all of them, or those to one subscriber. Those of one trigger come oldest first.
    *
    * @generated from rpc service.api.NotificationService.ListDeliveries
    */

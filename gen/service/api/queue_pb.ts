@@ -17,7 +17,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/queue.proto.
  */
 export const file_service_api_queue: GenFile = /*@__PURE__*/
-  fileDesc("ChdzZXJ2aWNlL2FwaS9xdWV1ZS5wcm90bxILc2VydmljZS5hcGkinQMKBVF1ZXVlEg8KB3Bvb2xfaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEhEKCXBvb2xfbmFtZRgDIAEoCRIOCgZwYXVzZWQYBCABKAgSLQoJcGF1c2VkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYXVzZWRfYnkYBiABKAkSFAoMcGF1c2VfcmVhc29uGAcgASgJEg0KBWRlcHRoGAggASgDEhMKC3JlYWR5X2NvdW50GAkgASgDEhEKCWluX2ZsaWdodBgKIAEoAxIUCgxvbGRlc3RfYWdlX3MYCyABKAESFgoOYXZlcmFnZV93YWl0X3MYDCABKAESGAoQdGhyb3VnaHB1dF90b2RheRgNIAEoAxIWCg5hY2NlcHRlZF90b2RheRgOIAEoAxIUCgxmYWlsZWRfdG9kYXkYDyABKAMSMAoMcGF1c2VkX3VudGlsGBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5lbnZpcm9ubWVudF9pZBgRIAEoCSKaAQoRTGlzdFF1ZXVlc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIaCgl0ZW5hbnRfaWQYBCABKAlCB7pIBHICGEASEwoLcGF1c2VkX29ubHkYBSABKAgSHwoOZW52aXJvbm1lbnRfaWQYBiABKAlCB7pIBHICGEAiewoSTGlzdFF1ZXVlc1Jlc3BvbnNlEiIKBnF1ZXVlcxgBIAMoCzISLnNlcnZpY2UuYXBpLlF1ZXVlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCIzChVHZXRRdWV1ZVN0YXR1c1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAIjsKFkdldFF1ZXVlU3RhdHVzUmVzcG9uc2USIQoFcXVldWUYASABKAsyEi5zZXJ2aWNlLmFwaS5RdWV1ZSJmChFQYXVzZVF1ZXVlUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAIgASgJQgi6SAVyAxj0AxIbCgVmb3JfcxgDIAEoBUIMukgJGgcYgOeEDygAIjcKElBhdXNlUXVldWVSZXNwb25zZRIhCgVxdWV1ZRgBIAEoCzISLnNlcnZpY2UuYXBpLlF1ZXVlIjAKElJlc3VtZVF1ZXVlUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEAiOAoTUmVzdW1lUXVldWVSZXNwb25zZRIhCgVxdWV1ZRgBIAEoCzISLnNlcnZpY2UuYXBpLlF1ZXVlImkKEURyYWluUXVldWVSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIeCgltYXhfaXRlbXMYAiABKAVCC7pICBoGGKCNBigBEhgKBnJlYXNvbhgDIAEoCUIIukgFcgMY9AMiRAoSRHJhaW5RdWV1ZVJlc3BvbnNlEhUKDWRyYWluZWRfY291bnQYASABKAMSFwoPcmVtYWluaW5nX2RlcHRoGAIgASgDIogBCgtJdGVtRmFpbHVyZRIPCgdhdHRlbXB0GAEgASgFEi0KCWZhaWxlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcmVhc29uX2NvZGUYAyABKAkSDgoGcmVhc29uGAQgASgJEhQKDHJlY2lwaWVudF9pZBgFIAEoCSJhCg9Bc3NpZ25tZW50UmV0cnkSDQoFdHJpZXMYASABKAUSDgoGcmVhc29uGAIgASgJEi8KC25leHRfdHJ5X2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLABgoJUXVldWVJdGVtEgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIPCgdwb29sX2lkGAMgASgJEhQKDHJlY2lwaWVudF9pZBgEIAEoCRINCgVzdGF0ZRgFIAEoCRITCgtob2xkX3JlYXNvbhgGIAEoCRIMCgR0eXBlGAcgASgJEgsKA2tleRgIIAEoCRIrCgphdHRyaWJ1dGVzGAkgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIoCgdwYXlsb2FkGAogASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIQCghwcmlvcml0eRgLIAEoBRIvCgtlbnF1ZXVlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGZHVlX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdhdHRlbXB0GA8gASgFEi0KCWxlYXNlZF9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoQbGVhc2VfZXhwaXJlc19hdBgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC3N1cnZpdm9yX2lkGBMgASgJEioKCGZhaWx1cmVzGBQgAygLMhguc2VydmljZS5hcGkuSXRlbUZhaWx1cmUSMAoKYXNzaWdubWVudBgVIAEoCzIcLnNlcnZpY2UuYXBpLkFzc2lnbm1lbnRSZXRyeRImCgZvZmZlcnMYHiADKAsyFi5zZXJ2aWNlLmFwaS5JdGVtT2ZmZXISJgoGcmVzdWx0GCggASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEisKCHByb2dyZXNzGCkgASgLMhkuc2VydmljZS5hcGkuSXRlbVByb2dyZXNzEg0KBWFmdGVyGCogAygJEhUKDWFmdGVyX2ZhaWx1cmUYKyABKAkibwoMSXRlbVByb2dyZXNzEg8KB3BlcmNlbnQYASABKAESDAoEbm90ZRgCIAEoCRIPCgdhdHRlbXB0GAMgASgFEi8KC3JlcG9ydGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKfAQoVTGlzdFF1ZXVlSXRlbXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUSGgoHcG9vbF9pZBgEIAEoCUIJukgGcgQQARhAEhYKBXN0YXRlGAUgASgJQge6SARyAhggEh0KDHJlY2lwaWVudF9pZBgGIAEoCUIHukgEcgIYQCKCAQoWTGlzdFF1ZXVlSXRlbXNSZXNwb25zZRIlCgVpdGVtcxgBIAMoCzIWLnNlcnZpY2UuYXBpLlF1ZXVlSXRlbRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgibgoTR2V0UXVldWVJdGVtUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAEhkKBndhaXRfcxgDIAEoBUIJukgGGgQYFCgAIjwKFEdldFF1ZXVlSXRlbVJlc3BvbnNlEiQKBGl0ZW0YASABKAsyFi5zZXJ2aWNlLmFwaS5RdWV1ZUl0ZW0icAoWQ2FuY2VsUXVldWVJdGVtUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAEhgKBnJlYXNvbhgDIAEoCUIIukgFcgMY9AMiPwoXQ2FuY2VsUXVldWVJdGVtUmVzcG9uc2USJAoEaXRlbRgBIAEoCzIWLnNlcnZpY2UuYXBpLlF1ZXVlSXRlbSJ3ChZBc3NpZ25RdWV1ZUl0ZW1SZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIgCg1xdWV1ZV9pdGVtX2lkGAIgASgJQgm6SAZyBBABGEASHwoMcmVjaXBpZW50X2lkGAMgASgJQgm6SAZyBBABGEAiPwoXQXNzaWduUXVldWVJdGVtUmVzcG9uc2USJAoEaXRlbRgBIAEoCzIWLnNlcnZpY2UuYXBpLlF1ZXVlSXRlbSKPAQoXUmVsZWFzZVF1ZXVlSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIYCgZyZWFzb24YAyABKAlCCLpIBXIDGPQDEhwKC2xlYXNlX3Rva2VuGAQgASgJQge6SARyAhhAIkAKGFJlbGVhc2VRdWV1ZUl0ZW1SZXNwb25zZRIkCgRpdGVtGAEgASgLMhYuc2VydmljZS5hcGkuUXVldWVJdGVtMssNCgxRdWV1ZVNlcnZpY2USdQoKTGlzdFF1ZXVlcxIeLnNlcnZpY2UuYXBpLkxpc3RRdWV1ZXNSZXF1ZXN0Gh8uc2VydmljZS5hcGkuTGlzdFF1ZXVlc1Jlc3BvbnNlIibK8xgPKgVxdWV1ZTIEcmVhZFACgtPkkwINEgsvYXBpL3F1ZXVlcxK0AQoOR2V0UXVldWVTdGF0dXMSIi5zZXJ2aWNlLmFwaS5HZXRRdWV1ZVN0YXR1c1JlcXVlc3QaIy5zZXJ2aWNlLmFwaS5HZXRRdWV1ZVN0YXR1c1Jlc3BvbnNlIlnK8xgqKgVxdWV1ZTIEcmVhZIIBGhIYR2V0IHRoZSBzdGF0ZSBvZiBhIHF1ZXVlgtPkkwIlYgVxdWV1ZRIcL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L3N0YXR1cxKcAQoKUGF1c2VRdWV1ZRIeLnNlcnZpY2UuYXBpLlBhdXNlUXVldWVSZXF1ZXN0Gh8uc2VydmljZS5hcGkuUGF1c2VRdWV1ZVJlc3BvbnNlIk3K8xgcKgVxdWV1ZTIFd3JpdGVCBWFkbWluUAVYAZABAYLT5JMCJzoBKmIFcXVldWUiGy9hcGkvcXVldWVzL3twb29sX2lkfS9wYXVzZRKgAQoLUmVzdW1lUXVldWUSHy5zZXJ2aWNlLmFwaS5SZXN1bWVRdWV1ZVJlcXVlc3QaIC5zZXJ2aWNlLmFwaS5SZXN1bWVRdWV1ZVJlc3BvbnNlIk7K8xgcKgVxdWV1ZTIFd3JpdGVCBWFkbWluUAVYAZABAYLT5JMCKDoBKmIFcXVldWUiHC9hcGkvcXVldWVzL3twb29sX2lkfS9yZXN1bWUSlQEKCkRyYWluUXVldWUSHi5zZXJ2aWNlLmFwaS5EcmFpblF1ZXVlUmVxdWVzdBofLnNlcnZpY2UuYXBpLkRyYWluUXVldWVSZXNwb25zZSJGyvMYHCoFcXVldWUyBXdyaXRlQgVhZG1pblAUWAGQAQGC0+STAiA6ASoiGy9hcGkvcXVldWVzL3twb29sX2lkfS9kcmFpbhKeAQoOTGlzdFF1ZXVlSXRlbXMSIi5zZXJ2aWNlLmFwaS5MaXN0UXVldWVJdGVtc1JlcXVlc3QaIy5zZXJ2aWNlLmFwaS5MaXN0UXVldWVJdGVtc1Jlc3BvbnNlIkPK8xgPKgVxdWV1ZTIEcmVhZFAC0vMYCWl0ZW0gbGlzdILT5JMCHRIbL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zEqsBCgxHZXRRdWV1ZUl0ZW0SIC5zZXJ2aWNlLmFwaS5HZXRRdWV1ZUl0ZW1SZXF1ZXN0GiEuc2VydmljZS5hcGkuR2V0UXVldWVJdGVtUmVzcG9uc2UiVsrzGA0qBXF1ZXVlMgRyZWFk0vMYCGl0ZW0gZ2V0gtPkkwIzYgRpdGVtEisvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9EskBCg9DYW5jZWxRdWV1ZUl0ZW0SIy5zZXJ2aWNlLmFwaS5DYW5jZWxRdWV1ZUl0ZW1SZXF1ZXN0GiQuc2VydmljZS5hcGkuQ2FuY2VsUXVldWVJdGVtUmVzcG9uc2Uia8rzGBUqBXF1ZXVlMgV3cml0ZVACWAGQAQHS8xgLaXRlbSBjYW5jZWyC0+STAj06ASpiBGl0ZW0iMi9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0vY2FuY2VsEsYBCg9Bc3NpZ25RdWV1ZUl0ZW0SIy5zZXJ2aWNlLmFwaS5Bc3NpZ25RdWV1ZUl0ZW1SZXF1ZXN0GiQuc2VydmljZS5hcGkuQXNzaWduUXVldWVJdGVtUmVzcG9uc2UiaMrzGBIqBXF1ZXVlMgV3cml0ZVACWAHS8xgLaXRlbSBhc3NpZ26C0+STAj06ASpiBGl0ZW0iMi9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0vYXNzaWduEs4BChBSZWxlYXNlUXVldWVJdGVtEiQuc2VydmljZS5hcGkuUmVsZWFzZVF1ZXVlSXRlbVJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5SZWxlYXNlUXVldWVJdGVtUmVzcG9uc2UibcrzGBUqBXF1ZXVlMgV3cml0ZVACWAGQAQHS8xgMaXRlbSByZWxlYXNlgtPkkwI+OgEqYgRpdGVtIjMvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9L3JlbGVhc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_item_offer, file_service_options_governance]);
+  fileDesc("ChdzZXJ2aWNlL2FwaS9xdWV1ZS5wcm90bxILc2VydmljZS5hcGkinQMKBVF1ZXVlEg8KB3Bvb2xfaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEhEKCXBvb2xfbmFtZRgDIAEoCRIOCgZwYXVzZWQYBCABKAgSLQoJcGF1c2VkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYXVzZWRfYnkYBiABKAkSFAoMcGF1c2VfcmVhc29uGAcgASgJEg0KBWRlcHRoGAggASgDEhMKC3JlYWR5X2NvdW50GAkgASgDEhEKCWluX2ZsaWdodBgKIAEoAxIUCgxvbGRlc3RfYWdlX3MYCyABKAESFgoOYXZlcmFnZV93YWl0X3MYDCABKAESGAoQdGhyb3VnaHB1dF90b2RheRgNIAEoAxIWCg5hY2NlcHRlZF90b2RheRgOIAEoAxIUCgxmYWlsZWRfdG9kYXkYDyABKAMSMAoMcGF1c2VkX3VudGlsGBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5lbnZpcm9ubWVudF9pZBgRIAEoCSLcAQoLUXVldWVUb3RhbHMSEwoLcXVldWVfY291bnQYASABKAMSFAoMcGF1c2VkX2NvdW50GAIgASgDEg0KBWRlcHRoGAMgASgDEhEKCWluX2ZsaWdodBgEIAEoAxIUCgxvbGRlc3RfYWdlX3MYBSABKAESFgoOYWNjZXB0ZWRfdG9kYXkYBiABKAMSFwoPY29tcGxldGVkX3RvZGF5GAcgASgDEhQKDGZhaWxlZF90b2RheRgIIAEoAxIjCgdmdWxsZXN0GAkgAygLMhIuc2VydmljZS5hcGkuUXVldWUiFwoVR2V0UXVldWVUb3RhbHNSZXF1ZXN0IkIKFkdldFF1ZXVlVG90YWxzUmVzcG9uc2USKAoGdG90YWxzGAEgASgLMhguc2VydmljZS5hcGkuUXVldWVUb3RhbHMimgEKEUxpc3RRdWV1ZXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUSGgoJdGVuYW50X2lkGAQgASgJQge6SARyAhhAEhMKC3BhdXNlZF9vbmx5GAUgASgIEh8KDmVudmlyb25tZW50X2lkGAYgASgJQge6SARyAhhAInsKEkxpc3RRdWV1ZXNSZXNwb25zZRIiCgZxdWV1ZXMYASADKAsyEi5zZXJ2aWNlLmFwaS5RdWV1ZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiMwoVR2V0UXVldWVTdGF0dXNSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQCI7ChZHZXRRdWV1ZVN0YXR1c1Jlc3BvbnNlEiEKBXF1ZXVlGAEgASgLMhIuc2VydmljZS5hcGkuUXVldWUiZgoRUGF1c2VRdWV1ZVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY9AMSGwoFZm9yX3MYAyABKAVCDLpICRoHGIDnhA8oACI3ChJQYXVzZVF1ZXVlUmVzcG9uc2USIQoFcXVldWUYASABKAsyEi5zZXJ2aWNlLmFwaS5RdWV1ZSIwChJSZXN1bWVRdWV1ZVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAIjgKE1Jlc3VtZVF1ZXVlUmVzcG9uc2USIQoFcXVldWUYASABKAsyEi5zZXJ2aWNlLmFwaS5RdWV1ZSJpChFEcmFpblF1ZXVlUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASHgoJbWF4X2l0ZW1zGAIgASgFQgu6SAgaBhigjQYoARIYCgZyZWFzb24YAyABKAlCCLpIBXIDGPQDIkQKEkRyYWluUXVldWVSZXNwb25zZRIVCg1kcmFpbmVkX2NvdW50GAEgASgDEhcKD3JlbWFpbmluZ19kZXB0aBgCIAEoAyKIAQoLSXRlbUZhaWx1cmUSDwoHYXR0ZW1wdBgBIAEoBRItCglmYWlsZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC3JlYXNvbl9jb2RlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIUCgxyZWNpcGllbnRfaWQYBSABKAkiYQoPQXNzaWdubWVudFJldHJ5Eg0KBXRyaWVzGAEgASgFEg4KBnJlYXNvbhgCIAEoCRIvCgtuZXh0X3RyeV9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiwAYKCVF1ZXVlSXRlbRIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDwoHcG9vbF9pZBgDIAEoCRIUCgxyZWNpcGllbnRfaWQYBCABKAkSDQoFc3RhdGUYBSABKAkSEwoLaG9sZF9yZWFzb24YBiABKAkSDAoEdHlwZRgHIAEoCRILCgNrZXkYCCABKAkSKwoKYXR0cmlidXRlcxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKAoHcGF5bG9hZBgKIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEAoIcHJpb3JpdHkYCyABKAUSLwoLZW5xdWV1ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmR1ZV9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHYXR0ZW1wdBgPIAEoBRItCglsZWFzZWRfYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKEGxlYXNlX2V4cGlyZXNfYXQYESABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtzdXJ2aXZvcl9pZBgTIAEoCRIqCghmYWlsdXJlcxgUIAMoCzIYLnNlcnZpY2UuYXBpLkl0ZW1GYWlsdXJlEjAKCmFzc2lnbm1lbnQYFSABKAsyHC5zZXJ2aWNlLmFwaS5Bc3NpZ25tZW50UmV0cnkSJgoGb2ZmZXJzGB4gAygLMhYuc2VydmljZS5hcGkuSXRlbU9mZmVyEiYKBnJlc3VsdBgoIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRIrCghwcm9ncmVzcxgpIAEoCzIZLnNlcnZpY2UuYXBpLkl0ZW1Qcm9ncmVzcxINCgVhZnRlchgqIAMoCRIVCg1hZnRlcl9mYWlsdXJlGCsgASgJIm8KDEl0ZW1Qcm9ncmVzcxIPCgdwZXJjZW50GAEgASgBEgwKBG5vdGUYAiABKAkSDwoHYXR0ZW1wdBgDIAEoBRIvCgtyZXBvcnRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAinwEKFUxpc3RRdWV1ZUl0ZW1zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFEhoKB3Bvb2xfaWQYBCABKAlCCbpIBnIEEAEYQBIWCgVzdGF0ZRgFIAEoCUIHukgEcgIYIBIdCgxyZWNpcGllbnRfaWQYBiABKAlCB7pIBHICGEAiggEKFkxpc3RRdWV1ZUl0ZW1zUmVzcG9uc2USJQoFaXRlbXMYASADKAsyFi5zZXJ2aWNlLmFwaS5RdWV1ZUl0ZW0SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIm4KE0dldFF1ZXVlSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIZCgZ3YWl0X3MYAyABKAVCCbpIBhoEGBQoACI8ChRHZXRRdWV1ZUl0ZW1SZXNwb25zZRIkCgRpdGVtGAEgASgLMhYuc2VydmljZS5hcGkuUXVldWVJdGVtInAKFkNhbmNlbFF1ZXVlSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIYCgZyZWFzb24YAyABKAlCCLpIBXIDGPQDIj8KF0NhbmNlbFF1ZXVlSXRlbVJlc3BvbnNlEiQKBGl0ZW0YASABKAsyFi5zZXJ2aWNlLmFwaS5RdWV1ZUl0ZW0idwoWQXNzaWduUXVldWVJdGVtUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAEh8KDHJlY2lwaWVudF9pZBgDIAEoCUIJukgGcgQQARhAIj8KF0Fzc2lnblF1ZXVlSXRlbVJlc3BvbnNlEiQKBGl0ZW0YASABKAsyFi5zZXJ2aWNlLmFwaS5RdWV1ZUl0ZW0ijwEKF1JlbGVhc2VRdWV1ZUl0ZW1SZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIgCg1xdWV1ZV9pdGVtX2lkGAIgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAMgASgJQgi6SAVyAxj0AxIcCgtsZWFzZV90b2tlbhgEIAEoCUIHukgEcgIYQCJAChhSZWxlYXNlUXVldWVJdGVtUmVzcG9uc2USJAoEaXRlbRgBIAEoCzIWLnNlcnZpY2UuYXBpLlF1ZXVlSXRlbTLeDgoMUXVldWVTZXJ2aWNlEnUKCkxpc3RRdWV1ZXMSHi5zZXJ2aWNlLmFwaS5MaXN0UXVldWVzUmVxdWVzdBofLnNlcnZpY2UuYXBpLkxpc3RRdWV1ZXNSZXNwb25zZSImyvMYDyoFcXVldWUyBHJlYWRQAoLT5JMCDRILL2FwaS9xdWV1ZXMSkAEKDkdldFF1ZXVlVG90YWxzEiIuc2VydmljZS5hcGkuR2V0UXVldWVUb3RhbHNSZXF1ZXN0GiMuc2VydmljZS5hcGkuR2V0UXVldWVUb3RhbHNSZXNwb25zZSI1yvMYDyoFcXVldWUyBHJlYWRQBYLT5JMCHGIGdG90YWxzEhIvYXBpL3F1ZXVlczp0b3RhbHMStAEKDkdldFF1ZXVlU3RhdHVzEiIuc2VydmljZS5hcGkuR2V0UXVldWVTdGF0dXNSZXF1ZXN0GiMuc2VydmljZS5hcGkuR2V0UXVldWVTdGF0dXNSZXNwb25zZSJZyvMYKioFcXVldWUyBHJlYWSCARoSGEdldCB0aGUgc3RhdGUgb2YgYSBxdWV1ZYLT5JMCJWIFcXVldWUSHC9hcGkvcXVldWVzL3twb29sX2lkfS9zdGF0dXMSnAEKClBhdXNlUXVldWUSHi5zZXJ2aWNlLmFwaS5QYXVzZVF1ZXVlUmVxdWVzdBofLnNlcnZpY2UuYXBpLlBhdXNlUXVldWVSZXNwb25zZSJNyvMYHCoFcXVldWUyBXdyaXRlQgVhZG1pblAFWAGQAQGC0+STAic6ASpiBXF1ZXVlIhsvYXBpL3F1ZXVlcy97cG9vbF9pZH0vcGF1c2USoAEKC1Jlc3VtZVF1ZXVlEh8uc2VydmljZS5hcGkuUmVzdW1lUXVldWVSZXF1ZXN0GiAuc2VydmljZS5hcGkuUmVzdW1lUXVldWVSZXNwb25zZSJOyvMYHCoFcXVldWUyBXdyaXRlQgVhZG1pblAFWAGQAQGC0+STAig6ASpiBXF1ZXVlIhwvYXBpL3F1ZXVlcy97cG9vbF9pZH0vcmVzdW1lEpUBCgpEcmFpblF1ZXVlEh4uc2VydmljZS5hcGkuRHJhaW5RdWV1ZVJlcXVlc3QaHy5zZXJ2aWNlLmFwaS5EcmFpblF1ZXVlUmVzcG9uc2UiRsrzGBwqBXF1ZXVlMgV3cml0ZUIFYWRtaW5QFFgBkAEBgtPkkwIgOgEqIhsvYXBpL3F1ZXVlcy97cG9vbF9pZH0vZHJhaW4SngEKDkxpc3RRdWV1ZUl0ZW1zEiIuc2VydmljZS5hcGkuTGlzdFF1ZXVlSXRlbXNSZXF1ZXN0GiMuc2VydmljZS5hcGkuTGlzdFF1ZXVlSXRlbXNSZXNwb25zZSJDyvMYDyoFcXVldWUyBHJlYWRQAtLzGAlpdGVtIGxpc3SC0+STAh0SGy9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcxKrAQoMR2V0UXVldWVJdGVtEiAuc2VydmljZS5hcGkuR2V0UXVldWVJdGVtUmVxdWVzdBohLnNlcnZpY2UuYXBpLkdldFF1ZXVlSXRlbVJlc3BvbnNlIlbK8xgNKgVxdWV1ZTIEcmVhZNLzGAhpdGVtIGdldILT5JMCM2IEaXRlbRIrL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zL3txdWV1ZV9pdGVtX2lkfRLJAQoPQ2FuY2VsUXVldWVJdGVtEiMuc2VydmljZS5hcGkuQ2FuY2VsUXVldWVJdGVtUmVxdWVzdBokLnNlcnZpY2UuYXBpLkNhbmNlbFF1ZXVlSXRlbVJlc3BvbnNlImvK8xgVKgVxdWV1ZTIFd3JpdGVQAlgBkAEB0vMYC2l0ZW0gY2FuY2VsgtPkkwI9OgEqYgRpdGVtIjIvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9L2NhbmNlbBLGAQoPQXNzaWduUXVldWVJdGVtEiMuc2VydmljZS5hcGkuQXNzaWduUXVldWVJdGVtUmVxdWVzdBokLnNlcnZpY2UuYXBpLkFzc2lnblF1ZXVlSXRlbVJlc3BvbnNlImjK8xgSKgVxdWV1ZTIFd3JpdGVQAlgB0vMYC2l0ZW0gYXNzaWdugtPkkwI9OgEqYgRpdGVtIjIvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9L2Fzc2lnbhLOAQoQUmVsZWFzZVF1ZXVlSXRlbRIkLnNlcnZpY2UuYXBpLlJlbGVhc2VRdWV1ZUl0ZW1SZXF1ZXN0GiUuc2VydmljZS5hcGkuUmVsZWFzZVF1ZXVlSXRlbVJlc3BvbnNlIm3K8xgVKgVxdWV1ZTIFd3JpdGVQAlgBkAEB0vMYDGl0ZW0gcmVsZWFzZYLT5JMCPjoBKmIEaXRlbSIzL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zL3txdWV1ZV9pdGVtX2lkfS9yZWxlYXNlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_item_offer, file_service_options_governance]);
 
 /**
  * The status of a pool's queue.
@@ -153,6 +153,119 @@ export const QueueSchema: GenMessage<Queue> = /*@__PURE__*/
   messageDesc(file_service_api_queue, 0);
 
 /**
+ * The sums of all queues.
+ *
+ * @generated from message service.api.QueueTotals
+ */
+export type QueueTotals = Message<"service.api.QueueTotals"> & {
+  /**
+   * The number of queues.
+   *
+   * @generated from field: int64 queue_count = 1;
+   */
+  queueCount: bigint;
+
+  /**
+   * The number of paused queues.
+   *
+   * @generated from field: int64 paused_count = 2;
+   */
+  pausedCount: bigint;
+
+  /**
+   * The number of waiting items.
+   *
+   * @generated from field: int64 depth = 3;
+   */
+  depth: bigint;
+
+  /**
+   * The number of leased items.
+   *
+   * @generated from field: int64 in_flight = 4;
+   */
+  inFlight: bigint;
+
+  /**
+   * The age of the oldest waiting item, in seconds.
+   *
+   * @generated from field: double oldest_age_s = 5;
+   */
+  oldestAgeS: number;
+
+  /**
+   * The number of items accepted today (UTC).
+   *
+   * @generated from field: int64 accepted_today = 6;
+   */
+  acceptedToday: bigint;
+
+  /**
+   * The number of items completed today.
+   *
+   * @generated from field: int64 completed_today = 7;
+   */
+  completedToday: bigint;
+
+  /**
+   * The number of attempts that failed today.
+   *
+   * @generated from field: int64 failed_today = 8;
+   */
+  failedToday: bigint;
+
+  /**
+   * The queues in which the most items wait, fullest first; at most 8, and none that is empty.
+   *
+   * @generated from field: repeated service.api.Queue fullest = 9;
+   */
+  fullest: Queue[];
+};
+
+/**
+ * Describes the message service.api.QueueTotals.
+ * Use `create(QueueTotalsSchema)` to create a new message.
+ */
+export const QueueTotalsSchema: GenMessage<QueueTotals> = /*@__PURE__*/
+  messageDesc(file_service_api_queue, 1);
+
+/**
+ * Requests the sums of all queues.
+ *
+ * @generated from message service.api.GetQueueTotalsRequest
+ */
+export type GetQueueTotalsRequest = Message<"service.api.GetQueueTotalsRequest"> & {
+};
+
+/**
+ * Describes the message service.api.GetQueueTotalsRequest.
+ * Use `create(GetQueueTotalsRequestSchema)` to create a new message.
+ */
+export const GetQueueTotalsRequestSchema: GenMessage<GetQueueTotalsRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_queue, 2);
+
+/**
+ * The requested sums.
+ *
+ * @generated from message service.api.GetQueueTotalsResponse
+ */
+export type GetQueueTotalsResponse = Message<"service.api.GetQueueTotalsResponse"> & {
+  /**
+   * The sums.
+   *
+   * @generated from field: service.api.QueueTotals totals = 1;
+   */
+  totals?: QueueTotals | undefined;
+};
+
+/**
+ * Describes the message service.api.GetQueueTotalsResponse.
+ * Use `create(GetQueueTotalsResponseSchema)` to create a new message.
+ */
+export const GetQueueTotalsResponseSchema: GenMessage<GetQueueTotalsResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_queue, 3);
+
+/**
  * Request for a page of queues.
  *
  * @generated from message service.api.ListQueuesRequest
@@ -207,7 +320,7 @@ export type ListQueuesRequest = Message<"service.api.ListQueuesRequest"> & {
  * Use `create(ListQueuesRequestSchema)` to create a new message.
  */
 export const ListQueuesRequestSchema: GenMessage<ListQueuesRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 1);
+  messageDesc(file_service_api_queue, 4);
 
 /**
  * A page of queues.
@@ -249,7 +362,7 @@ export type ListQueuesResponse = Message<"service.api.ListQueuesResponse"> & {
  * Use `create(ListQueuesResponseSchema)` to create a new message.
  */
 export const ListQueuesResponseSchema: GenMessage<ListQueuesResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 2);
+  messageDesc(file_service_api_queue, 5);
 
 /**
  * Identifies a queue.
@@ -270,7 +383,7 @@ export type GetQueueStatusRequest = Message<"service.api.GetQueueStatusRequest">
  * Use `create(GetQueueStatusRequestSchema)` to create a new message.
  */
 export const GetQueueStatusRequestSchema: GenMessage<GetQueueStatusRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 3);
+  messageDesc(file_service_api_queue, 6);
 
 /**
  * The requested queue.
@@ -291,7 +404,7 @@ export type GetQueueStatusResponse = Message<"service.api.GetQueueStatusResponse
  * Use `create(GetQueueStatusResponseSchema)` to create a new message.
  */
 export const GetQueueStatusResponseSchema: GenMessage<GetQueueStatusResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 4);
+  messageDesc(file_service_api_queue, 7);
 
 /**
  * Selects the queue to pause.
@@ -326,7 +439,7 @@ export type PauseQueueRequest = Message<"service.api.PauseQueueRequest"> & {
  * Use `create(PauseQueueRequestSchema)` to create a new message.
  */
 export const PauseQueueRequestSchema: GenMessage<PauseQueueRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 5);
+  messageDesc(file_service_api_queue, 8);
 
 /**
  * The paused queue.
@@ -347,7 +460,7 @@ export type PauseQueueResponse = Message<"service.api.PauseQueueResponse"> & {
  * Use `create(PauseQueueResponseSchema)` to create a new message.
  */
 export const PauseQueueResponseSchema: GenMessage<PauseQueueResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 6);
+  messageDesc(file_service_api_queue, 9);
 
 /**
  * Selects the queue to resume.
@@ -368,7 +481,7 @@ export type ResumeQueueRequest = Message<"service.api.ResumeQueueRequest"> & {
  * Use `create(ResumeQueueRequestSchema)` to create a new message.
  */
 export const ResumeQueueRequestSchema: GenMessage<ResumeQueueRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 7);
+  messageDesc(file_service_api_queue, 10);
 
 /**
  * The resumed queue.
@@ -389,7 +502,7 @@ export type ResumeQueueResponse = Message<"service.api.ResumeQueueResponse"> & {
  * Use `create(ResumeQueueResponseSchema)` to create a new message.
  */
 export const ResumeQueueResponseSchema: GenMessage<ResumeQueueResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 8);
+  messageDesc(file_service_api_queue, 11);
 
 /**
  * Selects the queue to drain.
@@ -424,7 +537,7 @@ export type DrainQueueRequest = Message<"service.api.DrainQueueRequest"> & {
  * Use `create(DrainQueueRequestSchema)` to create a new message.
  */
 export const DrainQueueRequestSchema: GenMessage<DrainQueueRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 9);
+  messageDesc(file_service_api_queue, 12);
 
 /**
  * The result of draining.
@@ -452,7 +565,7 @@ export type DrainQueueResponse = Message<"service.api.DrainQueueResponse"> & {
  * Use `create(DrainQueueResponseSchema)` to create a new message.
  */
 export const DrainQueueResponseSchema: GenMessage<DrainQueueResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 10);
+  messageDesc(file_service_api_queue, 13);
 
 /**
  * A failed attempt.
@@ -501,7 +614,7 @@ export type ItemFailure = Message<"service.api.ItemFailure"> & {
  * Use `create(ItemFailureSchema)` to create a new message.
  */
 export const ItemFailureSchema: GenMessage<ItemFailure> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 11);
+  messageDesc(file_service_api_queue, 14);
 
 /**
  * The search for a recipient for a waiting item. The back-off between tries grows while no recipient is found. A free
@@ -537,7 +650,7 @@ export type AssignmentRetry = Message<"service.api.AssignmentRetry"> & {
  * Use `create(AssignmentRetrySchema)` to create a new message.
  */
 export const AssignmentRetrySchema: GenMessage<AssignmentRetry> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 12);
+  messageDesc(file_service_api_queue, 15);
 
 /**
  * An item of a queue.
@@ -734,7 +847,7 @@ export type QueueItem = Message<"service.api.QueueItem"> & {
  * Use `create(QueueItemSchema)` to create a new message.
  */
 export const QueueItemSchema: GenMessage<QueueItem> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 13);
+  messageDesc(file_service_api_queue, 16);
 
 /**
  * The progress of an attempt.
@@ -776,7 +889,7 @@ export type ItemProgress = Message<"service.api.ItemProgress"> & {
  * Use `create(ItemProgressSchema)` to create a new message.
  */
 export const ItemProgressSchema: GenMessage<ItemProgress> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 14);
+  messageDesc(file_service_api_queue, 17);
 
 /**
  * Request for a page of items.
@@ -832,7 +945,7 @@ export type ListQueueItemsRequest = Message<"service.api.ListQueueItemsRequest">
  * Use `create(ListQueueItemsRequestSchema)` to create a new message.
  */
 export const ListQueueItemsRequestSchema: GenMessage<ListQueueItemsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 15);
+  messageDesc(file_service_api_queue, 18);
 
 /**
  * A page of items.
@@ -874,7 +987,7 @@ export type ListQueueItemsResponse = Message<"service.api.ListQueueItemsResponse
  * Use `create(ListQueueItemsResponseSchema)` to create a new message.
  */
 export const ListQueueItemsResponseSchema: GenMessage<ListQueueItemsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 16);
+  messageDesc(file_service_api_queue, 19);
 
 /**
  * Identifies an item.
@@ -909,7 +1022,7 @@ export type GetQueueItemRequest = Message<"service.api.GetQueueItemRequest"> & {
  * Use `create(GetQueueItemRequestSchema)` to create a new message.
  */
 export const GetQueueItemRequestSchema: GenMessage<GetQueueItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 17);
+  messageDesc(file_service_api_queue, 20);
 
 /**
  * The requested item.
@@ -930,7 +1043,7 @@ export type GetQueueItemResponse = Message<"service.api.GetQueueItemResponse"> &
  * Use `create(GetQueueItemResponseSchema)` to create a new message.
  */
 export const GetQueueItemResponseSchema: GenMessage<GetQueueItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 18);
+  messageDesc(file_service_api_queue, 21);
 
 /**
  * Selects the item to cancel.
@@ -965,7 +1078,7 @@ export type CancelQueueItemRequest = Message<"service.api.CancelQueueItemRequest
  * Use `create(CancelQueueItemRequestSchema)` to create a new message.
  */
 export const CancelQueueItemRequestSchema: GenMessage<CancelQueueItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 19);
+  messageDesc(file_service_api_queue, 22);
 
 /**
  * The cancelled item.
@@ -986,7 +1099,7 @@ export type CancelQueueItemResponse = Message<"service.api.CancelQueueItemRespon
  * Use `create(CancelQueueItemResponseSchema)` to create a new message.
  */
 export const CancelQueueItemResponseSchema: GenMessage<CancelQueueItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 20);
+  messageDesc(file_service_api_queue, 23);
 
 /**
  * Selects the item and its recipient.
@@ -1021,7 +1134,7 @@ export type AssignQueueItemRequest = Message<"service.api.AssignQueueItemRequest
  * Use `create(AssignQueueItemRequestSchema)` to create a new message.
  */
 export const AssignQueueItemRequestSchema: GenMessage<AssignQueueItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 21);
+  messageDesc(file_service_api_queue, 24);
 
 /**
  * The assigned item.
@@ -1042,7 +1155,7 @@ export type AssignQueueItemResponse = Message<"service.api.AssignQueueItemRespon
  * Use `create(AssignQueueItemResponseSchema)` to create a new message.
  */
 export const AssignQueueItemResponseSchema: GenMessage<AssignQueueItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 22);
+  messageDesc(file_service_api_queue, 25);
 
 /**
  * Selects the leased item.
@@ -1084,7 +1197,7 @@ export type ReleaseQueueItemRequest = Message<"service.api.ReleaseQueueItemReque
  * Use `create(ReleaseQueueItemRequestSchema)` to create a new message.
  */
 export const ReleaseQueueItemRequestSchema: GenMessage<ReleaseQueueItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 23);
+  messageDesc(file_service_api_queue, 26);
 
 /**
  * The released item.
@@ -1105,7 +1218,7 @@ export type ReleaseQueueItemResponse = Message<"service.api.ReleaseQueueItemResp
  * Use `create(ReleaseQueueItemResponseSchema)` to create a new message.
  */
 export const ReleaseQueueItemResponseSchema: GenMessage<ReleaseQueueItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_queue, 24);
+  messageDesc(file_service_api_queue, 27);
 
 /**
  * Queues: the items that wait in pools, and the control of them.
@@ -1122,6 +1235,16 @@ export const QueueService: GenService<{
     methodKind: "unary";
     input: typeof ListQueuesRequestSchema;
     output: typeof ListQueuesResponseSchema;
+  },
+  /**
+   * Returns the sums of all queues that the caller may see, and the fullest ones.
+   *
+   * @generated from rpc service.api.QueueService.GetQueueTotals
+   */
+  getQueueTotals: {
+    methodKind: "unary";
+    input: typeof GetQueueTotalsRequestSchema;
+    output: typeof GetQueueTotalsResponseSchema;
   },
   /**
    * Returns the status of a pool's queue.

@@ -2074,7 +2074,8 @@ export const SubscriberService: GenService<{
   },
   /**
    * Returns everything that is stored about a subscriber, by kind of record: the profile, addresses, preferences, messages and
-   * their reports, memberships, events and connected accounts. Up to 5,000 records of each kind, newest first where they have ids.
+   * their reports, memberships, events and connected accounts. Up to 5,000 records and 4 MiB of each kind, newest first where they have
+   * ids.
    *
    * @generated from rpc service.api.SubscriberService.ExportSubscriber
    */

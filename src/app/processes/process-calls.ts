@@ -48,6 +48,8 @@ export type SupervisorCalls = {
 
 /** The calls that a supervisor makes to a process. */
 export type ProcessCalls = {
+  /** A link that signs a browser in as a second person of a tenant, once. */
+  linkApprover(tenantId: string): Promise<string>;
   metrics(): Promise<readonly MetricFamily[]>;
   readiness(): Promise<Readiness>;
   stop(mode: StopMode): void;

@@ -1,3 +1,5 @@
+import { type ErrorCode, Failure, fail } from "../../errors/index.ts";
+
 /** The end of an IPC channel between two processes. */
 interface ChannelEnd {
   send(message: object): unknown;
@@ -10,7 +12,7 @@ type Calls = Record<string, (request: any) => unknown>;
 
 type Message =
   | { readonly call: string; readonly id: number; readonly request: unknown }
-  | { readonly reply: number; readonly result?: unknown; readonly error?: string }
+  | { readonly reply: number; readonly result?: unknown; readonly error?: string; readonly code?: ErrorCode }
   | { readonly connection: string };
 
 interface Pending {
@@ -31,7 +33,7 @@ export function openChannel<Remote extends Calls>(end: ChannelEnd, own: Calls) {
       .then(() => own[call]!(request))
       .then(
         (result) => ({ reply: id, result }),
-        (error: Error) => ({ reply: id, error: error.message }),
+        (error: Error) => ({ reply: id, error: error.message, ...(error instanceof Failure && { code: error.code }) }),
       );
     if (closed === undefined) end.send(reply);
   };
@@ -44,10 +46,11 @@ export function openChannel<Remote extends Calls>(end: ChannelEnd, own: Calls) {
       return;
     }
     if (!("reply" in message)) return;
-    const waiting = pending.get(message.reply);
-    pending.delete(message.reply);
-    if (message.error === undefined) waiting?.resolve(message.result as never);
-    else waiting?.reject(new Error(message.error));
+    const { reply, result, error, code } = message;
+    const waiting = pending.get(reply);
+    pending.delete(reply);
+    if (error === undefined) waiting?.resolve(result as never);
+    else waiting?.reject(code === undefined ? new Error(error) : fail(code, { public: error }));
   });
   return {
     call<Name extends string & keyof Remote>(

@@ -9,7 +9,7 @@ import { openChannel } from "./process-channel.ts";
 import { createSupervisedListeners, type SupervisedListeners } from "./supervised-listeners.ts";
 
 /** What a supervisor asks the node of a process. */
-interface ServingNode {
+interface ServingNode extends Pick<ProcessCalls, "linkApprover"> {
   readonly metrics: Pick<Metrics, "families">;
   readonly readiness: () => Promise<Readiness>;
 }
@@ -43,6 +43,7 @@ export async function connectToSupervisor(readOwn: () => Promise<Config>): Promi
   const end = { send: (message: object) => process.send!(message), on: process.on.bind(process) };
   const supervisor = openChannel<SupervisorCalls>(end, {
     stop,
+    linkApprover: async (tenantId) => (await serving).linkApprover(tenantId),
     metrics: async () => (await serving).metrics.families(),
     readiness: async () => (await serving).readiness(),
   } satisfies ProcessCalls);

@@ -8,7 +8,7 @@ import { createMetricsMerger } from "../../platform/telemetry/merged-metrics.ts"
 import { namedTenantsMax } from "../telemetry/process-telemetry.ts";
 import { type ChildProcess, type ProcessEnd, startChildProcess } from "./child-process.ts";
 import { mergeReadiness } from "./merged-readiness.ts";
-import type { StartReport, StopMode, SupervisorCalls } from "./process-calls.ts";
+import type { ProcessCalls, StartReport, StopMode, SupervisorCalls } from "./process-calls.ts";
 import { createSharedListeners } from "./shared-listeners.ts";
 
 interface Dependencies {
@@ -23,7 +23,7 @@ interface Dependencies {
 }
 
 /** The processes of this machine. */
-export interface Supervisor {
+export interface Supervisor extends Pick<ProcessCalls, "linkApprover"> {
   readonly report: StartReport;
   /** Resolves with the end of a process if none serves and none can be started. */
   readonly lost: Promise<ProcessEnd>;
@@ -194,6 +194,7 @@ export async function superviseProcesses(dependencies: Dependencies): Promise<Su
   let rolling = Promise.resolve();
   return {
     report: report as StartReport,
+    linkApprover: (tenantId) => slots[0]!.child!.calls.call("linkApprover", tenantId),
     lost,
     roll: () => {
       rolling = rolling.then(roll);
@@ -204,29 +205,20 @@ export async function superviseProcesses(dependencies: Dependencies): Promise<Su
 }
 
 /** Resolves with undefined if a process has ended or does not answer in time. */
-async function answerOf<T>(answer: Promise<T>): Promise<T | undefined> {
-  const timer = new AbortController();
-  const late = delay(answerMs, undefined, { signal: timer.signal, ref: false }).catch(() => undefined);
-  try {
-    return await Promise.race([answer, late]);
-  } catch {
-    return undefined;
-  } finally {
-    timer.abort();
-  }
+function answerOf<T>(answer: Promise<T>): Promise<T | undefined> {
+  return Promise.race([answer, delay(answerMs, undefined, { ref: false })]).catch(() => undefined);
 }
 
 /** Gives everybody who asks during the work, and for some time after its start, the same result. */
 function shareFor<T>(keptMs: number, work: () => Promise<T>): () => Promise<T> {
   let shared: Promise<T> | undefined;
-  let startedAtMs = 0;
-  let isRunning = false;
+  let keptUntilMs = 0;
   return () => {
-    if (shared === undefined || (!isRunning && performance.now() - startedAtMs >= keptMs)) {
-      startedAtMs = performance.now();
-      isRunning = true;
+    const nowMs = performance.now();
+    if (shared === undefined || nowMs >= keptUntilMs) {
+      keptUntilMs = Number.POSITIVE_INFINITY;
       shared = work().finally(() => {
-        isRunning = false;
+        keptUntilMs = nowMs + keptMs;
       });
     }
     return shared;

@@ -6,13 +6,13 @@ import { divideLimits } from "../../app/processes/divided-limits.ts";
 import { processCountOf } from "../../app/processes/process-count.ts";
 import { connectionsOf, listenUrlOf } from "../../app/storage.ts";
 import type { Config } from "../../config/index.ts";
+import { reasonOf } from "../../errors/index.ts";
 import { backupProblem, createBackupTarget, readBackups } from "../../platform/backup/index.ts";
 import { startEmbedded } from "../../platform/db/embedded/embedded.ts";
 import { checkServer } from "../../platform/db/server-check.ts";
 import { openBackupStore } from "../../platform/objects/index.ts";
 import { openRedisLimiter } from "../../platform/ratelimit/index.ts";
 import { isInUse } from "../local/database-access.ts";
-import { reasonOf } from "../local/start-error.ts";
 import { type Finding, fails, ok, warn } from "./doctor-finding.ts";
 
 /** Checks access to the directories and files in the settings. */
@@ -112,7 +112,10 @@ export async function checkBackups(config: Config): Promise<Finding[]> {
   try {
     const newest = (await readBackups(target)).at(-1);
     const problem = backupProblem(config["data.dir"], Date.now());
-    if (problem !== undefined) return [fails(check, problem, "Check the settings backup.*, and the store.")];
+    if (problem !== undefined) {
+      const message = [problem.summary, problem.reason].filter((part) => part !== undefined).join(": ");
+      return [fails(check, message, "Check the settings backup.*, and the store.")];
+    }
     if (newest === undefined) return [warn(check, "there is no backup yet", "Start the service, which creates one.")];
     return [ok(check, `what was acknowledged before ${newest.until.toISOString()} can be restored`)];
   } catch (error) {

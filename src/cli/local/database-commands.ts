@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { release } from "../../app/version.ts";
 import type { Config } from "../../config/index.ts";
+import { reasonOf } from "../../errors/index.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { moveDatabase } from "../../platform/db/move/move.ts";
 import { shownUrl } from "../../platform/db/move/moved-mark.ts";
@@ -9,7 +10,6 @@ import { CliError, exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { isInUse, migrationsFolder, withDatabaseUrl } from "./database-access.ts";
 import { resolveSettings, type SettingsOptions } from "./settings-options.ts";
-import { reasonOf } from "./start-error.ts";
 
 /** Moves the database to another PostgreSQL, and prints which settings to change. */
 export async function moveDatabaseCommand(io: Io, options: SettingsOptions & { to: string }): Promise<number> {

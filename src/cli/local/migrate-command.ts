@@ -1,11 +1,11 @@
 import { release } from "../../app/version.ts";
+import { reasonOf } from "../../errors/index.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { VersionError } from "../../platform/db/schema-version.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { isInUse, migrationsFolder, withDatabaseUrl } from "./database-access.ts";
 import { resolveSettings, type SettingsOptions } from "./settings-options.ts";
-import { reasonOf } from "./start-error.ts";
 
 /** Applies pending schema migrations and prints their names. */
 export async function migrateCommand(io: Io, options: SettingsOptions): Promise<number> {

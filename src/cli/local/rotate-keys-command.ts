@@ -1,10 +1,10 @@
 import type { LoadedConfig } from "../../config/index.ts";
+import { reasonOf } from "../../errors/index.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { withComposedNode } from "./composed-node.ts";
 import { isInUse, withDatabaseUrl } from "./database-access.ts";
 import { resolveSettings, type SettingsOptions } from "./settings-options.ts";
-import { reasonOf } from "./start-error.ts";
 
 /** Re-encrypts secrets that were encrypted with another key than the active one. The service may keep running. */
 export async function rotateKeysCommand(io: Io, options: SettingsOptions): Promise<number> {

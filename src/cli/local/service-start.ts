@@ -1,4 +1,4 @@
-import type { StartReport } from "../../app/processes/process-calls.ts";
+import type { ProcessCalls, StartReport } from "../../app/processes/process-calls.ts";
 import type { Role } from "../../app/serve.ts";
 import type { Config } from "../../config/index.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
@@ -12,19 +12,21 @@ export interface ServeOptions extends SettingsOptions {
   readonly demo?: boolean;
 }
 
+type StartedService = StartReport & Pick<ProcessCalls, "linkApprover">;
+
 /** Starts the demo, if it is wanted, and prints how to use the service. */
 export async function announceStart(
   io: Io,
-  service: StartReport,
+  service: StartedService,
   { role, demo: isDemo }: ServeOptions,
   config: Config,
 ) {
   const demo = isDemo ? await startDemoOf(io, service, config) : undefined;
-  if (role !== "worker") io.out(formatStartMessage(service, config, demo?.loginLink));
+  if (role !== "worker") io.out(formatStartMessage(service, config, demo));
   return demo;
 }
 
-async function startDemoOf(io: Io, service: StartReport, config: Config) {
+async function startDemoOf(io: Io, service: StartedService, config: Config) {
   const { startDemo } = await import("./demo/demo.ts");
   const onError = (error: unknown) =>
     io.err(`service: demo: ${error instanceof Error ? error.message : String(error)}\n`);

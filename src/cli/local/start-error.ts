@@ -1,5 +1,6 @@
 import type { LoadedConfig } from "../../config/index.ts";
 import { ConfigError } from "../../config/index.ts";
+import { reasonOf } from "../../errors/index.ts";
 import { VersionError } from "../../platform/db/schema-version.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import { isInUse } from "./database-access.ts";
@@ -12,13 +13,6 @@ export function startError(error: unknown, { config }: Pick<LoadedConfig, "confi
   if (error instanceof VersionError) return new CliError(error.message, exitCodes.incompatible, { cause: error });
   const hint = isInUse(error) ? " Stop that process, or choose another folder: --set data.dir=<folder>" : "";
   return new CliError(`Cannot start: ${reasonOf(error)}${hint}${trace}`, exitCodes.failed, { cause: error });
-}
-
-/** The message of an error. An AggregateError has the message of its first error. */
-export function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
-  if (!(error instanceof Error)) return String(error);
-  return error.message || (error as NodeJS.ErrnoException).code || error.name;
 }
 
 function causeOf({ cause }: Error): string {

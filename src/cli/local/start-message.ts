@@ -10,7 +10,7 @@ import type { Config } from "../../config/index.ts";
 export function formatStartMessage(
   { baseUrl, admin, loginLink, approverLink }: StartReport,
   config: Config,
-  demoLink?: string,
+  demo?: Pick<StartReport, "loginLink" | "approverLink">,
 ): string {
   const lines = [
     "",
@@ -21,8 +21,10 @@ export function formatStartMessage(
   if (config["notification.outbox.enabled"]) {
     lines.push(`  outbox      ${baseUrl}/outbox${admin?.isNew ? `#key=${admin.key}` : ""}`);
   }
-  if (demoLink !== undefined)
-    lines.push(`  demo        ${demoLink} (opens the console of the demo; works once, within ten minutes)`);
+  if (demo !== undefined) {
+    lines.push(`  demo        ${demo.loginLink} (opens the console of the demo; works once, within ten minutes)`);
+    lines.push(`  demo, two   ${demo.approverLink} (a second person of the demo, who approves; works once, too)`);
+  }
   if (loginLink !== undefined)
     lines.push(`  sign in     ${loginLink} (opens the console; works once, within ten minutes)`);
   if (approverLink !== undefined)

@@ -36,7 +36,12 @@ export async function superviseCommand(io: Io, options: ServeOptions, loaded: Lo
     // The process has printed its reason.
     if ("code" in processes) return stopping.signal.aborted ? exitCodes.ok : (processes.code ?? exitCodes.failed);
     closers.push(() => processes.stop("now"));
-    const demo = await announceStart(io, processes.report, options, config);
+    const demo = await announceStart(
+      io,
+      { ...processes.report, linkApprover: processes.linkApprover },
+      options,
+      config,
+    );
     roll = () => void processes.roll();
     const end = await Promise.race([
       stopped,

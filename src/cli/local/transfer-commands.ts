@@ -6,7 +6,7 @@ import type { Node } from "../../app/compose.ts";
 import { openKeyring } from "../../app/keyring.ts";
 import { release, version } from "../../app/version.ts";
 import type { Config, LoadedConfig } from "../../config/index.ts";
-import { catalogue, Failure, fail } from "../../errors/index.ts";
+import { catalogue, Failure, fail, reasonOf } from "../../errors/index.ts";
 import {
   type ExportReport,
   exportTenant,
@@ -24,7 +24,6 @@ import type { Io } from "../io.ts";
 import { withComposedNode } from "./composed-node.ts";
 import { migrationsFolder, withRunningDatabase } from "./database-access.ts";
 import { resolveSettings, type SettingsOptions } from "./settings-options.ts";
-import { reasonOf } from "./start-error.ts";
 
 interface KeyOptions extends SettingsOptions {
   readonly keyFile?: string;

@@ -55,13 +55,11 @@ export async function callOperation(
     io.out(responseField(response.body, options.field));
     return exitCode;
   }
-  if (own !== undefined && form === "table") {
-    io.out(own.text({ isColoured: io.terminal && !io.env.NO_COLOR, width: widthOf(io, options) }));
-    return exitCode;
-  }
   const contentType = response.headers["content-type"] ?? "";
-  const { text, aside } = responseText(operation, contentType, response.body, form, widthOf(io, options));
-  io.out(text);
+  const width = widthOf(io, options);
+  const { text, aside } = responseText(operation, contentType, response.body, form, width);
+  const isOwn = own !== undefined && form === "table";
+  io.out(isOwn ? own.text({ isColoured: io.terminal && !io.env.NO_COLOR, width }) : text);
   io.err(aside);
   return exitCode;
 }

@@ -11,6 +11,10 @@ export async function findOwnForm(operationId: string, body: Buffer): Promise<Ow
       const { promotionTimelineForm } = await import("./promotion-timeline.ts");
       return promotionTimelineForm(JSON.parse(body.toString()).data);
     }
+    case "service.api.WorkflowRunService/GetWorkflowRunHistory": {
+      const { runHistoryForm } = await import("./run-history.ts");
+      return runHistoryForm(JSON.parse(body.toString()).data);
+    }
     default:
       return undefined;
   }

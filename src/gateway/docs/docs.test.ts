@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
 import { readOperations } from "../../definitions/index.ts";
 import { catalogue } from "../../errors/index.ts";
 import { buildOpenApi } from "../openapi/index.ts";
@@ -12,9 +13,15 @@ const input = {
   errorsUrl: `${address}/errors`,
   version: "1",
 };
-const document = buildOpenApi({ ...input, operations: readOperations() });
+const operations = readOperations();
+const document = buildOpenApi({ ...input, operations });
 /** A document of a few operations, for tests of how documents are built: writing the whole one takes most of a second. */
-const small = buildOpenApi({ ...input, operations: readOperations().slice(0, 20) });
+const few = operations.slice(0, 20);
+const small = buildOpenApi({ ...input, operations: few });
+const eventTypes = {
+  "pool.created": ["A pool was created.", "name strategy environment_id"],
+  "queue.resumed": ["A queue was resumed. The `reason` says why.", ""],
+} as const;
 
 /** Builds a document in a number of steps. */
 function* built(made = document, steps = 0) {
@@ -22,8 +29,9 @@ function* built(made = document, steps = 0) {
   return made;
 }
 
-const docs = createDocs({ openApi: () => built(), outbox: true });
-const smallDocs = createDocs({ openApi: () => built(small) });
+const docs = createDocs({ openApi: () => built(), operations, eventTypes, outbox: true });
+const createSmallDocs = (openApi = () => built(small)) => createDocs({ openApi, operations: few, eventTypes });
+const smallDocs = createSmallDocs();
 const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 const servicePages = document.tags.map(({ name }) => `/docs/services/${name}`);
 const ownPages = [
@@ -31,6 +39,8 @@ const ownPages = [
   "/docs/",
   ...servicePages,
   "/outbox",
+  "/docs/events",
+  ...Object.keys(eventTypes).map((type) => `/docs/events/${type}`),
   "/errors",
   "/errors/",
   ...Object.keys(catalogue).map((code) => `/errors/${code}`),
@@ -79,9 +89,9 @@ test("the reference lists every operation, and the page of its service describes
     const inService = sections.get(`/docs/services/${operation.tags[0]}`)!;
     const section = inService.find((each) => each.startsWith(`${operation.operationId}">`)) ?? "";
     const own = section.slice(0, section.indexOf("</section>"));
-    assert.ok(own.includes(`<form data-verb="${verb}" data-path="${path}"`), operation.operationId);
+    assert.ok(own.includes(`&#34;verb&#34;:&#34;${verb}&#34;,&#34;path&#34;:&#34;${path}&#34;`), operation.operationId);
     for (const parameter of operation.parameters ?? []) {
-      if ("name" in parameter && parameter.in !== "header") assert.ok(own.includes(`<input name="${parameter.name}"`));
+      if ("name" in parameter && parameter.in !== "header") assert.ok(own.includes(` name="${parameter.name}"`));
     }
     const hasJsonBody = operation.requestBody?.content["application/json"] !== undefined;
     assert.equal(own.includes("<textarea"), hasJsonBody, operation.operationId);
@@ -101,20 +111,78 @@ test("no page of the reference is too large for a browser", () => {
     const bytes = Buffer.byteLength(get(path).body);
     assert.ok(bytes < 400_000, `${path} has ${bytes} bytes`);
   }
+  // A page shows its first text when it has these. A slow line carries 30 kB in a second.
+  const first = ["/docs/reference.css", "/docs/theme.js"].map((path) => gzipSync(get(path).body).length);
+  assert.ok(first[0]! + first[1]! < 8_000, String(first));
+  assert.ok(gzipSync(get("/docs/reference.js").body).length < 12_000);
 });
 
 test("the outbox page is served only if the outbox is enabled", () => {
   assert.match(get("/outbox").body.toString(), /docs\/outbox\.js/);
   assert.match(get("/outbox").body.toString(), /<noscript>.*service outbox list/);
-  assert.equal(createDocs({ openApi: () => built() }).find("/outbox"), undefined);
+  assert.equal(smallDocs.find("/outbox"), undefined);
 });
 
 test("every link on every page has a target that the instance serves", () => {
+  // All pages have the same navigation.
+  const seen = new Set<string>();
   for (const path of ownPages) {
     const links = linksOf(path);
     assert.ok(links.length > 3);
-    for (const { pathname } of links) assert.ok(docs.find(pathname), `${path} links to ${pathname}`);
+    for (const { href, pathname, hash } of links) {
+      if (seen.has(href)) continue;
+      seen.add(href);
+      // Another handler serves the console.
+      if (pathname === "/console") continue;
+      const page = docs.find(pathname, browser);
+      assert.ok(page, `${path} links to ${pathname}`);
+      if (hash !== "") assert.ok(anchorsOf(pathname).has(hash.slice(1)), `${path} links to ${pathname}${hash}`);
+    }
   }
+});
+
+const anchors = new Map<string, ReadonlySet<string>>();
+
+/** The places in a page that links can lead to. */
+function anchorsOf(path: string): ReadonlySet<string> {
+  const known =
+    anchors.get(path) ?? new Set([...String(get(path, browser).body).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!));
+  anchors.set(path, known);
+  return known;
+}
+
+test("the search finds every operation, error code and event type, each with its page", () => {
+  const entries = JSON.parse(get("/docs/search.json").body.toString()) as [string, string, string, string][];
+  const titles = new Set(entries.map(([, title]) => title));
+  for (const { operation } of pathOperation) assert.ok(titles.has(operation.summary), operation.summary);
+  for (const name of [...Object.keys(catalogue), ...Object.keys(eventTypes)]) assert.ok(titles.has(name), name);
+  for (const [, title, , href] of entries) {
+    const { pathname, hash } = new URL(href, `${address}/`);
+    assert.ok(hash === "" ? docs.find(pathname, browser) : anchorsOf(pathname).has(hash.slice(1)), title);
+  }
+});
+
+test("an event type has a page with its meaning, its fields, and a request for the caller's own events", () => {
+  const page = get("/docs/events/pool.created").body.toString();
+  assert.match(textOf(page), /A pool was created\.[\s\S]*name\s+strategy\s+environment_id/);
+  assert.match(textOf(page), /curl .*\/api\/events\?types=pool\.created&limit=5/);
+  assert.match(textOf(get("/docs/events/queue.resumed").body.toString()), /None\. The subject says/);
+  for (const path of ["/docs/events/pool", "/docs/events/constructor", "/docs/events/x/pool.created"]) {
+    assert.equal(docs.find(path), undefined, path);
+  }
+});
+
+test("an example names the lists that have the caller's own records, and leaves out ids that are optional", () => {
+  const [, section = ""] = /id="RecipientService_CreateRecipient"([\s\S]*?)<\/section>/.exec(
+    get("/docs/services/RecipientService").body.toString(),
+  )!;
+  const exchange = JSON.parse(textOf(/data-exchange="([^"]+)"/.exec(section)![1]!));
+  assert.deepEqual(exchange.slots, { pool_id: "/api/pools#id" });
+  assert.ok(section.includes('data-returns="/api/pools/{pool_id}/recipients#id"'));
+  const [, leased = ""] = /id="WorkService_LeaseItems"([\s\S]*?)<\/section>/.exec(
+    get("/docs/services/WorkService").body.toString(),
+  )!;
+  assert.doesNotMatch(/<textarea[\s\S]*<\/textarea>/.exec(leased)![0], /recipient_id/);
 });
 
 test("pages work below a proxy's path prefix: no link is absolute", () => {
@@ -122,7 +190,7 @@ test("pages work below a proxy's path prefix: no link is absolute", () => {
 });
 
 test("no served document refers to another origin", () => {
-  for (const path of ["/docs/reference.js", "/docs/outbox.js", "/docs/style.css"]) {
+  for (const path of ["/docs/reference.js", "/docs/outbox.js", "/docs/reference.css", "/docs/theme.js"]) {
     assert.doesNotMatch(get(path).body.toString(), /(?:https?:)?\/\/[a-z0-9-]+\./i, path);
   }
   for (const path of ownPages) for (const { host } of linksOf(path)) assert.equal(host, "instance");
@@ -134,6 +202,7 @@ test("pages run no inline script and connect only to their own origin", () => {
     // Emails in the outbox may have inline styles. They are shown in a frame without permissions.
     const styles = path === "/outbox" ? "style-src 'self' 'unsafe-inline'" : "style-src 'self'";
     const policy = headers["content-security-policy"]!.replace(styles, "style-src 'self'");
+    if (path !== "/outbox") assert.match(policy, /require-trusted-types-for 'script'/);
     assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; /);
     assert.doesNotMatch(policy, /unsafe|http|\*/);
     assert.doesNotMatch(body.toString(), /<script(?![^>]*src=)|<style|\son\w+=|\sstyle=/i, path);
@@ -142,7 +211,7 @@ test("pages run no inline script and connect only to their own origin", () => {
 
 test("assets have the content types that browsers require", () => {
   assert.match(get("/docs/reference.js").type, /^text\/javascript/);
-  assert.match(get("/docs/style.css").type, /^text\/css/);
+  assert.match(get("/docs/reference.css").type, /^text\/css/);
   assert.equal(get("/docs/favicon.svg").type, "image/svg+xml");
 });
 
@@ -171,7 +240,7 @@ test("only the listed assets can be read", () => {
 });
 
 test("the OpenAPI document is written in chunks, with other work in between", async () => {
-  const slow = createDocs({ openApi: () => built(small) });
+  const slow = createSmallDocs();
   const prepared = slow.prepare("/openapi.yaml");
   assert.equal(slow.prepare("/openapi.yaml"), prepared, "concurrent requests share one promise");
   const turns = await turnsUntil(prepared!);
@@ -184,11 +253,9 @@ test("the OpenAPI document is written in chunks, with other work in between", as
 test("the reference is built in steps, with other work in between, whichever page is requested first", async () => {
   for (const path of ["/docs", "/docs/", `/docs/services/${small.tags[0]!.name}`]) {
     let made = 0;
-    const slow = createDocs({
-      openApi() {
-        made++;
-        return built(small, 100);
-      },
+    const slow = createSmallDocs(() => {
+      made++;
+      return built(small, 100);
     });
     const prepared = slow.prepare(path);
     assert.equal(slow.prepare("/docs"), prepared, "concurrent requests share one promise");
@@ -199,7 +266,7 @@ test("the reference is built in steps, with other work in between, whichever pag
     await yaml;
     assert.equal(made, 1, "all documents share one description");
   }
-  assert.equal(createDocs({ openApi: () => built() }).prepare("/docs/style.css"), undefined);
+  assert.equal(createSmallDocs().prepare("/docs/reference.css"), undefined);
 });
 
 /** The turns of the event loop until a promise resolves. */
@@ -215,11 +282,9 @@ async function turnsUntil(promise: Promise<void>): Promise<number> {
 
 test("the OpenAPI document is served as YAML and built once", () => {
   let made = 0;
-  const counted = createDocs({
-    openApi: () => {
-      made++;
-      return built(small);
-    },
+  const counted = createSmallDocs(() => {
+    made++;
+    return built(small);
   });
   for (let i = 0; i < 3; i++) assert.match(bodyOf(counted, "/openapi.yaml"), /^openapi: 3\.1\.1\n/);
   counted.find("/docs");

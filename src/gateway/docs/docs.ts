@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as yieldLoop } from "node:timers/promises";
-import { type OpenApiDocument, toYaml, yamlChunks } from "../openapi/index.ts";
+import type { Operation } from "../../definitions/index.ts";
+import { type OpenApiDocument, operationalTag, toYaml, yamlChunks } from "../openapi/index.ts";
 import { createDocument, type SharedDocument } from "../shared-document.ts";
 import { describeError, describeErrors, renderError, renderErrors } from "./error-pages.ts";
-import { renderOutbox } from "./page.ts";
+import { type EventTypes, renderEvents } from "./event-pages.ts";
+import { createPageRenderer, renderOutbox } from "./page.ts";
 import { createReference, type Reference } from "./reference.ts";
 import { listRunbooks, renderRunbook } from "./runbook-pages.ts";
+import { listSearchEntries } from "./search-index.ts";
 
 /** A document and the headers of its responses. */
 export interface DocsPage {
@@ -17,20 +20,30 @@ export interface DocsPage {
 /** The documentation served by an instance. */
 export type Docs = ReturnType<typeof createDocs>;
 
+const script = "text/javascript; charset=utf-8";
+const ownFolder = join(import.meta.dirname, "assets");
+/** The reference is built with the console, whose look it has. */
+const builtFolder = join(import.meta.dirname, "../../../console/dist");
+
 // Only these files are read from disk, so that no path can reach others.
-const assets: Readonly<Record<string, string>> = {
-  "favicon.svg": "image/svg+xml",
-  "outbox.js": "text/javascript; charset=utf-8",
-  "reference.js": "text/javascript; charset=utf-8",
-  "style.css": "text/css; charset=utf-8",
+const assets: Readonly<Record<string, readonly [folder: string, type: string]>> = {
+  "favicon.svg": [ownFolder, "image/svg+xml"],
+  "outbox.js": [ownFolder, script],
+  "reference.css": [builtFolder, "text/css; charset=utf-8"],
+  "reference.js": [builtFolder, script],
+  "theme.js": [builtFolder, script],
 };
 
 const html = "text/html; charset=utf-8";
+const json = "application/json";
 const yaml = "application/yaml; charset=utf-8";
 const yamlPath = "/openapi.yaml";
 const servicesPath = "/docs/services/";
 const runbooksPath = "/docs/runbooks/";
-const indexPaths: readonly string[] = ["/docs", "/docs/"];
+const eventsPath = "/docs/events/";
+const searchPath = "/docs/search.json";
+/** Pages whose content comes from the OpenAPI document, besides those of services and events. */
+const describedPaths: readonly string[] = ["/docs", "/docs/", searchPath];
 
 // Forbids other origins and inline scripts.
 const contentSecurityPolicy = [
@@ -38,24 +51,33 @@ const contentSecurityPolicy = [
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self'",
+  "font-src 'self'",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
 ].join("; ");
 
 // Emails are shown in a frame without permissions and may have inline styles.
-const outboxSecurityPolicy = contentSecurityPolicy.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'");
+const outboxSecurityPolicy = contentSecurityPolicy
+  .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
+  .replace("; require-trusted-types-for 'script'", "");
 
 interface Options {
   /** Builds the OpenAPI document in steps. */
   readonly openApi: () => Generator<void, OpenApiDocument>;
+  /** The operations of the document. */
+  readonly operations: readonly Operation[];
+  readonly eventTypes: EventTypes;
   /** Whether the outbox is enabled. */
   readonly outbox?: boolean;
 }
 
-/** Serves the interactive reference, the OpenAPI document, the error pages, the runbooks and the outbox page. */
-export function createDocs({ openApi, outbox = false }: Options) {
+/** Serves the interactive reference, the OpenAPI document, the pages of errors, events and runbooks, and the outbox page. */
+export function createDocs({ openApi, operations, eventTypes, outbox = false }: Options) {
+  const external = operations.filter(({ governance }) => !governance.internalOnly);
+  const renderPage = createPageRenderer([...new Set(external.map(({ service }) => service.name)), operationalTag.name]);
   const cache = new Map<string, SharedDocument>();
   const runbooks = listRunbooks();
   let describing: Promise<void> | undefined;
@@ -70,7 +92,9 @@ export function createDocs({ openApi, outbox = false }: Options) {
   }
 
   function finishDescription(step: IteratorResult<void, OpenApiDocument>): boolean {
-    if (step.done === true) described = { document: step.value, reference: createReference(step.value) };
+    if (step.done === true) {
+      described = { document: step.value, reference: createReference(step.value, external, renderPage) };
+    }
     return step.done === true;
   }
 
@@ -116,47 +140,57 @@ export function createDocs({ openApi, outbox = false }: Options) {
       case "/docs/":
         return cached(path, html, () => description().reference.index("../"));
       case "/outbox":
-        return outbox ? cached(path, html, () => renderOutbox("./")) : undefined;
+        return outbox ? cached(path, html, () => renderOutbox(renderPage, "./")) : undefined;
+      case "/docs/events":
+        return cached(path, html, () => renderEvents(renderPage, eventTypes, "../"));
+      case searchPath:
+        return cached(path, json, () =>
+          JSON.stringify(listSearchEntries(description().reference.described, eventTypes)),
+        );
       case "/errors":
       case "/errors/":
         return findErrors(path, accept);
       default:
-        if (path.startsWith(servicesPath)) return findService(path.slice(servicesPath.length));
         if (path.startsWith(runbooksPath)) return findRunbook(path.slice(runbooksPath.length));
+        if (path.startsWith(servicesPath)) return findDescribed(path, "service");
+        if (path.startsWith(eventsPath)) return findDescribed(path, "event");
         if (path.startsWith("/docs/")) return findAsset(path.slice("/docs/".length));
         if (path.startsWith("/errors/")) return findError(path.slice("/errors/".length), accept);
         return undefined;
     }
   }
 
-  function findService(name: string): SharedDocument | undefined {
-    const key = servicesPath + name;
-    if (cache.has(key)) return cache.get(key);
-    const page = description().reference.service(name, "../../");
-    return page === undefined ? undefined : cached(key, html, () => page);
+  /** The page of a service or of an event type. */
+  function findDescribed(path: string, kind: "service" | "event"): SharedDocument | undefined {
+    if (cache.has(path)) return cache.get(path);
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    const { reference } = description();
+    const page = kind === "service" ? reference.service(name, "../../") : reference.event(name, eventTypes);
+    return page === undefined || path !== `/docs/${kind}s/${name}` ? undefined : cached(path, html, () => page);
   }
 
   function findAsset(name: string): SharedDocument | undefined {
     if (!Object.hasOwn(assets, name)) return undefined;
-    return cached(name, assets[name]!, () => readFileSync(join(import.meta.dirname, "assets", name)));
+    const [folder, type] = assets[name]!;
+    return cached(name, type, () => readFileSync(join(folder, name)));
   }
 
   function findRunbook(file: string): SharedDocument | undefined {
-    return runbooks.has(file) ? cached(runbooksPath + file, html, () => renderRunbook(file)) : undefined;
+    return runbooks.has(file) ? cached(runbooksPath + file, html, () => renderRunbook(renderPage, file)) : undefined;
   }
 
   function findErrors(path: string, accept: string | undefined): SharedDocument {
     return wantsHtml(accept)
-      ? cached(path, html, () => renderErrors(path === "/errors" ? "./" : "../"))
-      : cached("errors.json", "application/json", () => JSON.stringify({ data: describeErrors() }));
+      ? cached(path, html, () => renderErrors(renderPage, path === "/errors" ? "./" : "../"))
+      : cached("errors.json", json, () => JSON.stringify({ data: describeErrors() }));
   }
 
   function findError(code: string, accept: string | undefined): SharedDocument | undefined {
     const error = describeError(code);
     if (error === undefined) return undefined;
     return wantsHtml(accept)
-      ? cached(`${code}.html`, html, () => renderError(error))
-      : cached(`${code}.json`, "application/json", () => JSON.stringify({ data: error }));
+      ? cached(`${code}.html`, html, () => renderError(renderPage, error))
+      : cached(`${code}.json`, json, () => JSON.stringify({ data: error }));
   }
 
   return {
@@ -178,7 +212,8 @@ export function createDocs({ openApi, outbox = false }: Options) {
         writing ??= writeYaml();
         return writing;
       }
-      return indexPaths.includes(path) || path.startsWith(servicesPath) ? prepareDescription() : undefined;
+      const isDescribed = [servicesPath, eventsPath].some((folder) => path.startsWith(folder));
+      return isDescribed || describedPaths.includes(path) ? prepareDescription() : undefined;
     },
   };
 }

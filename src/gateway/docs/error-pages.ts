@@ -1,5 +1,5 @@
 import { catalogue, type ErrorEntry, grpcCodes } from "../../errors/index.ts";
-import { prose, renderPage } from "./page.ts";
+import { type PageRenderer, prose } from "./page.ts";
 
 const entries: ReadonlyMap<string, ErrorEntry> = new Map(Object.entries<ErrorEntry>(catalogue));
 
@@ -37,11 +37,12 @@ export function describeErrors(): ErrorDescription[] {
 }
 
 /** Renders the page that the `type` of a problem links to. */
-export function renderError(error: ErrorDescription): string {
+export function renderError(renderPage: PageRenderer, error: ErrorDescription): string {
   return renderPage({
     title: error.code,
     root: "../",
-    main: `<main class="page">
+    path: "errors",
+    main: `<p class="crumbs"><a href="../errors">Errors</a></p>
 <h1>${error.code}</h1>
 <p class="lead">${prose(error.title)}</p>
 <h2>What it means</h2>
@@ -49,35 +50,32 @@ export function renderError(error: ErrorDescription): string {
 <h2>How to mend it</h2>
 <p>${prose(error.remedy)}</p>
 <h2>On the wire</h2>
-<dl>
+<dl class="facts">
 <dt>HTTP status</dt><dd>${error.status}</dd>
 <dt>Connect</dt><dd><code>${error.connect_code}</code></dd>
 <dt>gRPC</dt><dd>${error.grpc_code} <code>${error.connect_code.toUpperCase()}</code></dd>
 <dt>Retryable</dt><dd>${error.retryable ? "Yes, the same request may succeed later." : "No, not without a change."}</dd>
-</dl>
-<p><a href="../errors">All errors</a></p>
-</main>`,
+</dl>`,
   });
 }
 
 /** Renders the page that lists every error code. */
-export function renderErrors(root: string): string {
+export function renderErrors(renderPage: PageRenderer, root: string): string {
   const rows = describeErrors().map(
     ({ code, status, retryable, meaning }) =>
-      `<tr><td><a href="${root}errors/${code}"><code>${code}</code></a></td><td>${status}</td><td>${retryable ? "yes" : "no"}</td><td>${prose(meaning)}</td></tr>`,
+      `<tr><td><a href="${root}errors/${code}"><code>${code}</code></a></td><td>${status}${retryable ? " retry" : ""}</td><td>${prose(meaning)}</td></tr>`,
   );
   return renderPage({
     title: "Errors",
     root,
-    main: `<main class="page">
-<h1>Errors</h1>
-<p class="lead">Every error that a caller can see. Branch on the code: titles and details may change.</p>
-<div class="scroll"><table>
-<thead><tr><th>Code</th><th>HTTP</th><th>Retry</th><th>Meaning</th></tr></thead>
+    path: "errors",
+    main: `<h1>Errors</h1>
+<p class="lead">Every error that a caller can see. Branch on the code: titles and details may change. “retry” means that the same request may succeed later.</p>
+<table class="table">
+<thead><tr><th>Code</th><th>HTTP</th><th>Meaning</th></tr></thead>
 <tbody>
 ${rows.join("\n")}
 </tbody>
-</table></div>
-</main>`,
+</table>`,
   });
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { escapeHtml, prose, renderPage } from "./page.ts";
+import { escapeHtml, type PageRenderer, prose } from "./page.ts";
 
 const folder = join(import.meta.dirname, "../../../docs/runbooks");
 
@@ -10,7 +10,7 @@ export function listRunbooks(): ReadonlySet<string> {
 }
 
 /** Renders a runbook. */
-export function renderRunbook(file: string): string {
+export function renderRunbook(renderPage: PageRenderer, file: string): string {
   const [heading = "", ...blocks] = readFileSync(join(folder, file), "utf8")
     .trim()
     .split(/\n{2,}/);

@@ -1,6 +1,6 @@
 import type { OpenApiDocument, Schema } from "../openapi/index.ts";
+import type { DescribedOperation } from "./described-operation.ts";
 import { escapeHtml, prose } from "./page.ts";
-import type { PathOperation } from "./path-operation.ts";
 
 /** The anchor of a type on a service's page. */
 export function typeAnchor(name: string): string {
@@ -15,7 +15,7 @@ export function renderSchemaTable(schema: Schema): string {
     const notes = [required.has(name) ? "" : "optional", each.readOnly === true ? "read-only" : ""].filter(Boolean);
     return fieldRow(name, each, notes);
   });
-  return `<div class="scroll"><table class="fields"><tbody>\n${rows.join("\n")}\n</tbody></table></div>`;
+  return `<table class="fields"><tbody>\n${rows.join("\n")}\n</tbody></table>`;
 }
 
 /** Renders one row of a table of fields or parameters. */
@@ -26,12 +26,12 @@ export function fieldRow(
   description = schema.description,
 ): string {
   const about = [description === undefined ? "" : prose(description), rulesText(schema)].filter(Boolean).join(" ");
-  const quiet = notes.map((note) => ` <span class="quiet">${note}</span>`).join("");
+  const quiet = notes.map((note) => ` <span class="soft">${note}</span>`).join("");
   return `<tr><td><code>${escapeHtml(name)}</code>${quiet}</td><td>${typeText(schema)}</td><td>${about}</td></tr>`;
 }
 
 /** Collects the types that operations refer to, directly or through other types, by name. */
-export function collectTypes(document: OpenApiDocument, operations: readonly PathOperation[]): [string, Schema][] {
+export function collectTypes(document: OpenApiDocument, operations: readonly DescribedOperation[]): [string, Schema][] {
   const schemas = document.components.schemas as Readonly<Record<string, Schema>>;
   const found = new Set<string>();
   const visit = (node: unknown, areFields = false): void => {
@@ -47,7 +47,7 @@ export function collectTypes(document: OpenApiDocument, operations: readonly Pat
       }
     }
   };
-  for (const { operation } of operations) visit([operation.requestBody, operation.responses, operation.parameters]);
+  for (const { object } of operations) visit([object.requestBody, object.responses, object.parameters]);
   return [...found].sort().map((name) => [name, schemas[name]!]);
 }
 
@@ -83,7 +83,7 @@ function rulesText(schema: Schema): string {
   const rules = bounds
     .filter(([keyword]) => schema[keyword] !== undefined)
     .map(([keyword, label]) => `${label} ${codes([schema[keyword]])}`);
-  return rules.length === 0 ? "" : `<span class="quiet">${rules.join("; ")}</span>`;
+  return rules.length === 0 ? "" : `<span class="soft">${rules.join("; ")}</span>`;
 }
 
 function codes(values: readonly unknown[]): string {

@@ -7,4 +7,5 @@
  */
 export { buildInSteps, buildOpenApi } from "./build.ts";
 export type { MediaType, OpenApiDocument, OperationObject, Parameter, Schema } from "./document.ts";
+export { operationalTag } from "./operational.ts";
 export { toYaml, yamlChunks } from "./yaml.ts";

@@ -106,7 +106,7 @@ const endpoints: readonly Endpoint[] = [
     audience: "public",
     summary: "Opens the interactive reference",
     description:
-      "Opens the interactive reference, which reads `/openapi.yaml` and sends requests only to this instance.",
+      "Opens the interactive reference, which sends requests only to this instance, as the person who is signed in.",
     success: "The page.",
     content: { "text/html": { schema: text("HTML.") } },
   },

@@ -20,6 +20,7 @@ import { type ConnectionCheck, createConnections } from "./connections/index.ts"
 import { createGuardedHttp, createManifests } from "./manifests/index.ts";
 import { createMarketplace, type MarketplaceSources } from "./marketplace/index.ts";
 import { createMessaging } from "./messaging/index.ts";
+import { connectorNames } from "./name-sources.ts";
 import { createProviderConfigs } from "./provider-configs/index.ts";
 import { type CompileTemplate, createTriggers, type EnvironmentLookup, type FindPoolId } from "./triggers/index.ts";
 
@@ -98,6 +99,7 @@ export function createConnectors(dependencies: Dependencies) {
     },
     jobs: [...connections.jobs, ...connectSessions.jobs, ...actions.jobs, ...triggers.jobs],
     workers: [actions.sweeper, triggers.worker],
+    names: connectorNames,
     connections,
     /** Sends notifications through the actions of manifests. */
     messaging,

@@ -33,6 +33,7 @@ import {
   createSnapshots,
 } from "./assignments/index.ts";
 import { createExperimentService, experimentHandlers, experimentStore } from "./experiments/index.ts";
+import { experimentNames } from "./name-sources.ts";
 import { analyseExperiment, createHistoryWriter, createUnitCountWorker, resultHandlers } from "./results/index.ts";
 import { deleteUnitsOfEndedJob } from "./retention/index.ts";
 import { createScoreService, scoreHandlers } from "./scores/index.ts";
@@ -137,6 +138,7 @@ export function createExperiments(dependencies: Dependencies) {
       return (await snapshots.findByKey(tenantId, environmentId, key))?.experiment.id;
     },
     workers: [maturing],
+    names: experimentNames,
     async idle() {
       await writer.idle();
       await scores.idle();

@@ -13,6 +13,7 @@ import type { EventRecorder } from "../operations/index.ts";
 import type { PromotableArtifacts } from "../promotable-artifacts.ts";
 import { type ConformanceParts, createConformance } from "./conformance/index.ts";
 import { createEvidence, reencryptableSigningKeys } from "./evidence/index.ts";
+import { governanceNames } from "./name-sources.ts";
 import { createPackGate, toEvidenceCandidate, toRuntimeFinding } from "./promotion-evidence.ts";
 import { createPromotions, type FindIdentities, type Promotions } from "./promotions/index.ts";
 
@@ -62,6 +63,7 @@ export function createGovernance(dependencies: Dependencies) {
     },
     jobs: [...promotions.jobs, ...conformance.jobs],
     workers: [evidence.sweeper],
+    names: governanceNames,
     promotions,
     endWaits: conformance.endWaits,
   } satisfies Area & Record<string, unknown>;

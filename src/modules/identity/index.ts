@@ -17,6 +17,7 @@ import {
   createMemberFinder,
   reencryptableConnections,
 } from "./connections/index.ts";
+import { identityNames } from "./name-sources.ts";
 import { createSamlFlow, expiredMessagesJob } from "./saml/index.ts";
 import { createScimHandlers, createScimService, describeFailure, scimOperations, scimScope } from "./scim/index.ts";
 import { createSessions, readCookie, type SessionOwner } from "./sessions/index.ts";
@@ -72,6 +73,7 @@ export function createIdentity(dependencies: Dependencies) {
     },
     jobs: [...sessions.jobs, ...connections.jobs, expiredMessagesJob(dependencies)],
     workers: [],
+    names: identityNames,
     sessions: sessions.authenticator,
     endSessions: sessions.service.endOfPerson,
     /** The tenant that a browser with this Cookie header is signed in to, for pages. */
@@ -79,13 +81,9 @@ export function createIdentity(dependencies: Dependencies) {
       const cookie = readCookie("session", cookieHeader, new URL(publicUrl()));
       return cookie === undefined ? undefined : (await sessions.authenticator.find(cookie))?.session.tenantId;
     },
-    /** A link that signs a browser in to the platform tenant, with the access of an API key or as a member. */
-    async createLoginLink(owner: SessionOwner): Promise<string> {
-      const context = {
-        sql: dependencies.db.sql,
-        tenantId: dependencies.platformTenantId(),
-        nowMs: dependencies.clock.now(),
-      };
+    /** A link that signs a browser in to a tenant, with the access of an API key or as a member. */
+    async createLoginLink(tenantId: TenantId, owner: SessionOwner): Promise<string> {
+      const context = { sql: dependencies.db.sql, tenantId, nowMs: dependencies.clock.now() };
       const { token } = await sessions.service.createLink(context, owner, "start", "");
       return sessions.linkUrlOf(token);
     },

@@ -9,11 +9,13 @@
  */
 import type { Area, PlatformServices } from "../area.ts";
 import type { Connections, Messaging } from "../connectors/index.ts";
+import type { HistoryRecorder } from "../history-source.ts";
 import type { EventRecorder } from "../operations/index.ts";
 import type { Quotas } from "../tenancy/index.ts";
 import { createDispatch, deliveryExplainer, deliveryUsage, runExplainer } from "./dispatch/index.ts";
 import { createIntegrations } from "./integrations/index.ts";
 import { createLayouts } from "./layouts/index.ts";
+import { notificationNames } from "./name-sources.ts";
 import { createPartials, partialUsePattern } from "./partials/index.ts";
 import { createPersonalData } from "./personal-data/index.ts";
 import { checkTemplateSyntax, createPreferences, hasStoredLayout } from "./preferences/index.ts";
@@ -24,6 +26,7 @@ import { createTopics } from "./topics/index.ts";
 export type { SubscriberTokens } from "./subscribers/index.ts";
 
 interface Dependencies extends PlatformServices {
+  readonly history: HistoryRecorder;
   readonly events: EventRecorder;
   readonly connections: Connections;
   /** Sends notifications through providers of the connector catalogue. */
@@ -108,11 +111,13 @@ export function createNotifications({ config, ...parts }: Dependencies) {
     },
     jobs: [...topics.jobs, ...personalData.jobs, ...dispatch.jobs],
     workers: [dispatch.expander, dispatch.runs, dispatch.dispatcher],
+    names: notificationNames,
     providers,
     /** The records that packs contain. A layout comes before the workflows that use it. */
     packRecords: [layouts.packRecords, preferences.packRecords],
     backlogs: dispatch.backlogs,
     usageSources: [deliveryUsage],
+    historySources: [dispatch.history],
     explainers: [deliveryExplainer, runExplainer],
     /** Finds which of some keys belong to notification workflows. */
     findNotificationWorkflows: preferences.findWorkflows,

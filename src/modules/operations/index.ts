@@ -3,26 +3,37 @@
  *
  * Events: the log of everything that happened. Webhooks: events sent to HTTP endpoints of tenants.
  * Discovery: the capabilities of this instance. Health: whether environments work as they should. Analytics: the metrics of tenants
- * over time. Explain: what happened to a record.
+ * over time. History: coarse counts for charts. Explain: what happened to a record.
  */
 import type { Area, PlatformServices } from "../area.ts";
 import type { Explainer } from "../explainer.ts";
+import type { HistorySource } from "../history-source.ts";
 import { createAnalytics } from "./analytics/index.ts";
 import { createDiscovery, type DiscoveryParts } from "./discovery/index.ts";
 import {
   createEvents,
   createLogFollower,
   type EventReader,
+  eventNames,
   type LogConsumer,
   type LogFollower,
 } from "./events/index.ts";
 import { createExplain } from "./explain/index.ts";
 import { createHealth, type HealthParts } from "./health/index.ts";
-import { createWebhooks } from "./webhooks/index.ts";
+import { createHistory } from "./history/index.ts";
+import { createWebhooks, endpointNames } from "./webhooks/index.ts";
 
 export { isPrometheusReachable } from "./analytics/index.ts";
 export type { CapabilitySource } from "./discovery/index.ts";
-export type { Event, EventContext, EventEntry, EventHead, EventRecorder, Position } from "./events/index.ts";
+export {
+  type Event,
+  type EventContext,
+  type EventEntry,
+  type EventHead,
+  type EventRecorder,
+  eventTypes,
+  type Position,
+} from "./events/index.ts";
 
 /** Lets other areas consume the event logs. */
 export interface EventLogs {
@@ -38,12 +49,23 @@ interface Dependencies extends PlatformServices {
   readonly health: HealthParts;
   /** Explains the records of other areas, which are composed later. */
   readonly explainers: () => readonly Explainer[];
+  /** What charts show of other areas, which are composed later. */
+  readonly historySources: () => readonly HistorySource[];
+  /** The version of this node. */
+  readonly version: string;
 }
 
 /** The area's public API. */
 export type Operations = ReturnType<typeof createOperations>;
 
-export function createOperations({ discovery, explainers, health: healthParts, config, ...parts }: Dependencies) {
+export function createOperations({
+  discovery,
+  explainers,
+  historySources,
+  health: healthParts,
+  config,
+  ...parts
+}: Dependencies) {
   const events = createEvents({
     ...parts,
     retentionDays: config["events.retention_days"],
@@ -56,6 +78,7 @@ export function createOperations({ discovery, explainers, health: healthParts, c
     wakeJobs: () => parts.jobs.wake(),
   });
   const health = createHealth({ ...parts, ...healthParts, retentionDays: config["workflow.retention_days"] });
+  const history = createHistory({ ...parts, sources: historySources });
   return {
     handlers: {
       "service.api.EventService": events.handlers,
@@ -63,11 +86,18 @@ export function createOperations({ discovery, explainers, health: healthParts, c
       "service.api.DiscoveryService": createDiscovery(discovery).handlers,
       "service.api.OperationalHealthService": health.handlers,
       "service.api.AnalyticsService": createAnalytics({ ...parts, config }).handlers,
+      "service.api.HistoryService": history.handlers,
       "service.api.ExplainService": createExplain(() => [...explainers(), webhooks.explainer]).handlers,
     },
-    jobs: [...events.jobs, ...webhooks.jobs],
+    jobs: [...events.jobs, ...webhooks.jobs, ...history.jobs],
     workers: [webhooks, health.collector],
+    services: [history.service],
     backlogs: [webhooks.backlog],
+    /** Counts what charts show. */
+    history: history.recorder,
+    /** Stores the history of the minute that has ended, as the node does after every minute. */
+    recordHistory: history.recordMinute,
+    names: [endpointNames, eventNames],
     /** Renders health reports for people. */
     healthPage: health.page,
     events: events.recorder,

@@ -15,6 +15,7 @@ import { createAdmission, createAdmissionKeys } from "./admission/index.ts";
 import { createAnomalies } from "./anomaly/index.ts";
 import { createPoolArtifacts } from "./artifacts/index.ts";
 import { createDeadLetters } from "./dead-letters/index.ts";
+import { routingNames } from "./name-sources.ts";
 import { createPools, recipientLoadStore } from "./pools/index.ts";
 import { closeEmptyQueue, createQueues } from "./queues/index.ts";
 import {
@@ -113,6 +114,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Dependencie
     },
     jobs: [...deadLetters.jobs, ...anomalies.jobs, ...queues.jobs, ...admission.jobs, ...router.jobs],
     workers: [queues.sweeper, queues.pushDispatcher, router.assigner, schedules.worker],
+    names: routingNames,
     /** Finds which of some names and ids belong to pools that are not archived. */
     findPools: pools.findPools,
     /** Finds a pool of an environment that is not archived, by its name or id. */
@@ -128,6 +130,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Dependencie
     usageSources: [decisionUsage],
     backlogs: [queues.backlog, deadLetters.backlog],
     healthSources: { queue_items: queues.health },
+    historySources: [queues.history],
     /** In the order in which an item passes them. */
     explainers: [router.explainer, queues.explainer],
     services: [live],

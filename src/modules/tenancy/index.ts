@@ -14,6 +14,7 @@ import { createDynamicConfig } from "./dynamic-config/index.ts";
 import { createEnvironments } from "./environments/index.ts";
 import { findIdentities, hasOtherMember } from "./identities.ts";
 import { createMembers, type MemberCredentials } from "./members/index.ts";
+import { tenancyNames } from "./name-sources.ts";
 import { createSecrets } from "./secrets/index.ts";
 import { createTenants } from "./tenants/index.ts";
 
@@ -81,6 +82,7 @@ export function createTenancy({ config, scopes, sealed, ...parts }: Dependencies
     },
     jobs: [...tenants.jobs, ...secrets.jobs],
     workers: [],
+    names: tenancyNames,
     tenants,
     members,
     apiKeys,

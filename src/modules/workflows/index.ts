@@ -8,9 +8,11 @@
 import type { OperationCaller } from "../../chain/operation-caller.ts";
 import { openObjectStore } from "../../platform/objects/index.ts";
 import type { Area, PlatformServices } from "../area.ts";
+import type { HistoryRecorder } from "../history-source.ts";
 import type { EventLogs, EventRecorder } from "../operations/index.ts";
 import { createDefinitions, type ReferenceSources } from "./definitions/index.ts";
 import { createEnvironments } from "./environments/index.ts";
+import { workflowNames } from "./name-sources.ts";
 import { createObjects } from "./objects/index.ts";
 import {
   compileTemplate,
@@ -28,6 +30,7 @@ import { createTriggers, findTriggersOf } from "./triggers/index.ts";
 export { findStoredObjectKeys } from "./objects/index.ts";
 
 interface Dependencies extends PlatformServices, ReferenceSources {
+  readonly history: HistoryRecorder;
   readonly events: EventRecorder;
   readonly eventLogs: EventLogs;
   readonly takeQuota: TakeQuota;
@@ -78,6 +81,7 @@ export function createWorkflows({ config, ...parts }: Dependencies) {
     },
     jobs: [...runs.jobs, ...streams.jobs, ...objects.jobs],
     workers: [runs.sweeper, tasks.sweeper, triggers.worker, streams.worker],
+    names: workflowNames,
     environments,
     compileTemplate,
     /** Activated by promotions. */
@@ -87,6 +91,7 @@ export function createWorkflows({ config, ...parts }: Dependencies) {
     usageSources: [runUsage],
     backlogs: [...runs.backlogs, tasks.backlog],
     healthSources: { workflow_runs: runs.health, workflow_tasks: tasks.health },
+    historySources: [definitions.history],
     explainers: [runs.explainer],
     /** Finds workflows that refer to records of other areas. */
     findUses: definitions.findUses,

@@ -37,7 +37,7 @@ export function modeAllows(mode: EnvironmentMode, inProduction: boolean | null):
 }
 
 /** Whether a caller sees only production data, or only other data; undefined if it sees all. */
-export function productionOf({ environmentMode }: Principal): boolean | undefined {
+export function productionOf({ environmentMode }: Pick<Principal, "environmentMode">): boolean | undefined {
   return environmentMode === "any" ? undefined : environmentMode === "production_only";
 }
 

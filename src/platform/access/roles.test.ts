@@ -54,6 +54,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
   "event:read": ["viewer", "operator", "admin", "service"],
   "event:write": ["operator", "admin", "service"],
   "explanation:read": ["viewer", "operator", "admin", "service"],
+  "history:read": ["viewer", "operator", "admin"],
   "invoice:read": ["viewer", "operator", "admin"],
   "invoice:write": ["admin"],
   "evidence:export": ["viewer", "operator", "admin"],

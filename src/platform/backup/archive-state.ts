@@ -40,10 +40,18 @@ export function updateArchiveState(dataDir: string, change: { [K in keyof Archiv
 /** How long a complete file of the log may wait before archiving counts as stalled. */
 const stalledMs = 5 * 60_000;
 
+/** What is late, and why. The reason is for operators: it may name places of the store. */
+interface BackupProblem {
+  readonly summary: string;
+  readonly reason: string | undefined;
+}
+
 /** Why the backups of a node fall behind; undefined if they do not. */
-export function backupProblem(dataDir: string, nowMs: number): string | undefined {
+export function backupProblem(dataDir: string, nowMs: number): BackupProblem | undefined {
   const { waitingSince, failure, backupFailure } = readArchiveState(dataDir) ?? {};
   if (waitingSince !== undefined && nowMs - Date.parse(waitingSince) >= stalledMs)
-    return `the log is not archived since ${waitingSince}${failure === undefined ? "" : `: ${failure}`}`;
-  return backupFailure && `the last backup was not created: ${backupFailure}`;
+    return { summary: `the log is not archived since ${waitingSince}`, reason: failure };
+  return backupFailure === undefined
+    ? undefined
+    : { summary: "the last backup was not created", reason: backupFailure };
 }

@@ -141,8 +141,8 @@ async function archiveFile(
   name: string,
   writtenAtMs: number,
 ): Promise<void> {
-  // The end of a timeline that a restore has left. Its content is in the archive, and begins the next timeline.
-  if (name.endsWith(".partial")) return;
+  // A note about a base backup, which has its own. The end of a timeline that a restore has left, which begins the next one.
+  if (/\.(backup|partial)$/.test(name)) return;
   const timeline = Number.parseInt(name.slice(0, 8), 16);
   const content = await readFile(join(logFolder(dataDir), name));
   await target.writeOnce(walFolder(systemId, timeline) + name, content, writtenAtMs);

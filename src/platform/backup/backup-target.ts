@@ -1,6 +1,6 @@
 import { fail } from "../../errors/index.ts";
 import { type ListedObject, type ObjectStore, ObjectStoreError } from "../objects/index.ts";
-import { type BlobHeader, createBlobCodec, headBytesMax, readHeader, sha256Of } from "./sealed-blob.ts";
+import { type BlobHeader, blobBytesMax, createBlobCodec, headBytesMax, readHeader, sha256Of } from "./sealed-blob.ts";
 
 /** Where backups are stored, as sealed blobs. */
 export interface BackupTarget {
@@ -32,7 +32,8 @@ export function createBackupTarget(store: ObjectStore, encryptionKey: string): B
   const plainCodec = createBlobCodec("");
   const codecOf = (name: string) => (readable.test(name) ? plainCodec : codec);
 
-  async function readBytes(name: string, bytesMax = Number.POSITIVE_INFINITY): Promise<Buffer | undefined> {
+  /** The first bytes of a blob. One that is too long is cut off, and therefore damaged. */
+  async function readBytes(name: string, bytesMax: number): Promise<Buffer | undefined> {
     const found = await store.stat(name);
     if (found === undefined || found.sizeBytes === 0) return undefined;
     const range = { firstByte: 0, byteCount: Math.min(found.sizeBytes, bytesMax) };
@@ -71,7 +72,7 @@ export function createBackupTarget(store: ObjectStore, encryptionKey: string): B
       }
     },
     async read(name) {
-      const blob = await readBytes(name);
+      const blob = await readBytes(name, blobBytesMax);
       if (blob === undefined)
         throw fail("FAILED_PRECONDITION", { public: `The backup is incomplete: ${name} is missing.` });
       return codecOf(name).open(name, blob);

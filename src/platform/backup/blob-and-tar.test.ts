@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { createBlobCodec, readHeader } from "./sealed-blob.ts";
 import { readTar } from "./tar-reader.ts";
 
@@ -32,6 +33,14 @@ test("a blob is opened only with its key, under its name, and as it was stored",
   await assert.rejects(codec.open("wal/7/a", unencrypted), /this backup is not encrypted/);
   unencrypted[unencrypted.length - 1]! ^= 1;
   await assert.rejects(plain.open("wal/7/a", unencrypted), /damaged/);
+  // A store that is not trusted must not fill the memory: nothing is inflated beyond what the header says.
+  const swapped = Buffer.concat([
+    (await plain.seal("wal/7/a", Buffer.from("short"), 0)).subarray(0, -25),
+    gzipSync(content),
+  ]);
+  await assert.rejects(plain.open("wal/7/a", swapped), (error: Error) => {
+    return (error.cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
+  });
 });
 
 /** An archive in the format that PostgreSQL writes. */

@@ -1,4 +1,4 @@
-import { Failure } from "../../errors/index.ts";
+import { Failure, fail } from "../../errors/index.ts";
 import type { BackupTarget } from "./backup-target.ts";
 import { isSegment, nameOfSegment, segmentBefore, walFolder } from "./wal-segment.ts";
 
@@ -82,7 +82,7 @@ async function readManifests(target: BackupTarget) {
   for await (const { key } of target.list("base/")) {
     if (!key.endsWith("/manifest")) continue;
     try {
-      manifests.push(JSON.parse((await target.read(key)).toString()));
+      manifests.push(parseManifest(idOf(key), await target.read(key)));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       damaged.push(idOf(key));
@@ -90,6 +90,24 @@ async function readManifests(target: BackupTarget) {
   }
   manifests.sort((a, b) => (a.endedAt < b.endedAt ? -1 : 1));
   return { manifests, damaged };
+}
+
+/** Reads a manifest. No key protects it, so its form is checked before anything relies on it. */
+function parseManifest(id: string, content: Buffer): BackupManifest {
+  let manifest: BackupManifest | undefined;
+  try {
+    manifest = JSON.parse(content.toString());
+  } catch {}
+  const isWhole =
+    manifest?.id === id &&
+    /^\d+$/.test(manifest.systemId) &&
+    [manifest.timeline, manifest.parts, manifest.bytes, manifest.storedBytes].every((each) =>
+      Number.isSafeInteger(each),
+    ) &&
+    [manifest.startLsn, manifest.endLsn].every((lsn) => /^[\dA-F]+\/[\dA-F]+$/i.test(lsn)) &&
+    [manifest.startedAt, manifest.endedAt].every((time) => Date.parse(time) > 0);
+  if (isWhole) return manifest!;
+  throw fail("FAILED_PRECONDITION", { public: `The backup is damaged: the manifest of ${id} is not whole.` });
 }
 
 async function readSegments(target: BackupTarget, folder: string): Promise<Set<string>> {

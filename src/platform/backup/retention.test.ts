@@ -63,6 +63,9 @@ test("retention keeps what a restore to any time of the last days needs, and rem
   await backup("third", 3, 2, 8, "t/00/back");
   await backup("damaged", 5, 1, 4);
   await writeFile(join(directory, "stored", manifestName("damaged")), "");
+  // What somebody else may have written there.
+  const forged = ["not json", "null", "{}", `{"id":"forged-4","systemId":"../7","timeline":1}`];
+  for (const [nth, text] of forged.entries()) await store(manifestName(`forged-${nth + 1}`), now, text);
   await mkdir(join(directory, "incoming"), { recursive: true });
   await writeFile(join(directory, "incoming", "killed"), "");
   await utimes(join(directory, "incoming", "killed"), (now - 2 * day) / 1000, (now - 2 * day) / 1000);
@@ -93,6 +96,7 @@ test("retention keeps what a restore to any time of the last days needs, and rem
   assert.deepEqual(left, [
     "base/current/part-000001",
     ...["manifest", "objects", "part-000001"].map((name) => `base/damaged/${name}`),
+    ...forged.map((_, nth) => `base/forged-${nth + 1}/manifest`),
     ...["manifest", "objects", "part-000001"].map((name) => `base/second/${name}`),
     ...["manifest", "objects", "part-000001"].map((name) => `base/third/${name}`),
     "objects/7/plain/t/00/back",
@@ -105,7 +109,7 @@ test("retention keeps what a restore to any time of the last days needs, and rem
   ]);
   assert.deepEqual(await readdir(join(directory, "incoming")), []);
   const { backups, damaged } = await readCatalog(target);
-  assert.deepEqual(damaged, ["damaged"]);
+  assert.deepEqual(damaged.toSorted(), ["damaged", ...forged.map((_, nth) => `forged-${nth + 1}`)]);
   const shown = backups.map(({ manifest, segments, missing }) => [manifest.id, segments.length, missing]);
   assert.deepEqual(shown, [
     ["second", 2, undefined],

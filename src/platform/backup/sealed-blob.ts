@@ -1,6 +1,6 @@
 import { createHash, randomBytes, subtle } from "node:crypto";
 import { promisify } from "node:util";
-import { gunzip, gzip } from "node:zlib";
+import { gunzip, gzip, type ZlibOptions } from "node:zlib";
 import { fail } from "../../errors/index.ts";
 import { decrypt, encrypt, nonceBytes } from "../crypto/index.ts";
 
@@ -22,9 +22,13 @@ const magic = Buffer.from("SYB1");
 const prefixBytes = magic.length + 4;
 /** A header is shorter, with its prefix. */
 export const headBytesMax = 1024;
+/** Contents are opened whole, so they are bounded: a store that need not be trusted must not fill the memory. Lists are the longest. */
+const contentBytesMax = 256 * 2 ** 20;
+/** What does not become smaller becomes longer by a header and a little more. */
+export const blobBytesMax: number = contentBytesMax + 2 ** 20;
 
 const compress = promisify(gzip);
-const decompress = promisify<Buffer, Buffer>(gunzip);
+const decompress = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 
 /** Seals contents for a store that need not be trusted. */
 export interface BlobCodec {
@@ -42,6 +46,7 @@ export function createBlobCodec(encryptionKey: string): BlobCodec {
   return {
     key,
     async seal(name, content, timeMs) {
+      if (content.length > contentBytesMax) throw new Error(`${name} is too large to be stored.`);
       const header: BlobHeader = {
         ...{ name, bytes: content.length, sha256: await sha256Of(content), timeMs: Math.floor(timeMs) },
         ...(key !== undefined && { key }),
@@ -62,7 +67,9 @@ export function createBlobCodec(encryptionKey: string): BlobCodec {
           secret === undefined
             ? stored
             : decrypt(secret, stored.subarray(0, nonceBytes), stored.subarray(nonceBytes), blob.subarray(0, headEnd));
-        const content = await decompress(body);
+        const content = await decompress(body, {
+          maxOutputLength: Math.min(Math.max(1, header.bytes), contentBytesMax),
+        });
         if (content.length === header.bytes && (await sha256Of(content)) === header.sha256) return content;
       } catch (cause) {
         throw damaged(name, cause);

@@ -60,6 +60,9 @@ const genericPlanSettings = {
   // PostgreSQL reads a small table as a whole, whatever its indexes, and keeps that plan until it collects statistics again. By
   // then a queue that was empty may have a million items.
   enable_seqscan: "off",
+  // While an old snapshot keeps dead rows, the statistics tell of a few rows, and an index that finds them unordered seems as good as the
+  // one of their order. It has an entry for each dead row.
+  enable_sort: "off",
 };
 
 /** Opens a pool; connections are opened on demand. */

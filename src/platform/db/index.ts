@@ -16,6 +16,7 @@ export { notFound, requireFound, unchangedRecord, updateRefusal } from "./optimi
 export { writePersistently } from "./persistent-write.ts";
 export { createReadReplica, type ReadReplica } from "./read-replica.ts";
 export { deleteBatch } from "./rows/delete-batch.ts";
+export { distinctRecords } from "./rows/distinct-records.ts";
 export { fromNow } from "./rows/from-now.ts";
 export { hasKey, joinSelected } from "./rows/has-key.ts";
 export { lines } from "./rows/lines.ts";
@@ -24,6 +25,7 @@ export { recordRows } from "./rows/record-rows.ts";
 export { insertRowImages, type RowImage, readRowImages } from "./rows/row-image.ts";
 export { isServed, mayRunJobs } from "./rows/served-tenants.ts";
 export { addTenantKey, removeTenantKey, tenantOfKey } from "./rows/tenant-directory.ts";
+export { pauseAfterScanMs } from "./scan-pause.ts";
 export { type NextDue, readMsToNext } from "./signals/due-work.ts";
 export { openRedisTransport } from "./signals/redis-transport.ts";
 export { createSignalCache, type SignalCache } from "./signals/signal-cache.ts";

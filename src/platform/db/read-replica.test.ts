@@ -11,7 +11,10 @@ const server: ReplicatedServer = await startReplicatedServer();
 test.after(() => server.stop());
 
 /** Nodes on the primary, and the replica as one of them reads it. */
-function opened(t: TestContext, { primary, url = server.url }: { primary?: Pick<Database, "sql">; url?: string } = {}) {
+function opened(
+  t: TestContext,
+  { primary, url = server.url }: { primary?: Pick<Database, "sql" | "transaction">; url?: string } = {},
+) {
   const [db, other] = [url, url].map((each) => openDatabase(each, { maxConnections: 4 })) as [Database, Database];
   const replica = openDatabase(server.replicaUrl, { maxConnections: 4, statementMs: 1000, silenceGraceMs: 0 });
   const answered = { primary: 0, replica: 0 };
@@ -136,15 +139,15 @@ test("a read that the replica cannot run is repeated on the primary, and a refus
 
 test("a read that needs no statement uses no replica", async (t) => {
   const { reads, answered } = opened(t, {
-    primary: { sql: (() => assert.fail("a position was read")) as unknown as Sql },
+    primary: { sql: (() => assert.fail("a position was read")) as unknown as Sql, transaction: assert.fail },
   });
   assert.equal(await reads.read(async () => 1), 1);
   assert.deepEqual(answered, { primary: 0, replica: 0 });
 });
 
 test("the replica of another server is never read, even if its log is longer", async (t) => {
-  const elsewhere = (() => Promise.resolve([{ lsn: "0/1", origin: "another/00000001", isMarked: true }])) as unknown;
-  const { reads, answered, sqlOf } = opened(t, { primary: { sql: elsewhere as Sql } });
+  const elsewhere = (() => Promise.resolve([{ lsn: "0/1", origin: '{"server":"1"}' }])) as unknown;
+  const { reads, answered, sqlOf } = opened(t, { primary: { sql: elsewhere as Sql, transaction: assert.fail } });
   for (let nth = 0; nth < 3; nth++) await reads.read(async (sql) => sqlOf(sql)`select 1`);
   assert.deepEqual(answered, { primary: 3, replica: 0 });
 });

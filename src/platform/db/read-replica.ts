@@ -4,6 +4,7 @@ import { createBatcher } from "./batcher.ts";
 import type { Database, Sql } from "./database.ts";
 import { createSql, runnerOf } from "./sql/sql.ts";
 import type { Runner } from "./sql/statement/statement.ts";
+import { prepareStamps } from "./stamps.ts";
 
 /** Runs reads on a replica of the database, as long as it has everything that was committed before. */
 export interface ReadReplica {
@@ -16,7 +17,7 @@ export interface ReadReplica {
 }
 
 interface Options {
-  readonly primary: Pick<Database, "sql">;
+  readonly primary: Pick<Database, "sql" | "transaction">;
   readonly replica: Pick<Database, "transaction" | "close">;
   /** Called for each read with the server that answered it; not for one that ran no statement while the replica was in use. */
   readonly onRead: (server: "primary" | "replica") => void;
@@ -27,7 +28,7 @@ interface Options {
 /** A position in the log of one server, on one of its timelines. */
 interface Position {
   readonly lsn: string;
-  /** The server and the timeline: after a failover, the log of another server may hold other commits at the same position. */
+  /** The row of the stamps: after a failover, the log of another server may hold other commits at the same position. */
   readonly origin: string;
 }
 
@@ -45,7 +46,7 @@ export function createReadReplica({ primary, replica, onRead, onLeftOut }: Optio
   const positions = createBatcher<undefined, Position>({
     lanes: 2,
     flush: async (readers) => {
-      const position = await readPosition(primary.sql);
+      const position = await readPosition(primary);
       return readers.map(() => position);
     },
   });
@@ -122,21 +123,19 @@ export function createReadReplica({ primary, replica, onRead, onLeftOut }: Optio
   };
 }
 
-/** Reads the end of the primary's log. The first reader of a timeline marks it in the data, so that the mark arrives with it. */
-async function readPosition(sql: Sql): Promise<Position> {
+/** Reads the end of the primary's log. In a new era, the stamps are prepared first, so that a replica of this log shows their row. */
+async function readPosition(primary: Options["primary"]): Promise<Position> {
   for (;;) {
-    const [row] = await sql<[Position & { isMarked: boolean }]>`
-      select lsn::text, origin, exists (select from instance where name = 'log_origin' and value #>> '{}' = origin) as is_marked
+    const [{ lsn, origin }] = await primary.sql<[{ lsn: string; origin: string | null }]>`
+      select lsn::text,
+        (select value::text from instance where name = 'stamps' and (value ->> 'era')::bigint = stamp_base() >> 44) as origin
       from (
         -- Commits are flushed before they are acknowledged, unless the server is set not to. What is not flushed is not sent either.
         select case current_setting('synchronous_commit')
           when 'off' then pg_current_wal_insert_lsn() else pg_current_wal_flush_lsn() end as lsn
-      ) log,
-        concat((select system_identifier from pg_control_system()), '/', left(pg_walfile_name(lsn), 8)) as origin`;
-    if (row.isMarked) return row;
-    await sql`
-      insert into instance (name, value) values ('log_origin', ${sql.json(row.origin)})
-      on conflict (name) do update set value = excluded.value`;
+      ) log`;
+    if (origin !== null) return { lsn, origin };
+    await prepareStamps(primary);
   }
 }
 
@@ -145,7 +144,7 @@ async function untilArrived(tx: Sql, { lsn, origin }: Position, signal: AbortSig
   for (;;) {
     const [row] = await tx<[{ hasArrived: boolean | null }]>`
       select pg_is_in_recovery() and pg_last_wal_replay_lsn() >= ${lsn}::pg_lsn
-        and exists (select from instance where name = 'log_origin' and value #>> '{}' = ${origin}) as has_arrived`;
+        and exists (select from instance where name = 'stamps' and value = ${origin}::text::jsonb) as has_arrived`;
     signal.throwIfAborted();
     if (row.hasArrived === true) return;
     await delay(pollMs);

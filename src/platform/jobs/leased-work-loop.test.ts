@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { until } from "../../../test/harness/until.ts";
 import { createLeasedWorkLoop, type LeaseRequest } from "./leased-work-loop.ts";
 
@@ -75,6 +76,22 @@ test("the end of an item leases the next one, even if it failed", async (t) => {
     errors.map((error) => (error as Error).message),
     ["as told"],
   );
+});
+
+test("nothing is leased while the only tenant with ended items is still busy", async (t) => {
+  const { loop, requests, running } = loopOver({ a: 100 });
+  t.after(() => loop.stop());
+  loop.start();
+  await until(() => running.length === 4);
+  running[0]!.end();
+  await until(() => running.length === 5);
+  const leases = requests.length;
+  running[0]!.end();
+  await setImmediate();
+  assert.deepEqual([running.length, requests.length], [4, leases]);
+  running[0]!.end();
+  await until(() => running.length === 5);
+  assert.equal(requests.length, leases + 1);
 });
 
 test("new items are leased after a signal, and without one after the poll interval", async (t) => {

@@ -73,9 +73,9 @@ export function createLeasedWorkLoop<Item extends { readonly tenantId: string }>
     const busyTenants = inFlight.busyOwners(busyAt);
     const { items, scannedTo } = await options.lease({ limit, each, afterTenant, busyTenants, token: randomUUID() });
     const byTenant = Map.groupBy(items, ({ tenantId }) => tenantId);
-    isStale ||= byTenant.values().some(({ length }) => length >= each);
     afterTenant = items.length < limit ? scannedTo : [...byTenant.keys()].sort().at(-1)!;
     if (items.length > 0) startAll(items);
+    isStale ||= byTenant.entries().some(([tenantId, { length }]) => length >= each && !isBusy(tenantId));
     if (afterTenant !== "" || isStale) leases.run();
   }
 
@@ -84,8 +84,19 @@ export function createLeasedWorkLoop<Item extends { readonly tenantId: string }>
     for (const item of items) {
       const work = (signal: AbortSignal) =>
         handle(item, signal).catch((error) => options.onItemError(error, item, signal));
-      inFlight.start(item.tenantId, work, run);
+      inFlight.start(item.tenantId, work, () => leaseAfter(item.tenantId));
     }
+  }
+
+  /** Leases more after an item has ended, unless its tenant is still busy and others had room before. */
+  function leaseAfter(tenantId: string): void {
+    const free = concurrency - inFlight.size;
+    const hasNewRoom = free >= each && free - 1 < each;
+    if (hasNewRoom || !isBusy(tenantId)) run();
+  }
+
+  function isBusy(tenantId: string): boolean {
+    return inFlight.countOf(tenantId) >= busyAt;
   }
 
   const leases = createRepeatedTask({

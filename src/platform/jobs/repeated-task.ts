@@ -27,9 +27,12 @@ interface Options {
   readonly runsAtStop?: boolean;
 }
 
+/** The shortest wait of a task that learns otherwise when its work is due. */
+export const loopMsMin = 13_000;
+
 export function createRepeatedTask(options: Options): RepeatedTask {
   // Random, because tasks that start together would need a connection each, every time.
-  const { work, maxWaitMs = 13_000 + 2000 * Math.random(), onError, subscribe, runsAtStop } = options;
+  const { work, maxWaitMs = loopMsMin + 2000 * Math.random(), onError, subscribe, runsAtStop } = options;
   let running: Promise<void> | undefined;
   let again = false;
   let timer: NodeJS.Timeout | undefined;

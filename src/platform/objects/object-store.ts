@@ -1,3 +1,5 @@
+import { reasonOf } from "../../errors/index.ts";
+
 /** The size and digest that a body must have. */
 export interface ExpectedBody {
   readonly sizeBytes: number;
@@ -61,5 +63,9 @@ export class ObjectMismatch extends Error {
   }
 }
 
-/** The store did not do what it was asked to. The cause is for the log. */
-export class ObjectStoreError extends Error {}
+/** The store did not do what it was asked to. The message is for operators: it names places, which callers must not learn. */
+export class ObjectStoreError extends Error {
+  constructor(what: string, options?: ErrorOptions) {
+    super(options === undefined ? what : `${what} ${reasonOf(options.cause)}`, options);
+  }
+}

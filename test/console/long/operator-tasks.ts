@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import { pick } from "../console-browser.ts";
 
 /** Creates a schedule, and sees its next times while its expression is typed. */
 export async function createSchedule(page: Page, root: string, pool: string, name: string): Promise<void> {
@@ -6,7 +7,7 @@ export async function createSchedule(page: Page, root: string, pool: string, nam
   await page.getByRole("button", { name: "New schedule" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill(name);
-  await dialog.getByLabel("Pool").selectOption(pool);
+  await pick(dialog, "Pool", pool);
   await dialog.getByLabel("Type of the item").fill("report");
   await dialog.getByLabel("Time zone").selectOption("Europe/Berlin");
   await dialog.getByLabel("Times, as a cron expression").fill("0 99 * * *");
@@ -99,8 +100,12 @@ export async function answerOffers(page: Page, root: string, poolId: string): Pr
   await page.getByText("No open offer").waitFor();
 }
 
-/** Creates a candidate with a version of a pool. */
-export async function createCandidate(page: Page, root: string, pool: string, version: number): Promise<void> {
+/** Creates a candidate with a version of a pool, and with the usual limit unless another one is given. */
+export async function createCandidate(
+  page: Page,
+  root: string,
+  { pool, version, success }: { pool: string; version: number; success?: number },
+): Promise<void> {
   await page.goto(`${root}/promotions`);
   await page.getByRole("button", { name: "New candidate" }).click();
   const dialog = page.getByRole("dialog");
@@ -111,6 +116,7 @@ export async function createCandidate(page: Page, root: string, pool: string, ve
   await dialog.getByLabel("Version", { exact: true }).selectOption(String(version));
   await dialog.getByRole("button", { name: "Add version" }).click();
   await dialog.getByText(`routing, version ${version}`).waitFor();
+  if (success !== undefined) await dialog.getByLabel("Success of at least").fill(String(success));
   await dialog.getByRole("button", { name: "Create candidate" }).click();
   await page.getByRole("heading", { level: 1, name: "From the console" }).waitFor();
   await page.getByRole("button", { name: "Preflight" }).waitFor();
@@ -125,4 +131,91 @@ export async function cancelTrigger(page: Page, root: string, workflowKey: strin
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await dialog.getByRole("button", { name: "Cancel the trigger" }).click();
   await dialog.getByText("It ended early: cancelled.").waitFor();
+}
+
+/** Routes an item with an attribute that the rules of the pool read, and opens its decision. */
+export async function routeItem(page: Page, root: string, poolId: string, language: string): Promise<void> {
+  await page.goto(`${root}/pools/${poolId}`);
+  await page.getByRole("button", { name: "Route item" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Type").fill("ticket");
+  await dialog.getByLabel("language").fill(language);
+  await dialog.getByRole("button", { name: "Route item" }).click();
+  await dialog.getByText("Routed.").waitFor();
+}
+
+/** Publishes an event with the data of an earlier one, but for its amount. */
+export async function publishLike(page: Page, root: string, type: string, amount: number): Promise<void> {
+  await page.goto(`${root}/events`);
+  await page.getByRole("button", { name: "Publish" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Fill in from").selectOption({ index: 1 });
+  await dialog.getByLabel("amount").waitFor();
+  if ((await dialog.getByLabel("Type").inputValue()) !== type) throw new Error("the type is not filled in");
+  await dialog.getByLabel("amount").fill(String(amount));
+  await dialog.getByRole("button", { name: "Publish event" }).click();
+  await dialog.getByText("No webhook endpoint got this event.").waitFor();
+  await dialog.getByRole("link", { name: `Open ${type}` }).click();
+  await page.waitForURL(/open=01/);
+}
+
+/** Starts a run. What its input needs is a form. */
+export async function startRun(page: Page, root: string, name: string, order: string): Promise<void> {
+  await page.goto(`${root}/workflows`);
+  await page.getByRole("button", { name: "Start run" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Workflow").selectOption({ label: name });
+  await dialog.getByLabel("Pieces").fill("3");
+  await dialog.getByRole("button", { name: "Start run" }).click();
+  await dialog.getByText("This field is required.").waitFor();
+  await dialog.getByLabel("order").fill(order);
+  await dialog.getByLabel("express").check();
+  await dialog.getByRole("button", { name: "Start run" }).click();
+  await page.waitForURL(/\/workflows\/runs\/01/);
+}
+
+/** Pauses a queue, and removes what waits in it. */
+export async function drainQueue(page: Page, root: string, pool: { id: string; name: string }): Promise<void> {
+  await page.goto(`${root}/queues/${pool.id}`);
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: "Pause" }).click();
+  await dialog.getByLabel("Reason").fill("A release");
+  await dialog.getByRole("button", { name: "Pause queue" }).click();
+  await page.getByText(/A release\. Items are accepted, and none is handed out/).waitFor();
+  await page.getByRole("button", { name: "Drain" }).click();
+  await dialog.getByRole("button", { name: "Continue" }).click();
+  await dialog.getByLabel(`Type ${pool.name} to continue`).fill(pool.name);
+  await dialog.getByRole("button", { name: "Remove items" }).click();
+  await page.getByText("The queue was drained.").waitFor();
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.getByText("The queue hands out items again.").waitFor();
+}
+
+/** Retries what failed: an item, a run and a message are rows of one list. */
+export async function retryAllKinds(page: Page, root: string): Promise<void> {
+  await page.goto(`${root}/dead-letters`);
+  for (const kind of ["Item", "Run", "Message"]) await page.getByRole("cell", { name: kind, exact: true }).waitFor();
+  await page.getByLabel("Select all loaded rows").check();
+  await page.getByRole("button", { name: "Retry 3" }).click();
+  await page.getByText("The dead letters are tried again.").waitFor();
+}
+
+/** Checks a candidate, and starts its canary with half of the keys. */
+export async function startCanary(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Preflight" }).click();
+  await page.getByRole("button", { name: "Score guardrails" }).click();
+  await page.getByRole("button", { name: "Start canary" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Share of the keys, in percent").fill("50");
+  await dialog.getByLabel("Keys that it needs").fill("3");
+  await dialog.getByLabel("Largest loss of success").fill("1");
+  await dialog.getByRole("button", { name: "Start canary" }).click();
+  await page.getByText("The canary is running.").waitFor();
+}
+
+/** Promotes a candidate that somebody has approved, or rolls it back. */
+export async function confirmStep(page: Page, step: "Promote" | "Roll back", done: string): Promise<void> {
+  await page.getByRole("button", { name: step }).click();
+  await page.getByRole("dialog").getByRole("button", { name: step }).click();
+  await page.getByText(done).waitFor();
 }

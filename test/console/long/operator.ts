@@ -3,11 +3,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { browserTest, withPictures } from "../../browser/browser-test.ts";
+import { browserTest, waitUntil, withPictures } from "../../browser/browser-test.ts";
 import { findChromium } from "../../browser/chromium.ts";
 import { startService, type TestService } from "../../harness/service.ts";
 import { stagedPool } from "../../promotions/promotion-fixture.ts";
-import { newTenant, type TenantFixture } from "../../routing/tenant-fixture.ts";
+import { newTenant, type ResponseData, type TenantFixture } from "../../routing/tenant-fixture.ts";
 import {
   accessibilityViolations,
   type ConsoleBrowser,
@@ -20,8 +20,13 @@ import {
   cancelTrigger,
   createCandidate,
   createSchedule,
+  drainQueue,
   operateSchedule,
+  publishLike,
+  retryAllKinds,
   retryByFilter,
+  routeItem,
+  startRun,
   suppressAddress,
 } from "./operator-tasks.ts";
 
@@ -30,6 +35,7 @@ assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROM
 
 /** By how much the content of a page, or of an open dialog, is wider than its place. */
 const overflowPx = `Math.max(...[...document.querySelectorAll("main, dialog")].map((each) => each.scrollWidth - each.clientWidth))`;
+const messageLetters = "/api/v2/notifications/dead-letters";
 const workflow = "/api/v2/notification/workflows/order.late";
 
 describe("what an operator does in the console", () => {
@@ -47,6 +53,11 @@ describe("what an operator does in the console", () => {
       ({ page, root } = await browser.signIn(service.baseUrl, tenant.key));
     });
   });
+
+  async function publishWorkflow(document: { key: string; [name: string]: unknown }): Promise<void> {
+    await tenant.ok("POST", "/api/workflow-definitions", { document });
+    await tenant.ok("POST", `/api/workflow-definitions/${document.key}/publish`, {});
+  }
 
   /** Opens a page at the width of a phone, and at the usual one. Nothing may be cut off, and everybody can use it. */
   async function look(path: string, name: string): Promise<void> {
@@ -151,6 +162,91 @@ describe("what an operator does in the console", () => {
     assert.deepEqual(await tenant.deadLetters(poolId), []);
   });
 
+  browserTest("what failed in a pool, a workflow and a notification is one list, and is retried together", async () => {
+    const poolId = await tenant.pool({ name: "broken", config: { retry: { max_attempts: 1 } } });
+    await tenant.route(poolId);
+    await tenant.fail(await tenant.leaseOne(poolId));
+    const steps = [{ id: "stop", fail: { code: "broken" } }];
+    await publishWorkflow({ dsl: "1", key: "failing", timeout: "1h", steps });
+    await tenant.ok("POST", "/api/workflow-runs", { definition: "failing", wait_s: 10 });
+    await tenant.ok("PUT", "/api/v2/notification/workflows/empty", { channels: { in_app: { body: "{{payload.a}}" } } });
+    await tenant.ok("POST", "/api/v2/notification/subscribers", { external_id: "eve", email: "eve@example.org" });
+    const trigger = { workflow_key: "empty", subscriber_external_id: "eve", channels: ["email"] };
+    await tenant.ok("POST", "/api/v2/notifications/trigger", trigger);
+    await look("dead-letters", "dead-letters");
+    await retryAllKinds(page, root);
+    assert.deepEqual(await tenant.deadLetters(poolId), []);
+    const [runs, messages] = [await tenant.ok("GET", "/api/workflow-dlq"), await tenant.ok("GET", messageLetters)];
+    assert.deepEqual([runs.data[0]?.replay_count ?? 1, messages.data[0].redrive_count], [1, 1]);
+  });
+
+  browserTest("an item is routed with a form of what the rules read, and its decision says why", async () => {
+    const poolId = await tenant.pool({ name: "tickets" });
+    const german = await tenant.recipient(poolId, { name: "Hedy" });
+    await tenant.recipient(poolId, { name: "Ada" });
+    const condition = `item.attributes.language == "de"`;
+    await tenant.rule(poolId, { type: "route", recipient_id: german }, { condition });
+    await routeItem(page, root, poolId, "de");
+    await waitForContent(page);
+    assert.deepEqual(await accessibilityViolations(page), []);
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Another one" }).click();
+    await dialog.getByLabel("Fill in from").selectOption({ index: 1 });
+    assert.equal(await dialog.getByLabel("language").inputValue(), "de", "the last item is an example");
+    assert.deepEqual(await accessibilityViolations(page), []);
+    await dialog.getByRole("button", { name: "Route item" }).click();
+    await dialog.getByRole("link", { name: "Open the decision" }).click();
+    const recipients = page.getByRole("region", { name: "Recipients of the decision" });
+    await recipients.getByRole("row", { name: /^Hedy .*Chosen/ }).waitFor();
+    const { data } = await tenant.ok("GET", `/api/queues/${poolId}/items`);
+    assert.deepEqual(
+      data.map(({ recipient_id, attributes }: ResponseData) => [recipient_id, attributes]),
+      Array(2).fill([german, { language: "de" }]),
+    );
+  });
+
+  browserTest("an event is published with the data of an earlier one", async () => {
+    await tenant.ok("POST", "/api/events", {
+      type: "order.paid",
+      subject: "A-1",
+      data: { amount: 5, currency: "EUR" },
+    });
+    await publishLike(page, root, "order.paid", 7);
+    await waitForContent(page);
+    assert.deepEqual(await accessibilityViolations(page), []);
+    const { data } = await tenant.ok("GET", "/api/events?types=order.paid");
+    assert.deepEqual([data[0].subject, data[0].data], ["A-1", { amount: 7, currency: "EUR" }]);
+  });
+
+  browserTest("a run is started with a form of the input that its workflow describes", async () => {
+    const properties = {
+      order: { type: "string" },
+      pieces: { type: "integer", title: "Pieces" },
+      express: { type: "boolean" },
+    };
+    const input_schema = { type: "object", properties, required: ["order"] };
+    const steps = [{ id: "done", transform: { ok: true } }];
+    await publishWorkflow({ dsl: "1", key: "ship", name: "Ship an order", timeout: "1h", input_schema, steps });
+    await startRun(page, root, "Ship an order", "A-1");
+    const [{ id }] = (await tenant.ok("GET", "/api/workflow-runs?definition_id=ship")).data;
+    const { data } = await tenant.ok("GET", `/api/workflow-runs/${id}`);
+    assert.deepEqual(data.input, { order: "A-1", pieces: 3, express: true });
+    await page.goto(`${root}/workflows`);
+    await page.getByRole("button", { name: "Start run" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Workflow").selectOption({ label: "Ship an order" });
+    await dialog.getByLabel("Fill in from").selectOption({ index: 1 });
+    await waitUntil(page, `[...document.querySelectorAll("dialog input")].some(({ value }) => value === "A-1")`);
+    assert.deepEqual(await accessibilityViolations(page), []);
+  });
+
+  browserTest("a queue is paused, drained and resumed", async () => {
+    const pool = { id: await tenant.pool({ name: "crowded" }), name: "crowded" };
+    await tenant.route(pool.id);
+    await drainQueue(page, root, pool);
+    assert.equal((await tenant.status(pool.id)).depth, 0);
+  });
+
   browserTest("an operator declines an offer for one recipient and accepts it for the next", async () => {
     const config = { reservation: { timeout_s: 600 } };
     const poolId = await tenant.pool({ name: "calls", strategy: "priority", config });
@@ -168,7 +264,7 @@ describe("what an operator does in the console", () => {
   browserTest("a candidate is created from the versions of a pool", async () => {
     const { id, version } = await stagedPool(tenant);
     const { data: pool } = await tenant.ok("GET", `/api/pools/${id}`);
-    await createCandidate(page, root, pool.name, version);
+    await createCandidate(page, root, { pool: pool.name, version });
     const { data } = await tenant.ok("GET", "/api/promotions/candidates");
     assert.deepEqual([data[0].artifacts[0].target_id, data[0].artifacts[0].version], [id, version]);
     assert.deepEqual(data[0].guardrails, [{ metric: "success", limit: 0.9 }]);

@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import type { Client } from "../../../clients/typescript/src/client.ts";
 import { until } from "../../harness/until.ts";
+import { pick } from "../console-browser.ts";
 
 /** Approves the first approval. */
 export async function decideApproval(page: Page, root: string): Promise<void> {
@@ -21,7 +22,7 @@ export async function retryDeadLetters(page: Page, root: string, client: Client)
   await page.goto(`${root}/dead-letters?pool=${await withDead()}`);
   await page.getByLabel("Select all loaded rows").check();
   await page.getByRole("button", { name: /^Retry \d+$/ }).click();
-  await page.getByText("The items were put back on the queue.").waitFor();
+  await page.getByText("The dead letters are tried again.").waitFor();
 }
 
 /** Pauses a queue for some time, and resumes it before. */
@@ -54,10 +55,11 @@ export async function sendNotification(page: Page, root: string): Promise<void> 
   await page.getByRole("button", { name: "Send" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Workflow").selectOption("order.shipped");
-  await dialog.getByLabel("Subscriber").fill("hedy");
-  await dialog.getByLabel("Payload").fill(`{ "order": "A-1" }`);
+  await pick(dialog, "Subscriber", "Hedy Lamarr");
+  await dialog.getByLabel(/^order/).fill("A-1");
   await dialog.getByRole("button", { name: "Send" }).click();
-  await page.getByText("The notification was triggered.").waitFor();
+  await dialog.getByText("The notification was triggered.").waitFor();
+  await dialog.getByRole("link", { name: "Open the messages" }).click();
   await page.getByRole("cell", { name: "Skipped" }).first().waitFor();
 }
 

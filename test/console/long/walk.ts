@@ -13,6 +13,7 @@ import { until } from "../../harness/until.ts";
 import {
   accessibilityViolations,
   type ConsoleBrowser,
+  idsInText,
   openSearch,
   startConsoleBrowser,
   type Theme,
@@ -43,9 +44,10 @@ const pages: Readonly<Record<string, string>> = {
   workflows: "Workflows",
   "workflows?tab=definitions": "Workflows",
   "workflows?tab=approvals": "Workflows",
-  "workflows?tab=failed": "Workflows",
   "workflows/definitions/new": "New workflow",
   "pools?environment=staging": "Pools",
+  "dead-letters?kind=run": "Dead letters",
+  "dead-letters?kind=message": "Dead letters",
   streams: "Streams",
   connectors: "Connectors",
   "connectors?tab=connections": "Connectors",
@@ -92,10 +94,10 @@ describe("a walk through the demo", () => {
       "egress.allowed_ip_nets": "127.0.0.0/8",
     });
     browser = await startConsoleBrowser(program);
-    const { planes } = service.service;
+    const { planes, linkApprover } = service.service;
     const admin = { key: service.adminKey, keyId: "", file: undefined, isNew: false };
     demo = await startDemo({
-      service: { baseUrl: planes.baseUrl, admin },
+      service: { baseUrl: planes.baseUrl, admin, linkApprover },
       dataDir,
       onError: (error) => console.error(error),
     });
@@ -211,7 +213,7 @@ describe("a walk through the demo", () => {
   });
 });
 
-/** Opens a page, and returns its violations of the rules of accessibility and the errors that it shows. */
+/** Opens a page, and returns its violations of the rules of accessibility, the ids in its text and the errors that it shows. */
 async function visit(page: Page, root: string, path: string, heading: string, theme: Theme): Promise<string[]> {
   await page.goto(`${root}/${path}`);
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
@@ -223,7 +225,11 @@ async function visit(page: Page, root: string, path: string, heading: string, th
   }
   const errors = await page.locator('.notice[data-tone="bad"][role="alert"]').allInnerTexts();
   const isFailedRun = path.startsWith("workflows/runs/");
-  return [...(await accessibilityViolations(page)), ...(isFailedRun ? [] : errors.map((text) => `${path}: ${text}`))];
+  return [
+    ...(await accessibilityViolations(page)),
+    ...(await idsInText(page)),
+    ...(isFailedRun ? [] : errors.map((text) => `${path}: ${text}`)),
+  ];
 }
 
 /** The pages of single records, with their headings. */
@@ -246,7 +252,7 @@ async function details(client: Client): Promise<readonly (readonly [path: string
     [`queues/${pool!.id}?tab=bulk`, pool!.name],
     [`queues/${pool!.id}?tab=charts`, pool!.name],
     [`schedules/${schedule!.id}`, schedule!.name],
-    [`decisions/${decision!.decision_id}`, "Decision"],
+    [`decisions/${decision!.decision_id}`, decision!.type],
     [`workflows/runs/${run!.id}`, run!.definition_key],
     [`workflows/runs/${run!.id}?tab=timeline`, run!.definition_key],
     [`workflows/runs/${run!.id}?tab=history`, run!.definition_key],

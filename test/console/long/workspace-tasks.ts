@@ -78,16 +78,54 @@ export async function operateWebhook(page: Page, root: string, url: string): Pro
   await page.getByRole("button", { name: "I have stored it" }).click();
 }
 
-/** Creates an experiment, starts it, and decides it. */
-export async function runExperiment(page: Page, root: string): Promise<void> {
+/** Creates an experiment with two metrics, clears the limits of its guardrail, and starts it. */
+export async function designExperiment(page: Page, root: string): Promise<void> {
   await page.goto(`${root}/experiments`);
   await page.getByRole("button", { name: "New experiment" }).first().click();
-  const variants = JSON.stringify(["old", "new"].map((key) => ({ key, weight: 50 })));
-  const metrics = JSON.stringify([{ key: "bought", type: "proportion" }]);
-  await submit(page, { Key: "checkout", Name: "Checkout", Variants: variants, Metrics: metrics }, "Create draft");
+  const dialog = dialogOf(page);
+  const metrics = dialog.getByRole("group", { name: /^Metrics, / });
+  await metrics
+    .nth(0)
+    .getByLabel(/^Expected now/)
+    .fill("0.1");
+  await metrics
+    .nth(0)
+    .getByLabel(/^Smallest lift/)
+    .fill("0.2");
+  await dialog.getByText(/units find the smallest lifts/).waitFor();
+  await dialog.getByRole("group", { name: "Metrics", exact: true }).getByRole("button", { name: "Add" }).click();
+  await submit(page, { Name: "Checkout", "Who may enter": `attributes.country == "CH"` }, "Create draft");
+  await dialog.getByText("Complete or remove the marked rows.").waitFor();
+  const revenue = metrics.nth(1);
+  await revenue.getByLabel(/^Key/).fill("revenue");
+  await revenue.getByLabel(/^Type/).selectOption("mean");
+  await revenue.getByLabel(/^Role/).selectOption("guardrail");
+  await revenue.getByLabel(/^Margin/).fill("2");
+  await revenue.getByLabel(/^Largest value/).fill("500");
+  await dialog.getByLabel("Key").first().fill("checkout");
+  await submit(page, {}, "Create draft");
   await page.getByRole("heading", { level: 1, name: "Checkout" }).waitFor();
+}
+
+/** Clears what is optional about a draft: the condition, and the limits of its guardrail. */
+export async function clearDesign(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Change" }).click();
+  const revenue = dialogOf(page).getByRole("group", { name: "Metrics, 2" });
+  await revenue.getByLabel(/^Margin/).fill("");
+  await revenue.getByLabel(/^Largest value/).fill("");
+  await submit(page, { "Who may enter": "" }, "Save changes");
+  await page.getByText("The experiment was changed.").waitFor();
+}
+
+/** Starts an experiment. */
+export async function startExperiment(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Start" }).click();
   await page.getByText("The experiment is running.").waitFor();
+}
+
+/** Reads the result, and decides. */
+export async function decideExperiment(page: Page): Promise<void> {
+  await page.getByRole("row", { name: /new.*bought/ }).waitFor();
   await page.getByRole("button", { name: "Decide" }).click();
   await dialogOf(page).getByLabel("Everybody gets").selectOption("new");
   await submit(page, { Reason: "It is simpler." }, "Decide");
@@ -135,7 +173,10 @@ export async function createEnvironment(page: Page, root: string): Promise<void>
   await submit(page, { Key: "lab", Name: "Laboratory" }, "Create environment");
   await page.getByRole("cell", { name: "Laboratory" }).waitFor();
   await page.goto(`${root}/audit`);
-  await page.getByText("environment.created").first().waitFor();
+  await page
+    .getByRole("row", { name: /environment\.created/ })
+    .getByRole("link", { name: "first admin" })
+    .waitFor();
 }
 
 /** Follows a stream: a record that is appended appears. */

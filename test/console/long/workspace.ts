@@ -14,9 +14,12 @@ import {
 } from "../console-browser.ts";
 import {
   askWhyNot,
+  clearDesign,
   connectAccount,
   connectIdentityProvider,
   createEnvironment,
+  decideExperiment,
+  designExperiment,
   endSession,
   followStream,
   goTo,
@@ -24,7 +27,7 @@ import {
   manageMember,
   manageSecret,
   operateWebhook,
-  runExperiment,
+  startExperiment,
 } from "./workspace-tasks.ts";
 
 const program = await findChromium();
@@ -80,11 +83,22 @@ describe("the tasks of the other pages", () => {
         await isAccessible();
       });
 
-      browserTest("an experiment is created, started and decided", async () => {
-        await runExperiment(page, root);
+      browserTest("an experiment is designed with forms, changed, started and decided", async () => {
+        const stored = async () => (await tenant.ok("GET", "/api/experiments")).data[0];
+        await designExperiment(page, root);
+        const { id: experiment_id, metrics, targeting } = await stored();
+        assert.equal(targeting, `attributes.country == "CH"`);
+        assert.deepEqual([metrics[1].role, metrics[1].margin, metrics[1].winsor_cap], ["guardrail", 2, 500]);
+        await clearDesign(page);
+        const cleared = await stored();
+        assert.deepEqual([cleared.targeting, cleared.metrics[1].margin], ["", 0]);
+        assert.ok(!("winsor_cap" in cleared.metrics[1]), "the limit is gone");
+        await startExperiment(page);
+        await tenant.ok("POST", `/api/experiments/${experiment_id}/assign`, { unit: "ada" });
         await isAccessible();
-        const { data } = await tenant.ok("GET", "/api/experiments");
-        assert.deepEqual([data[0].status, data[0].decision.variant], ["completed", "new"]);
+        await decideExperiment(page);
+        const { status, decision } = await stored();
+        assert.deepEqual([status, decision.variant], ["completed", "new"]);
       });
 
       browserTest("a pack is previewed and installed", async () => {

@@ -7,10 +7,10 @@ import type { ItemFailure } from "./queue.ts";
 
 /** Dead letters: items whose last attempt failed. Those of a deleted pool can be read, quarantined and purged, but not retried. */
 export interface DeadLetterService {
-  /** Lists a pool's dead letters, newest first. Quarantined ones are listed only on request. */
+  /** Lists the dead letters of a pool or of all pools, newest first. Quarantined ones are listed only on request. */
   list(request: ListDeadLettersRequest, options?: CallOptions): List<DeadLetter>;
 
-  /** Counts a pool's dead letters. */
+  /** Counts the dead letters of a pool or of all pools. */
   getStats(request: GetDeadLetterStatsRequest, options?: CallOptions): Promise<DeadLetterStats>;
 
   /** Retries the named items, up to the maximum number of retries. */
@@ -48,7 +48,7 @@ export type ListDeadLettersRequest = {
   readonly cursor?: string;
   /** Number of items to skip. */
   readonly offset?: number;
-  /** The pool. */
+  /** The pool; - for all pools. */
   readonly pool_id: string;
   /** Only those in this state; failed when empty. */
   readonly state?: "" | "failed" | "retrying" | "quarantined";
@@ -88,13 +88,13 @@ export type DeadLetter = {
 
 /** Selects the pool. */
 export type GetDeadLetterStatsRequest = {
-  /** The pool. */
+  /** The pool; - for all pools. */
   readonly pool_id: string;
 };
 
-/** Counts of a pool's dead letters. */
+/** Counts of the dead letters of a pool, or of all pools. */
 export type DeadLetterStats = {
-  /** The pool. */
+  /** The pool; - for all pools. */
   readonly pool_id: string;
   /** The number of failed items. */
   readonly depth: number;

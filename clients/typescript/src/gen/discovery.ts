@@ -17,6 +17,9 @@ export interface DiscoveryService {
 
   /** Returns one capability. */
   getCapability(request: GetCapabilityRequest, options?: CallOptions): Promise<Capability>;
+
+  /** Returns what people call the records with some ids, such as the name of a recipient or of who did something. Records that the caller may not read, and unknown ids, are left out. */
+  resolveNames(request: ResolveNamesRequest, options?: CallOptions): Promise<ResolveNamesResponse>;
 }
 
 const discoveryServiceOperations = {
@@ -24,6 +27,7 @@ const discoveryServiceOperations = {
   listCapabilityPostures: { verb: "GET", path: "/api/capabilities" },
   listCapabilities: { verb: "GET", path: "/api/v2/capabilities", result: "cursor" },
   getCapability: { verb: "GET", path: "/api/v2/capabilities/{id}" },
+  resolveNames: { verb: "POST", path: "/api/v2/names:resolve", body: "*" },
 } as const satisfies Record<keyof DiscoveryService, Operation>;
 
 /** Creates the service over a transport. */
@@ -135,4 +139,34 @@ export type ListCapabilitiesRequest = {
 export type GetCapabilityRequest = {
   /** The capability's id. */
   readonly id: string;
+};
+
+/** Asks for names. */
+export type ResolveNamesRequest = {
+  /** The ids of records of any kind, or who did something, such as key:01K… or member:01K…. */
+  readonly ids: readonly string[];
+  /** Only records of these kinds; all kinds when empty. */
+  readonly kinds?: readonly string[];
+};
+
+/** The names that were found. */
+export type ResolveNamesResponse = {
+  /** The names. An id that belongs to records of several kinds, such as a decision and its queue item, has several. */
+  readonly names: readonly ResolvedName[];
+};
+
+/** What people call a record. */
+export type ResolvedName = {
+  /** The id that was asked about. */
+  readonly id: string;
+  /** The kind of the record, such as recipient or api_key. */
+  readonly kind: string;
+  /** The id of the record, without what precedes it in the id that was asked about. */
+  readonly record_id: string;
+  /** The name. A record without one is named by what identifies it to people: an item by its type and key, a run by its workflow and key. */
+  readonly name: string;
+  /** The record that it belongs to, such as the pool of a rule; empty for none. */
+  readonly parent_id: string;
+  /** When the record was created, if others are likely to have the same name. */
+  readonly created_at?: string;
 };

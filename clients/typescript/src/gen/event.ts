@@ -69,6 +69,8 @@ export type Event = {
   readonly data?: JsonObject;
   /** The environment of the record; empty if it belongs to none. Callers see events of their environments, and events without an environment. */
   readonly environment_id: string;
+  /** The caller that caused the change; empty for what the service did by itself, and for custom events. */
+  readonly actor: string;
 };
 
 /** Identifies an event. */

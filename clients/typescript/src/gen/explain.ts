@@ -2,6 +2,7 @@
 import { bindOperations } from "../transport/bind.ts";
 import type { CallOptions, Operation } from "../transport/operation.ts";
 import type { Transport } from "../transport/transport.ts";
+import type { JsonObject } from "../json.ts";
 
 /** Explanations: what happened to something, why, and what it waits for. */
 export interface ExplainService {
@@ -56,6 +57,10 @@ export type ExplanationStep = {
   readonly subject: string;
   /** What happened and why. */
   readonly message: string;
+  /** What came of it, such as matched for a rule; empty if the code says so. */
+  readonly result: string;
+  /** The values that decided it: what a rule read of the item or the recipient, or what the strategy compared of a recipient, such as its load or cost. */
+  readonly values?: JsonObject;
 };
 
 /** Something that is waited for. */

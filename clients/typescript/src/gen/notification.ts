@@ -13,7 +13,7 @@ export interface NotificationService {
   /** Accepts up to 100 different triggers at once. They are stored together and sent by the queue: the response has what was decided for each message, not yet what its provider said. A trigger that is refused is reported in its result and does not affect the others. */
   triggerBatch(request: TriggerNotificationBatchRequest, options?: CallOptions): Promise<TriggerNotificationBatchResponse>;
 
-  /** Lists the deliveries of one trigger or of one subscriber: exactly one of the two. Those of a subscriber come newest first. */
+  /** Lists deliveries, newest first: all of them, or those to one subscriber. Those of one trigger come oldest first. */
   listDeliveries(request?: ListDeliveriesRequest, options?: CallOptions): List<Delivery>;
 
   /** Returns one delivery. */
@@ -266,7 +266,7 @@ export type TriggerBatchResult = {
 
 /** Lists deliveries. */
 export type ListDeliveriesRequest = {
-  /** Only deliveries of this trigger. */
+  /** Only deliveries of this trigger. Not together with subscriber_id. */
   readonly transaction_id?: string;
   /** Only deliveries to this subscriber. */
   readonly subscriber_id?: string;

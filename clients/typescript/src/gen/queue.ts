@@ -11,6 +11,9 @@ export interface QueueService {
   /** Lists the queues of the caller's tenant. */
   list(request?: ListQueuesRequest, options?: CallOptions): List<Queue>;
 
+  /** Returns the sums of all queues that the caller may see, and the fullest ones. */
+  getTotals(request?: GetQueueTotalsRequest, options?: CallOptions): Promise<QueueTotals>;
+
   /** Returns the status of a pool's queue. */
   getStatus(request: GetQueueStatusRequest, options?: CallOptions): Promise<Queue>;
 
@@ -41,6 +44,7 @@ export interface QueueService {
 
 const queueServiceOperations = {
   list: { verb: "GET", path: "/api/queues", result: "cursor" },
+  getTotals: { verb: "GET", path: "/api/queues:totals" },
   getStatus: { verb: "GET", path: "/api/queues/{pool_id}/status" },
   pause: { verb: "POST", path: "/api/queues/{pool_id}/pause", body: "*", keyed: true },
   resume: { verb: "POST", path: "/api/queues/{pool_id}/resume", body: "*", keyed: true },
@@ -133,6 +137,31 @@ export type Queue = {
   readonly paused_until?: string;
   /** The environment of the pool. */
   readonly environment_id: string;
+};
+
+/** Requests the sums of all queues. */
+export type GetQueueTotalsRequest = Record<never, never>;
+
+/** The sums of all queues. */
+export type QueueTotals = {
+  /** The number of queues. */
+  readonly queue_count: number;
+  /** The number of paused queues. */
+  readonly paused_count: number;
+  /** The number of waiting items. */
+  readonly depth: number;
+  /** The number of leased items. */
+  readonly in_flight: number;
+  /** The age of the oldest waiting item, in seconds. */
+  readonly oldest_age_s: number;
+  /** The number of items accepted today (UTC). */
+  readonly accepted_today: number;
+  /** The number of items completed today. */
+  readonly completed_today: number;
+  /** The number of attempts that failed today. */
+  readonly failed_today: number;
+  /** The queues in which the most items wait, fullest first; at most 8, and none that is empty. */
+  readonly fullest: readonly Queue[];
 };
 
 /** Identifies a queue. */

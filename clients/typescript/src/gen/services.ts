@@ -21,6 +21,7 @@ import { createEnvironmentService, type EnvironmentService } from "./environment
 import { createEventService, type EventService } from "./event.ts";
 import { createExperimentService, type ExperimentService } from "./experiment.ts";
 import { createExplainService, type ExplainService } from "./explain.ts";
+import { createHistoryService, type HistoryService } from "./history.ts";
 import { createInboxService, type InboxService } from "./inbox.ts";
 import { createIntegrationService, type IntegrationService } from "./integration.ts";
 import { createInvoiceService, type InvoiceService } from "./invoice.ts";
@@ -88,6 +89,7 @@ export interface Services {
   readonly events: EventService;
   readonly experiments: ExperimentService;
   readonly explains: ExplainService;
+  readonly histories: HistoryService;
   readonly inbox: InboxService;
   readonly integrations: IntegrationService;
   readonly invoices: InvoiceService;
@@ -157,6 +159,7 @@ export function createServices(transport: Transport): Services {
     events: createEventService(transport),
     experiments: createExperimentService(transport),
     explains: createExplainService(transport),
+    histories: createHistoryService(transport),
     inbox: createInboxService(transport),
     integrations: createIntegrationService(transport),
     invoices: createInvoiceService(transport),

@@ -57,7 +57,7 @@ export interface SubscriberService {
   /** Explains whether a notification workflow would reach a subscriber now, channel by channel, and why the last messages did or did not arrive. The first line of the response is a sentence for people. Nothing is sent or stored. */
   explain(request: ExplainSubscriberRequest, options?: CallOptions): Promise<ExplainSubscriberResponse>;
 
-  /** Returns everything that is stored about a subscriber, by kind of record: the profile, addresses, preferences, messages and their reports, memberships, events and connected accounts. Up to 5,000 records of each kind, newest first where they have ids. */
+  /** Returns everything that is stored about a subscriber, by kind of record: the profile, addresses, preferences, messages and their reports, memberships, events and connected accounts. Up to 5,000 records and 4 MiB of each kind, newest first where they have ids. */
   export(request: ExportSubscriberRequest, options?: CallOptions): Promise<ExportSubscriberResponse>;
 
   /** Erases a subscriber and all that ExportSubscriber returns. Nothing is sent to it from now on, and its records are removed in the background. Events and stored responses of calls stay without what they say about the person. The event subscriber.erased tells when everything is gone. */

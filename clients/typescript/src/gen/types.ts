@@ -23,6 +23,7 @@ export type * from "./event.ts";
 export type * from "./experiment.ts";
 export type * from "./violation.ts";
 export type * from "./explain.ts";
+export type * from "./history.ts";
 export type * from "./inbox.ts";
 export type * from "./integration.ts";
 export type * from "./layout.ts";

@@ -4,9 +4,9 @@ import { href } from "../../core/router";
 import { transport } from "../../core/transport";
 import { Empty } from "../../ui/empty";
 import { formatTime, words } from "../../ui/format";
+import { nameColumn } from "../../ui/name";
 import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
-import { Id } from "../../ui/text";
 
 const events = createEventService(transport);
 
@@ -38,7 +38,8 @@ const families: Readonly<Record<string, readonly string[]>> = {
 
 const columns: readonly Column<Event>[] = [
   { title: "What", value: ({ type }) => type },
-  { title: "Record", width: "150px", value: ({ subject }) => subject, render: ({ subject }) => <Id id={subject} /> },
+  nameColumn({ title: "Who", width: "180px", id: ({ actor }) => actor }),
+  nameColumn({ title: "Record", width: "200px", id: ({ subject }) => subject }),
   {
     title: "Details",
     value: ({ data }) => JSON.stringify(data ?? {}).slice(0, 240),
@@ -47,7 +48,7 @@ const columns: readonly Column<Event>[] = [
   { title: "When", width: "190px", value: ({ time }) => time, render: ({ time }) => formatTime(time) },
 ];
 
-/** Audit: what somebody changed, in order. */
+/** Audit: who changed what, in order. */
 export default function Audit() {
   const family = filterOf("about");
   const types = family === undefined ? Object.values(families).flat() : (families[family] ?? []);
@@ -55,7 +56,7 @@ export default function Audit() {
     live: types.map((type) => type.replace(/\*$/, "")),
   });
   return (
-    <Page question="What was changed, and when?" title="Audit">
+    <Page question="Who changed what, and when?" title="Audit">
       <div class="filters">
         <ChoiceFilter choices={Object.keys(families).map((each) => [each, words(each)])} label="About" name="about" />
         <span class="soft">

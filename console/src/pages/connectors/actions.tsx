@@ -5,6 +5,7 @@ import { useList } from "../../core/query";
 import { href, navigate } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
+import { pickConnection } from "../../palette/picker-sources";
 import { Button } from "../../ui/button";
 import { Empty } from "../../ui/empty";
 import { FormDialog } from "../../ui/form";
@@ -61,7 +62,7 @@ export function Actions() {
         <FormDialog
           done="The action was executed."
           fields={[
-            { name: "connection_id", label: "Connection id", hint: "Of the provider of the action." },
+            { name: "connection_id", label: "Connection", from: pickConnection(chosen.provider_key) },
             { name: "input", label: "Input", kind: "json", hint: requiredText(chosen) },
             { name: "dry_run", label: "Only show the request, do not send it", kind: "flag" },
           ]}

@@ -6,6 +6,7 @@ import { Dialog } from "../../ui/dialog";
 import { Empty, samplesOf } from "../../ui/empty";
 import { formatTime, words } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
+import { Name, Prose } from "../../ui/name";
 import { ChoiceFilter, filterOf, ListTable, Ready, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
@@ -75,7 +76,10 @@ function ExecutionDrawer({ id, onClose }: { readonly id: string; readonly onClos
       <div class="dialog-body">
         {explanation.data && (
           <Notice tone={execution.data?.status === "succeeded" ? "ok" : "warn"}>
-            <strong>{explanation.data.summary}</strong> {explanation.data.effect} {explanation.data.remedies.join(" ")}
+            <strong>
+              <Prose text={explanation.data.summary} />
+            </strong>{" "}
+            <Prose text={`${explanation.data.effect} ${explanation.data.remedies.join(" ")}`} />
           </Notice>
         )}
         <Ready query={execution}>
@@ -88,10 +92,10 @@ function ExecutionDrawer({ id, onClose }: { readonly id: string; readonly onClos
                   Request: data.request && (
                     <code>{`${data.request.method} ${data.request.host}${data.request.path}`}</code>
                   ),
-                  Connection: data.connection_id && <Id id={data.connection_id} />,
+                  Connection: data.connection_id && <Name id={data.connection_id} kind="connection" />,
                   Started: formatTime(data.started_at),
                   Ended: data.ended_at && formatTime(data.ended_at),
-                  Id: <Id id={data.id} whole />,
+                  Id: <Id id={data.id} />,
                 }}
               />
               <h3>Attempts</h3>

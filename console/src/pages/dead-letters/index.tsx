@@ -1,201 +1,130 @@
-import { createDeadLetterService, type DeadLetter } from "@client/gen/dead-letter";
+import { createDeadLetterService } from "@client/gen/dead-letter";
 import { useState } from "preact/hooks";
-import { useList, useQuery } from "../../core/query";
-import { href, navigate, setQuery } from "../../core/router";
+import { useQuery } from "../../core/query";
+import { href } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
-import { Button } from "../../ui/button";
 import { Stat } from "../../ui/card";
-import { confirm } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
-import { formatCount, words } from "../../ui/format";
-import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
+import { words } from "../../ui/format";
+import { Name, nameText } from "../../ui/name";
+import { ChoiceFilter, filterOf, ListTable, Page, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
-import { Ago, Id, Status } from "../../ui/text";
-import { announce } from "../../ui/toast";
-import { BulkDialog } from "../shared/bulk-dialog";
-import { usePoolNames } from "../shared/pool-filter";
-import { deadLetterChange } from "./dead-letter-change";
+import { Ago, Status } from "../../ui/text";
+import { PoolFilter } from "../shared/pool-filter";
+import { LetterActions } from "./letter-actions";
+import {
+  allPools,
+  type Letter,
+  type LetterKind,
+  type LetterState,
+  otherStates,
+  readableKinds,
+  useLetters,
+} from "./letters";
 
 const deadLetters = createDeadLetterService(transport);
+const kindNames: Readonly<Record<LetterKind, string>> = { item: "Items", run: "Workflow runs", message: "Messages" };
+const keyOf = ({ kind, poolId, id }: Letter) => `${kind} ${poolId} ${id}`;
 
-const columns: readonly Column<DeadLetter>[] = [
+const columns: readonly Column<Letter>[] = [
   {
-    title: "Item",
-    width: "140px",
-    value: ({ queue_item_id }) => queue_item_id,
-    render: ({ queue_item_id }) => <Id id={queue_item_id} />,
+    title: "What",
+    value: ({ record }) => nameText(record.id, record.kind),
+    render: ({ record }) => <Name id={record.id} kind={record.kind} plain />,
   },
-  { title: "State", width: "124px", value: ({ state }) => state, render: ({ state }) => <Status of={state} /> },
-  { title: "Why", value: ({ reason_code }) => reason_code },
-  { title: "Last error", value: ({ attempts }) => attempts.at(-1)?.reason },
-  { title: "Type", width: "140px", value: ({ type }) => type },
-  { title: "Attempts", width: "94px", isNumber: true, value: ({ attempts }) => attempts.length },
-  { title: "Retries", width: "90px", isNumber: true, value: ({ retry_count }) => retry_count },
+  { title: "Kind", width: "90px", value: ({ kind }) => words(kind) },
+  {
+    title: "From",
+    width: "150px",
+    value: ({ kind, poolId, source }) => (kind === "item" ? nameText(poolId, "pool") : source),
+    render: ({ kind, poolId, source }) =>
+      kind === "item" ? <Name id={poolId} kind="pool" /> : kind === "message" ? words(source) : source,
+  },
+  { title: "State", width: "110px", value: ({ state }) => state, render: ({ state }) => <Status of={state} /> },
+  { title: "Why", width: "150px", value: ({ code }) => words(code) },
+  { title: "Last error", value: ({ detail }) => detail },
+  { title: "Retries", width: "84px", isNumber: true, value: ({ retries }) => retries },
   {
     title: "Failed",
     width: "110px",
-    value: ({ last_failed_at }) => last_failed_at,
-    render: ({ last_failed_at }) => <Ago time={last_failed_at} />,
+    value: ({ failedAt }) => failedAt,
+    render: ({ failedAt }) => <Ago time={failedAt} />,
   },
 ];
 
-/** Dead letters: what failed for good, and what to do about it. */
+/** Dead letters of all pools, workflows and notifications: what failed for good, and what to do about it. */
 export default function DeadLetters() {
-  const names = usePoolNames();
-  const poolId = filterOf("pool") ?? [...names.keys()][0];
-  return (
-    <Page question="What failed for good, and should it run again?" title="Dead letters">
-      <div class="filters">
-        <select
-          aria-label="Pool"
-          class="select"
-          onChange={(event) => setQuery({ pool: event.currentTarget.value })}
-          value={poolId ?? ""}
-        >
-          {[...names].map(([id, name]) => (
-            <option key={id} selected={id === poolId} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
-        <ChoiceFilter
-          choices={["failed", "retrying", "quarantined"].map((each) => [each, words(each)])}
-          label="State"
-          name="state"
-        />
-      </div>
-      {poolId === undefined ? (
-        <Empty title="No pool">Dead letters belong to pools, and there is none yet.</Empty>
-      ) : (
-        <PoolDeadLetters key={poolId} name={names.get(poolId) ?? "the pool"} poolId={poolId} />
-      )}
-    </Page>
-  );
-}
-
-function PoolDeadLetters({ poolId, name }: { readonly poolId: string; readonly name: string }) {
   const [keys, setKeys] = useState<ReadonlySet<string>>(new Set());
-  const state = filterOf("state");
-  const live = { live: ["queue.item.dead_lettered", "dead_letter."] };
-  const stats = useQuery(`dead stats ${poolId}`, () => deadLetters.getStats({ pool_id: poolId }), live);
-  const list = useList(
-    `dead ${poolId} ${state}`,
-    (page) => deadLetters.list({ ...page, pool_id: poolId, state } as Parameters<typeof deadLetters.list>[0]),
-    live,
+  const poolId = filterOf("pool") ?? allPools;
+  // A pool has only items.
+  const kind = poolId === allPools ? (filterOf("kind") as LetterKind | undefined) : "item";
+  const state = (filterOf("state") as LetterState | undefined) ?? "failed";
+  const list = useLetters({ kind, poolId, state, errorCode: filterOf("code") });
+  const stats = useQuery(
+    can("dlq:read") ? `dead stats ${poolId}` : undefined,
+    () => deadLetters.getStats({ pool_id: poolId }),
+    { live: ["queue.item.dead_lettered", "dead_letter."] },
   );
   const refresh = () => {
     setKeys(new Set());
     list.refresh();
     stats.refresh();
   };
+  const selected = list.rows.filter((letter) => keys.has(keyOf(letter)));
   return (
-    <>
-      <div class="stats">
-        <Stat
-          label="Dead letters"
-          tone={Number(stats.data?.depth) > 0 ? "bad" : undefined}
-          value={Number(stats.data?.depth ?? 0)}
+    <Page question="What failed for good, and should it run again?" title="Dead letters">
+      <div class="filters">
+        {poolId === allPools && (
+          <ChoiceFilter choices={readableKinds().map((each) => [each, kindNames[each]])} label="Kind" name="kind" />
+        )}
+        {(kind === undefined || kind === "item") && <PoolFilter />}
+        <ChoiceFilter
+          choices={otherStates.map((each) => [each, words(each)])}
+          label="State"
+          name="state"
+          none="failed"
         />
-        <Stat label="Quarantined" value={Number(stats.data?.quarantined_count ?? 0)} />
-        <Stat label="Out of retries" value={Number(stats.data?.exhausted_count ?? 0)} />
-        <Stat label="Oldest failure" value={<Ago time={stats.data?.oldest_failure_at} />} />
+        {kind === "run" && <TextFilter label="Error code" name="code" />}
       </div>
-      {can("dlq:write") && (
-        <BulkActions
-          depth={Number(stats.data?.depth ?? 0)}
-          keys={[...keys]}
-          name={name}
-          poolId={poolId}
-          refresh={refresh}
-        />
+      {stats.data && (kind === undefined || kind === "item") && (
+        <div class="stats">
+          <Stat
+            label="Failed items"
+            tone={Number(stats.data.depth) > 0 ? "bad" : undefined}
+            value={Number(stats.data.depth)}
+          />
+          <Stat label="Quarantined items" value={Number(stats.data.quarantined_count)} />
+          <Stat label="Items out of retries" value={Number(stats.data.exhausted_count)} />
+          <Stat label="Oldest failed item" value={<Ago time={stats.data.oldest_failure_at} />} />
+        </div>
       )}
+      <LetterActions
+        depth={Number(stats.data?.depth ?? 0)}
+        kind={kind}
+        poolId={poolId === allPools ? undefined : poolId}
+        refresh={refresh}
+        selected={selected}
+      />
       <ListTable
         columns={columns}
         empty={
           <Empty title="No dead letter">
-            Items come here when all their attempts failed, or when a worker said that no retry can help. Nothing has.
+            Items, workflow runs and messages come here when all their attempts failed, or when no retry can help.
+            Nothing has.
           </Empty>
         }
-        hrefOf={({ queue_item_id }) => href(`queues/${poolId}`, { open: queue_item_id })}
-        keyOf={({ queue_item_id }) => queue_item_id}
-        label={`Dead letters of ${name}`}
+        hrefOf={placeOf}
+        keyOf={keyOf}
+        label="Dead letters"
         list={list}
-        selection={can("dlq:write") ? { keys, set: setKeys } : undefined}
+        selection={{ keys, set: setKeys }}
       />
-    </>
+    </Page>
   );
 }
 
-interface BulkProps {
-  readonly poolId: string;
-  readonly name: string;
-  readonly keys: readonly string[];
-  readonly depth: number;
-  readonly refresh: () => void;
-}
-
-function BulkActions({ poolId, name, keys, depth, refresh }: BulkProps) {
-  const [isRetryingMany, retryMany] = useState(false);
-  const ids = { pool_id: poolId, queue_item_ids: keys };
-  const act = (call: Promise<unknown>, done: string) => announce(call, done, refresh);
-  const retryAll = () =>
-    confirm({
-      title: `Retry all dead letters of ${name}?`,
-      consequence: `${formatCount(depth)} items return to the queue with new attempts. Those that are quarantined or out of retries stay.`,
-      confirm: "Retry all",
-      done: "The dead letters were put back on the queue.",
-      act: () => deadLetters.retryAll({ pool_id: poolId }).then(refresh),
-    });
-  const purge = () =>
-    confirm({
-      title: `Purge the dead letters of ${name}?`,
-      consequence: `${formatCount(depth)} items are deleted permanently, with their payloads. Quarantined ones stay.`,
-      confirm: "Purge",
-      typed: name,
-      done: "The dead letters were deleted.",
-      act: () => deadLetters.purge({ pool_id: poolId, older_than: new Date().toISOString() }).then(refresh),
-    });
-  return (
-    <div class="actions">
-      <Button
-        disabled={keys.length === 0}
-        onClick={() => act(deadLetters.retry(ids), "The items were put back on the queue.")}
-        tone="primary"
-      >
-        Retry {keys.length > 0 ? keys.length : "selected"}
-      </Button>
-      <Button
-        disabled={keys.length === 0}
-        onClick={() => act(deadLetters.quarantine(ids), "The items are quarantined.")}
-      >
-        Quarantine
-      </Button>
-      <Button
-        disabled={keys.length === 0}
-        onClick={() => act(deadLetters.quarantine({ ...ids, release: true }), "The items were released.")}
-      >
-        Release
-      </Button>
-      <span class="spacer" />
-      <Button disabled={depth === 0} onClick={() => retryMany(true)}>
-        Retry by filter
-      </Button>
-      <Button disabled={depth === 0} onClick={retryAll}>
-        Retry all
-      </Button>
-      {can("dlq:delete") && (
-        <Button disabled={depth === 0} onClick={purge} tone="danger-text">
-          Purge
-        </Button>
-      )}
-      {isRetryingMany && (
-        <BulkDialog
-          change={deadLetterChange(poolId, name)}
-          onClose={() => retryMany(false)}
-          onStarted={({ id }) => navigate(href(`queues/${poolId}`, { tab: "bulk", operation: id }))}
-        />
-      )}
-    </div>
-  );
+function placeOf({ kind, poolId, id, record }: Letter): string {
+  if (kind === "item") return href(`queues/${poolId}`, { open: id });
+  return kind === "run" ? href(`workflows/runs/${id}`) : href("notifications", { open: record.id });
 }

@@ -1,3 +1,4 @@
+import { createExplainService } from "@client/gen/explain";
 import {
   createRoutingService,
   type Decision,
@@ -7,23 +8,28 @@ import {
 } from "@client/gen/routing";
 import { useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
-import { href } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { Card } from "../../ui/card";
 import { FormDialog } from "../../ui/form";
 import { formatTime, words } from "../../ui/format";
+import { Name } from "../../ui/name";
 import { Page, Ready } from "../../ui/page";
 import { Chips, Facts, Id, Notice, Status, type Tone } from "../../ui/text";
 import { toastError } from "../../ui/toast";
-import { usePoolNames } from "../shared/pool-filter";
+import { itemText } from "../shared/item-text";
+import { Evidence } from "./decision-evidence";
 
 const routing = createRoutingService(transport);
+const explain = createExplainService(transport);
 
 /** One decision: its trace, a replay from the stored inputs, and what would be decided now. */
 export function DecisionPage({ decisionId }: { readonly decisionId: string }) {
   const decision = useQuery(`decision ${decisionId}`, () => routing.getDecision({ decision_id: decisionId }));
+  const explanation = useQuery(can("explanation:read") ? `decision explained ${decisionId}` : undefined, () =>
+    explain.explain({ id: decisionId }),
+  );
   const [replay, setReplay] = useState<Replay>();
   const [isTrying, tryOut] = useState(false);
   const [trial, setTrial] = useState<Decision>();
@@ -39,7 +45,7 @@ export function DecisionPage({ decisionId }: { readonly decisionId: string }) {
       badge={<Status of={decision.data?.outcome} />}
       crumbs={[{ title: "Decisions", path: "decisions" }]}
       question="Why did this recipient get this item?"
-      title="Decision"
+      title={decision.data ? itemText(decision.data) : "Decision"}
     >
       {replay && (
         <Notice tone={replay.identical ? "ok" : "warn"}>
@@ -50,19 +56,22 @@ export function DecisionPage({ decisionId }: { readonly decisionId: string }) {
       )}
       <Ready query={decision}>
         {(data) => (
-          <div class="columns wide-first">
-            <div class="stack">
-              <Card title="How it was decided">
-                <Trace decision={data} />
-              </Card>
-              {trial && (
-                <Card title="What would be decided now">
-                  <Trace decision={trial} />
+          <>
+            {explanation.data && <Evidence explanation={explanation.data} />}
+            <div class="columns wide-first">
+              <div class="stack">
+                <Card title="How it was decided">
+                  <Trace decision={data} />
                 </Card>
-              )}
+                {trial && (
+                  <Card title="What would be decided now">
+                    <Trace decision={trial} />
+                  </Card>
+                )}
+              </div>
+              <Summary decision={data} />
             </div>
-            <Summary decision={data} />
-          </div>
+          </>
         )}
       </Ready>
       {isTrying && (
@@ -94,13 +103,25 @@ function Trace({ decision }: { readonly decision: Decision }) {
           <span>
             <strong>{words(step)}</strong> <span class="soft">{words(result)}</span>
           </span>
-          <span class="when">{id !== "" && <Id id={id} />}</span>
+          <span class="when">{id !== "" && <Name id={id} kind={subjectKinds[step]} />}</span>
           {detail !== "" && <span class="detail">{detail}</span>}
         </li>
       ))}
     </ol>
   );
 }
+
+/** What the steps of a trace are about. */
+const subjectKinds: Readonly<Record<string, string>> = {
+  rule: "rule",
+  strategy: "recipient",
+  fallback: "recipient",
+  outcome: "recipient",
+  redirect: "pool",
+  requirement: "recipient",
+  pool: "rule",
+  canary: "promotion",
+};
 
 function toneOfStep(step: string, result: string): Tone {
   if (/reject|fail|error|none|exclud/.test(result)) return "bad";
@@ -110,32 +131,29 @@ function toneOfStep(step: string, result: string): Tone {
 }
 
 function Summary({ decision }: { readonly decision: Decision }) {
-  const names = usePoolNames();
   const { pool_id, recipient_id, queue_item_id, matched_rule_ids, experiments } = decision;
   return (
     <Card title="Decision">
       <Facts
         of={{
-          Pool: (
-            <a class="link" href={href(`pools/${pool_id}`)}>
-              {names.get(pool_id) ?? pool_id}
-            </a>
-          ),
-          Recipient: recipient_id && <Id id={recipient_id} />,
-          Item: queue_item_id && (
-            <a class="link" href={href(`queues/${pool_id}`, { open: queue_item_id })}>
-              <Id id={queue_item_id} />
-            </a>
-          ),
+          Pool: <Name id={pool_id} kind="pool" />,
+          Recipient: recipient_id && <Name id={recipient_id} kind="recipient" />,
+          Item: queue_item_id && <Name id={queue_item_id} kind="queue_item" />,
           Type: decision.type,
           Key: decision.key,
           Reason: words(decision.reason),
-          "Matched rules": matched_rule_ids.length > 0 && <Chips of={matched_rule_ids.map((id) => id.slice(-6))} />,
+          "Matched rules": matched_rule_ids.length > 0 && (
+            <span class="chips">
+              {matched_rule_ids.map((id) => (
+                <Name id={id} key={id} kind="rule" />
+              ))}
+            </span>
+          ),
           Experiments: <Chips of={Object.entries(experiments).map(([key, variant]) => `${key}: ${variant}`)} />,
-          Snapshot: <Id id={decision.snapshot_digest} />,
+          "Snapshot digest": <Id id={decision.snapshot_digest} />,
           Seed: String(decision.seed),
           Decided: formatTime(decision.decided_at),
-          Id: <Id id={decision.decision_id} whole />,
+          Id: <Id id={decision.decision_id} />,
         }}
       />
     </Card>

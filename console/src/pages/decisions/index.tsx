@@ -1,14 +1,19 @@
 import { createRoutingService, type Decision } from "@client/gen/routing";
+import { useMemo } from "preact/hooks";
 import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
 import { href } from "../../core/router";
 import { transport } from "../../core/transport";
+import { pickRecipient } from "../../palette/picker-sources";
 import { Empty, samplesOf } from "../../ui/empty";
 import { words } from "../../ui/format";
-import { ChoiceFilter, filterOf, ListTable, Page, TextFilter } from "../../ui/page";
+import { nameColumn } from "../../ui/name";
+import { ChoiceFilter, filterOf, ListTable, Page, PickerFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
-import { Ago, Id, Status } from "../../ui/text";
-import { PoolFilter, usePoolNames } from "../shared/pool-filter";
+import { Ago, Status } from "../../ui/text";
+import { itemText } from "../shared/item-text";
+import { PoolFilter } from "../shared/pool-filter";
+import { RouteItemButton } from "../shared/route-item";
 import { DecisionPage } from "./decision-page";
 
 const routing = createRoutingService(transport);
@@ -27,7 +32,8 @@ function DecisionList() {
     key: filterOf("key"),
     ...environmentFilter(),
   };
-  const names = usePoolNames();
+  const poolId = filters.pool_id;
+  const recipients = useMemo(() => poolId && pickRecipient(poolId), [poolId]);
   const list = useList(
     `decisions ${JSON.stringify(filters)}`,
     (page) => routing.listDecisions({ ...page, ...filters }),
@@ -37,27 +43,16 @@ function DecisionList() {
     },
   );
   const columns: readonly Column<Decision>[] = [
-    {
-      title: "Decision",
-      width: "140px",
-      value: ({ decision_id }) => decision_id,
-      render: ({ decision_id }) => <Id id={decision_id} />,
-    },
+    { title: "Item", value: itemText },
     {
       title: "Outcome",
       width: "124px",
       value: ({ outcome }) => outcome,
       render: ({ outcome }) => <Status of={outcome} />,
     },
-    { title: "Item", value: ({ type, key }) => (key === "" ? type : `${type} · ${key}`) },
-    { title: "Pool", value: ({ pool_id }) => names.get(pool_id) ?? pool_id },
+    nameColumn({ title: "Pool", kind: "pool", id: ({ pool_id }) => pool_id }),
     { title: "Reason", value: ({ reason }) => words(reason) },
-    {
-      title: "Recipient",
-      width: "140px",
-      value: ({ recipient_id }) => recipient_id,
-      render: ({ recipient_id }) => <Id id={recipient_id} />,
-    },
+    nameColumn({ title: "Recipient", kind: "recipient", id: ({ recipient_id }) => recipient_id }),
     {
       title: "When",
       width: "110px",
@@ -66,11 +61,11 @@ function DecisionList() {
     },
   ];
   return (
-    <Page question="Why did this recipient get this item?" title="Decisions">
+    <Page actions={<RouteItemButton />} question="Why did this recipient get this item?" title="Decisions">
       <div class="filters">
         <PoolFilter />
         <ChoiceFilter choices={outcomes.map((each) => [each, words(each)])} label="Outcome" name="outcome" />
-        <TextFilter label="Recipient id" name="recipient" />
+        {recipients && <PickerFilter from={recipients} label="Recipient" name="recipient" />}
       </div>
       <ListTable
         columns={columns}

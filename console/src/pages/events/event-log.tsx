@@ -1,6 +1,7 @@
 import type { Event } from "@client/gen/event";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { formatClock } from "../../ui/format";
+import { Name } from "../../ui/name";
 import { useWindow } from "../../ui/table/window";
 
 const linePx = 28;
@@ -36,7 +37,7 @@ export function EventLog({ rows, onOpen }: Props) {
               {event.type}
             </span>
             <span class="rest">
-              {event.subject} {JSON.stringify(event.data ?? {}).slice(0, dataCharsMax)}
+              <Name id={event.subject} plain /> <code>{JSON.stringify(event.data ?? {}).slice(0, dataCharsMax)}</code>
             </span>
           </button>
         ))}

@@ -1,4 +1,4 @@
-import { createEventService, type Event, type PublishEventRequest } from "@client/gen/event";
+import { createEventService, type Event } from "@client/gen/event";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { isPaused, onEvents } from "../../core/live";
 import { useList, useQuery } from "../../core/query";
@@ -8,12 +8,14 @@ import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Empty, samplesOf } from "../../ui/empty";
-import { FormDialog } from "../../ui/form";
 import { formatCount, formatTime } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
+import { Name } from "../../ui/name";
 import { filterOf, Page, Ready, TextFilter } from "../../ui/page";
 import { Facts, Id } from "../../ui/text";
+import { EventDeliveries } from "./event-deliveries";
 import { EventLog } from "./event-log";
+import { PublishDialog } from "./publish-dialog";
 
 const events = createEventService(transport);
 /** Older events are dropped from the view, not from the log. */
@@ -61,20 +63,7 @@ export default function Events() {
         <EventLog onOpen={({ id }) => setQuery({ open: id }, { replace: false })} rows={rows} />
       )}
       {opened !== undefined && <EventDrawer id={opened} onClose={() => setQuery({ open: undefined })} />}
-      {isPublishing && (
-        <FormDialog
-          done="The event was published."
-          fields={[
-            { name: "type", label: "Type", required: true, placeholder: "order.paid" },
-            { name: "subject", label: "Subject", placeholder: "order-4711" },
-            { name: "data", label: "Data", kind: "json", placeholder: `{ "amount": 4200 }` },
-          ]}
-          onClose={() => publish(false)}
-          onSubmit={(values) => events.publish(values as unknown as PublishEventRequest)}
-          submit="Publish event"
-          title="Publish an event"
-        />
-      )}
+      {isPublishing && <PublishDialog onClose={() => publish(false)} />}
     </Page>
   );
 }
@@ -124,15 +113,16 @@ function EventDrawer({ id, onClose }: { readonly id: string; readonly onClose: (
             <>
               <Facts
                 of={{
-                  Subject: <Id id={data.subject} whole />,
+                  Subject: data.subject && <Name id={data.subject} otherwise={data.subject} />,
                   Time: formatTime(data.time),
                   Source: data.source,
-                  Environment: data.environment_id && <Id id={data.environment_id} />,
-                  Id: <Id id={data.id} whole />,
+                  Environment: data.environment_id && <Name id={data.environment_id} kind="environment" />,
+                  Id: <Id id={data.id} />,
                 }}
               />
               <h3>Data</h3>
               <JsonView label="Data of the event" value={data.data ?? {}} />
+              <EventDeliveries eventId={data.id} />
             </>
           )}
         </Ready>

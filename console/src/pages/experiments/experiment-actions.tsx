@@ -7,6 +7,7 @@ import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { FormDialog } from "../../ui/form";
 import { announce } from "../../ui/toast";
+import { ExperimentForm } from "./experiment-form";
 
 const experiments = createExperimentService(transport);
 
@@ -19,6 +20,7 @@ export function ExperimentActions({
   readonly refresh: () => void;
 }) {
   const [isCompleting, complete] = useState(false);
+  const [isChanging, change] = useState(false);
   if (!can("experiment:write")) return null;
   const id = { experiment_id: experiment.id };
   const { status } = experiment;
@@ -51,6 +53,7 @@ export function ExperimentActions({
           Stop
         </Button>
       )}
+      {experiment.possible_calls.includes("update") && <Button onClick={() => change(true)}>Change</Button>}
       {status === "running" && (
         <Button onClick={() => act(experiments.pause(id), "No new unit enters the experiment.")}>Pause</Button>
       )}
@@ -64,6 +67,7 @@ export function ExperimentActions({
           Decide
         </Button>
       )}
+      {isChanging && <ExperimentForm experiment={experiment} onClose={() => change(false)} onSaved={refresh} />}
       {isCompleting && (
         <FormDialog
           done="The experiment is decided."

@@ -140,7 +140,7 @@ function Design({ experiment }: { readonly experiment: Experiment }) {
             Decision: experiment.decision && `${experiment.decision.variant}: ${experiment.decision.reason}`,
             Started: <Ago time={experiment.started_at} />,
             Ended: experiment.ended_at && <Ago time={experiment.ended_at} />,
-            Id: <Id id={experiment.id} whole />,
+            Id: <Id id={experiment.id} />,
           }}
         />
       </Card>

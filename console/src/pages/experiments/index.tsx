@@ -1,4 +1,4 @@
-import { type CreateExperimentRequest, createExperimentService, type Experiment } from "@client/gen/experiment";
+import { createExperimentService, type Experiment } from "@client/gen/experiment";
 import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
 import { href, navigate, useAddressedDialog } from "../../core/router";
@@ -6,12 +6,12 @@ import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { Empty, samplesOf } from "../../ui/empty";
-import { FormDialog } from "../../ui/form";
 import { words } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Chips, Status } from "../../ui/text";
-import { environmentFields, initialEnvironment, withEnvironment } from "../shared/environment";
+import { withEnvironment } from "../shared/environment";
+import { ExperimentForm } from "./experiment-form";
 import { ExperimentPage } from "./experiment-page";
 
 const experiments = createExperimentService(transport);
@@ -93,36 +93,7 @@ function ExperimentList() {
         list={list}
       />
       {isCreating && (
-        <FormDialog
-          done="The experiment was created as a draft."
-          fields={[
-            { name: "key", label: "Key", required: true, row: "names", placeholder: "checkout" },
-            { name: "name", label: "Name", row: "names" },
-            ...environmentFields(),
-            { name: "description", label: "Question", kind: "long" },
-            { name: "variants", label: "Variants", kind: "json", required: true },
-            { name: "metrics", label: "Metrics", kind: "json", required: true },
-            { name: "score_window_s", label: "Score window", kind: "duration", row: "numbers" },
-            { name: "planned_units", label: "Planned units", kind: "number", row: "numbers" },
-          ]}
-          initial={{
-            variants: [
-              { key: "old", weight: 50 },
-              { key: "new", weight: 50 },
-            ],
-            metrics: [{ key: "bought", type: "proportion" }],
-            score_window_s: 86400,
-            ...initialEnvironment(),
-          }}
-          onClose={() => create(false)}
-          onSubmit={async (values) => {
-            const { id } = await experiments.create(values as unknown as CreateExperimentRequest);
-            navigate(href(`experiments/${id}`));
-          }}
-          submit="Create draft"
-          title="New experiment"
-          wide
-        />
+        <ExperimentForm onClose={() => create(false)} onSaved={({ id }) => navigate(href(`experiments/${id}`))} />
       )}
     </Page>
   );

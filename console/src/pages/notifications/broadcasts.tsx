@@ -7,7 +7,7 @@ import { Card, Meter } from "../../ui/card";
 import { Empty, samplesOf } from "../../ui/empty";
 import { formatCount } from "../../ui/format";
 import { Ready } from "../../ui/page";
-import { Ago, Id, Status } from "../../ui/text";
+import { Ago, Status } from "../../ui/text";
 
 const events = createEventService(transport);
 const notifications = createNotificationService(transport);
@@ -58,7 +58,7 @@ export function Broadcasts() {
                         <Ago time={created_at} />
                         <span class="spacer" />
                         <a class="link" href={href("notifications", { transaction: transaction_id })}>
-                          Deliveries of <Id id={transaction_id} />
+                          Its deliveries
                         </a>
                       </div>
                     </div>

@@ -1,34 +1,32 @@
 import { createNotificationService, type Delivery } from "@client/gen/notification";
 import { useList, useQuery } from "../../core/query";
-import { href, setQuery, withQuery } from "../../core/router";
+import { setQuery, withQuery } from "../../core/router";
 import { transport } from "../../core/transport";
+import { pickSubscriber } from "../../palette/picker-sources";
 import { Dialog } from "../../ui/dialog";
 import { Empty, samplesOf } from "../../ui/empty";
 import { formatTime, words } from "../../ui/format";
-import { filterOf, ListTable, Ready, TextFilter } from "../../ui/page";
+import { Name, nameColumn, nameText } from "../../ui/name";
+import { filterOf, ListTable, PickerFilter, Ready, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
-import { useSubscriberNames } from "./subscriber-names";
 
 const notifications = createNotificationService(transport);
 
-/** The messages, newest first. The filter "subscriber" answers why somebody did not get one. */
+/** The messages of all subscribers, of one, or of one trigger. */
 export function Deliveries({ subscriberId }: { readonly subscriberId?: string }) {
-  const names = useSubscriberNames();
   const transactionId = filterOf("transaction");
-  const chosen = subscriberId ?? filterOf("subscriber") ?? [...names.keys()][0];
+  const chosen = subscriberId ?? filterOf("subscriber");
   const selection = transactionId === undefined ? { subscriber_id: chosen } : { transaction_id: transactionId };
   const list = useList(
-    transactionId === undefined && chosen === undefined
-      ? undefined
-      : `notification deliveries ${JSON.stringify(selection)}`,
+    `notification deliveries ${JSON.stringify(selection)}`,
     (page) => notifications.listDeliveries({ ...page, ...selection }),
     { everyMs: 4_000, live: ["notification."] },
   );
   const opened = filterOf("open");
   const columns: readonly Column<Delivery>[] = [
     { title: "Workflow", value: ({ workflow_key }) => workflow_key },
-    { title: "Subscriber", value: ({ subscriber_id }) => names.get(subscriber_id) ?? subscriber_id },
+    nameColumn({ title: "Subscriber", kind: "subscriber", id: ({ subscriber_id }) => subscriber_id }),
     { title: "Channel", width: "100px", value: ({ channel }) => words(channel) },
     { title: "Status", width: "130px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
     { title: "Why", value: (delivery) => whyOf(delivery) },
@@ -43,19 +41,7 @@ export function Deliveries({ subscriberId }: { readonly subscriberId?: string })
     <>
       {subscriberId === undefined && (
         <div class="filters">
-          <select
-            aria-label="Subscriber"
-            class="select"
-            disabled={transactionId !== undefined}
-            onChange={(event) => setQuery({ subscriber: event.currentTarget.value })}
-            value={chosen ?? ""}
-          >
-            {[...names].map(([id, name]) => (
-              <option key={id} selected={id === chosen} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
+          {transactionId === undefined && <PickerFilter from={pickSubscriber} label="Subscriber" name="subscriber" />}
           <TextFilter label="or transaction id" name="transaction" />
         </div>
       )}
@@ -79,9 +65,7 @@ export function Deliveries({ subscriberId }: { readonly subscriberId?: string })
         label="Deliveries"
         list={list}
       />
-      {opened !== undefined && (
-        <DeliveryDrawer id={opened} name={names} onClose={() => setQuery({ open: undefined })} />
-      )}
+      {opened !== undefined && <DeliveryDrawer id={opened} onClose={() => setQuery({ open: undefined })} />}
     </>
   );
 }
@@ -94,11 +78,10 @@ function whyOf({ status, failure_code, preference_reason_code }: Delivery): stri
 
 interface DrawerProps {
   readonly id: string;
-  readonly name: ReadonlyMap<string, string>;
   readonly onClose: () => void;
 }
 
-function DeliveryDrawer({ id, name, onClose }: DrawerProps) {
+function DeliveryDrawer({ id, onClose }: DrawerProps) {
   const delivery = useQuery(`notification delivery ${id}`, () => notifications.getDelivery({ delivery_id: id }));
   const observations = useQuery(`observations ${id}`, () =>
     notifications.listObservations({ delivery_id: id, limit: 50 }).page(),
@@ -109,15 +92,11 @@ function DeliveryDrawer({ id, name, onClose }: DrawerProps) {
         <Ready query={delivery}>
           {(data) => (
             <>
-              <Answer delivery={data} name={name.get(data.subscriber_id) ?? "The subscriber"} />
+              <Answer delivery={data} name={nameText(data.subscriber_id, "subscriber")} />
               <Facts
                 of={{
                   Status: <Status of={data.status} />,
-                  Subscriber: (
-                    <a class="link" href={href(`notifications/subscribers/${data.subscriber_id}`)}>
-                      {name.get(data.subscriber_id) ?? data.subscriber_id}
-                    </a>
-                  ),
+                  Subscriber: <Name id={data.subscriber_id} kind="subscriber" />,
                   Channel: words(data.channel),
                   Provider: data.provider_key,
                   "Provider's id": data.provider_message_id,
@@ -125,8 +104,8 @@ function DeliveryDrawer({ id, name, onClose }: DrawerProps) {
                   "Winning layer": data.preference_winning_layer,
                   Queued: formatTime(data.queued_at),
                   Sent: data.sent_at && formatTime(data.sent_at),
-                  Transaction: <Id id={data.transaction_id} whole />,
-                  Id: <Id id={data.id} whole />,
+                  "Transaction id": <Id id={data.transaction_id} />,
+                  Id: <Id id={data.id} />,
                 }}
               />
               {(observations.data?.items.length ?? 0) > 0 && (

@@ -1,6 +1,6 @@
 import { currentTab, Page, Tabs } from "../../ui/page";
 import { Broadcasts } from "./broadcasts";
-import { DeadLetters } from "./dead-letters";
+import { ChannelCharts } from "./channel-charts";
 import { Deliveries } from "./deliveries";
 import { Outbox } from "./outbox";
 import { Runs } from "./runs";
@@ -21,8 +21,8 @@ const tabs = {
   topics: "Topics",
   broadcasts: "Broadcasts",
   suppressions: "Suppressions",
+  charts: "Charts",
   outbox: "Outbox",
-  failed: "Dead letters",
 };
 
 /** Notifications: who got what, and why not. */
@@ -54,9 +54,9 @@ function Part() {
       return <Broadcasts />;
     case "suppressions":
       return <Suppressions />;
+    case "charts":
+      return <ChannelCharts />;
     case "outbox":
       return <Outbox />;
-    case "failed":
-      return <DeadLetters />;
   }
 }

@@ -5,6 +5,7 @@ import { href } from "../../core/router";
 import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
 import { words } from "../../ui/format";
+import { Prose } from "../../ui/name";
 import { filterOf, Ready } from "../../ui/page";
 import { Ago, Notice, Status, type Tone } from "../../ui/text";
 import { WorkflowSelect } from "./workflow-select";
@@ -32,7 +33,9 @@ export function Reach({ subscriber: { id } }: { readonly subscriber: Subscriber 
       <Ready query={answer}>
         {({ summary, verdict, reasons, past_deliveries }) => (
           <>
-            <Notice tone={verdict === "reachable" ? "ok" : "warn"}>{summary}</Notice>
+            <Notice tone={verdict === "reachable" ? "ok" : "warn"}>
+              <Prose text={summary} />
+            </Notice>
             <div class="columns">
               {[...new Set(reasons.map(({ channel }) => channel))].map((channel) => (
                 <Card key={channel} title={channel === "" ? "All channels" : words(channel)}>
@@ -77,7 +80,7 @@ function Reasons({ of: reasons }: { readonly of: readonly ReachReason[] }) {
           </span>
           <span class="when">{words(code)}</span>
           <span class="detail">
-            {message} {remedy}
+            <Prose text={`${message} ${remedy}`} />
           </span>
         </li>
       ))}

@@ -6,18 +6,37 @@ import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { confirm, Dialog } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
-import { formatTime, shortId, words } from "../../ui/format";
+import { formatTime, words } from "../../ui/format";
+import { Name, nameColumn } from "../../ui/name";
 import { filterOf, ListTable, Ready, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Facts, Id, Notice, Status, type Tone } from "../../ui/text";
-import { useSubscriberNames } from "./subscriber-names";
 
 const notifications = createNotificationService(transport);
 const ended = new Set(["completed", "stopped", "cancelled"]);
 
+const columns: readonly Column<NotificationRun>[] = [
+  { title: "Workflow", value: ({ workflow_key }) => workflow_key },
+  nameColumn({ title: "Subscriber", kind: "subscriber", id: ({ subscriber_id }) => subscriber_id }),
+  { title: "Status", width: "120px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
+  { title: "Step", width: "150px", value: ({ step_key }) => step_key || undefined },
+  { title: "Why", width: "150px", value: ({ reason }) => (reason === "" ? undefined : words(reason)) },
+  {
+    title: "Continues",
+    width: "120px",
+    value: ({ wake_at }) => wake_at,
+    render: ({ wake_at, status }) => (ended.has(status) ? undefined : <Ago time={wake_at} />),
+  },
+  {
+    title: "Started",
+    width: "120px",
+    value: ({ created_at }) => created_at,
+    render: ({ created_at }) => <Ago time={created_at} />,
+  },
+];
+
 /** The way of each recipient through the steps of a workflow: what waits, and for what. */
 export function Runs() {
-  const names = useSubscriberNames();
   const transactionId = filterOf("transaction");
   const opened = filterOf("open");
   const list = useList(
@@ -31,7 +50,7 @@ export function Runs() {
         <TextFilter label="Transaction id" name="transaction" />
       </div>
       <ListTable
-        columns={columnsWith(names)}
+        columns={columns}
         empty={
           transactionId === undefined ? (
             <Empty title="No run">
@@ -50,42 +69,19 @@ export function Runs() {
         list={list}
       />
       {opened !== undefined && (
-        <RunDrawer id={opened} names={names} onClose={() => setQuery({ open: undefined })} refresh={list.refresh} />
+        <RunDrawer id={opened} onClose={() => setQuery({ open: undefined })} refresh={list.refresh} />
       )}
     </>
   );
 }
 
-function columnsWith(names: ReadonlyMap<string, string>): readonly Column<NotificationRun>[] {
-  return [
-    { title: "Workflow", value: ({ workflow_key }) => workflow_key },
-    { title: "Subscriber", value: ({ subscriber_id }) => names.get(subscriber_id) ?? shortId(subscriber_id) },
-    { title: "Status", width: "120px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
-    { title: "Step", width: "150px", value: ({ step_key }) => step_key || undefined },
-    { title: "Why", width: "150px", value: ({ reason }) => (reason === "" ? undefined : words(reason)) },
-    {
-      title: "Continues",
-      width: "120px",
-      value: ({ wake_at }) => wake_at,
-      render: ({ wake_at, status }) => (ended.has(status) ? undefined : <Ago time={wake_at} />),
-    },
-    {
-      title: "Started",
-      width: "120px",
-      value: ({ created_at }) => created_at,
-      render: ({ created_at }) => <Ago time={created_at} />,
-    },
-  ];
-}
-
 interface DrawerProps {
   readonly id: string;
-  readonly names: ReadonlyMap<string, string>;
   readonly refresh: () => void;
   readonly onClose: () => void;
 }
 
-function RunDrawer({ id, names, refresh, onClose }: DrawerProps) {
+function RunDrawer({ id, refresh, onClose }: DrawerProps) {
   const run = useQuery(`notification run ${id}`, () => notifications.getRun({ run_id: id }), {
     everyMs: 3_000,
     live: ["notification."],
@@ -106,7 +102,7 @@ function RunDrawer({ id, names, refresh, onClose }: DrawerProps) {
           {(data) => (
             <>
               <Position run={data} />
-              <RunFacts names={names} run={data} />
+              <RunFacts run={data} />
               {data.outcomes.length > 0 && <Outcomes run={data} />}
             </>
           )}
@@ -129,26 +125,23 @@ function Position({ run: { status, reason, step_key, wake_at } }: { readonly run
   );
 }
 
-function RunFacts({ run, names }: { readonly run: NotificationRun; readonly names: ReadonlyMap<string, string> }) {
+function RunFacts({ run }: { readonly run: NotificationRun }) {
   return (
     <Facts
       of={{
         Status: <Status of={run.status} />,
-        Subscriber: (
-          <a class="link" href={href(`notifications/subscribers/${run.subscriber_id}`)}>
-            {names.get(run.subscriber_id) ?? run.subscriber_id}
-          </a>
-        ),
+        Subscriber: <Name id={run.subscriber_id} kind="subscriber" />,
         Topic: run.topic_key,
         "Triggers collected": run.digest_count > 0 ? run.digest_count : undefined,
-        "Collected by": run.leader_run_id && <Id id={run.leader_run_id} whole />,
-        Trigger: (
+        "Collected by": run.leader_run_id && <Name id={run.leader_run_id} kind="notification_run" />,
+        Messages: (
           <a class="link" href={href("notifications", { transaction: run.transaction_id })}>
-            <Id id={run.transaction_id} whole />
+            All of this trigger
           </a>
         ),
+        "Transaction id": <Id id={run.transaction_id} />,
         Started: formatTime(run.created_at),
-        Id: <Id id={run.id} whole />,
+        Id: <Id id={run.id} />,
       }}
     />
   );

@@ -71,7 +71,7 @@ function Profile({ subscriber }: { readonly subscriber: Subscriber }) {
               Locale: subscriber.locale,
               "Time zone": subscriber.timezone,
               Created: <Ago time={subscriber.created_at} />,
-              Id: <Id id={subscriber.id} whole />,
+              Id: <Id id={subscriber.id} />,
             }}
           />
         </div>

@@ -1,24 +1,24 @@
-import { createTopicService } from "@client/gen/topic";
+import { createTopicService, type Subscription } from "@client/gen/topic";
 import { useState } from "preact/hooks";
 import { useList, useQuery } from "../../core/query";
 import { href, navigate } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
+import { pickSubscriber } from "../../palette/picker-sources";
 import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
 import { FormDialog } from "../../ui/form";
+import { nameColumn } from "../../ui/name";
 import { ListTable, Page } from "../../ui/page";
 import { Ago } from "../../ui/text";
 import { toastError } from "../../ui/toast";
-import { useSubscriberNames } from "./subscriber-names";
 
 const topics = createTopicService(transport);
 
 /** One topic and its members. */
 export function TopicPage({ topicKey }: { readonly topicKey: string }) {
   const [isAdding, add] = useState(false);
-  const names = useSubscriberNames();
   const topic = useQuery(`topic ${topicKey}`, () => topics.get({ key: topicKey }));
   const list = useList(`topic members ${topicKey}`, (page) => topics.listSubscribers({ ...page, key: topicKey }), {
     live: ["topic."],
@@ -54,7 +54,12 @@ export function TopicPage({ topicKey }: { readonly topicKey: string }) {
     >
       <ListTable
         columns={[
-          { title: "Subscriber", value: ({ subscriber_id }) => names.get(subscriber_id) ?? subscriber_id },
+          nameColumn({
+            title: "Subscriber",
+            kind: "subscriber",
+            id: ({ subscriber_id }: Subscription) => subscriber_id,
+            plain: true,
+          }),
           { title: "Context", value: ({ context_keys }) => context_keys.join(", ") },
           {
             title: "Since",
@@ -87,7 +92,7 @@ export function TopicPage({ topicKey }: { readonly topicKey: string }) {
               label: "Subscribers",
               kind: "list",
               required: true,
-              hint: "Ids or external ids, separated by commas.",
+              from: pickSubscriber,
             },
           ]}
           onClose={() => add(false)}

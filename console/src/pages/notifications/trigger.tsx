@@ -1,14 +1,24 @@
-import { createNotificationService, type TriggerNotificationRequest } from "@client/gen/notification";
-import { createNotificationWorkflowService } from "@client/gen/notification-workflow";
+import {
+  createNotificationService,
+  type TriggerNotificationRequest,
+  type TriggerNotificationResponse,
+} from "@client/gen/notification";
+import { createNotificationWorkflowService, type NotificationWorkflow } from "@client/gen/notification-workflow";
+import { useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
-import { href, navigate, useAddressedDialog } from "../../core/router";
+import { href, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
+import { pickSubscriber, pickTopicKey } from "../../palette/picker-sources";
 import { Button } from "../../ui/button";
-import { FormDialog } from "../../ui/form";
+import { FormDialog, type Texts } from "../../ui/form";
+import { type Schema, schemaFields } from "../../ui/form/schema-fields";
+import { words } from "../../ui/format";
+import { Status } from "../../ui/text";
 
 const notifications = createNotificationService(transport);
 const workflows = createNotificationWorkflowService(transport);
+const channels = ["email", "sms", "push", "chat", "in_app"];
 
 /** Sends a notification to one subscriber, or to everybody in a topic. */
 export function TriggerButton() {
@@ -22,37 +32,99 @@ export function TriggerButton() {
       <Button icon="plus" onClick={() => open(true)} tone="primary">
         Send
       </Button>
-      {isOpen && list.data && (
-        <FormDialog
-          done="The notification was triggered."
-          fields={[
-            {
-              name: "workflow_key",
-              label: "Workflow",
-              kind: "choice",
-              required: true,
-              choices: list.data.items.map(({ workflow_key, name }) => ({
-                value: workflow_key,
-                label: name || workflow_key,
-              })),
-            },
-            { name: "subscriber_external_id", label: "Subscriber", row: "to", hint: "Your own id of the person." },
-            { name: "topic", label: "or topic", row: "to", hint: "Everybody in it: a broadcast." },
-            { name: "channels", label: "Channels", kind: "list", hint: "All channels of the workflow when empty." },
-            { name: "payload", label: "Payload", kind: "json", placeholder: `{ "order": "A-1" }` },
-          ]}
-          onClose={() => open(false)}
-          onSubmit={async (values) => {
-            const { broadcast, transaction_id } = await notifications.trigger(
-              values as unknown as TriggerNotificationRequest,
-            );
-            const shown = broadcast === undefined ? { transaction: transaction_id } : { tab: "broadcasts" };
-            navigate(href("notifications", shown));
-          }}
-          submit="Send"
-          title="Send a notification"
-        />
-      )}
+      {isOpen && list.data && <TriggerDialog onClose={() => open(false)} workflows={list.data.items} />}
     </>
+  );
+}
+
+interface Props {
+  readonly workflows: readonly NotificationWorkflow[];
+  readonly onClose: () => void;
+}
+
+/** Asks for what the templates of the workflow read. */
+function TriggerDialog({ workflows: all, onClose }: Props) {
+  const [texts, enter] = useState<Texts>({});
+  const chosen = all.find(({ workflow_key }) => workflow_key === texts.workflow_key) ?? all[0];
+  return (
+    <FormDialog
+      answer={(sent: TriggerNotificationResponse) => <Answer sent={sent} />}
+      fields={[
+        {
+          name: "workflow_key",
+          label: "Workflow",
+          kind: "choice",
+          required: true,
+          choices: all.map(({ workflow_key, name }) => ({ value: workflow_key, label: name || workflow_key })),
+        },
+        { name: "subscriber_id", label: "Subscriber", row: "to", from: pickSubscriber },
+        { name: "topic", label: "or topic", row: "to", from: pickTopicKey, hint: "Everybody in it: a broadcast." },
+        {
+          name: "channels",
+          label: "Channels",
+          kind: "list",
+          hint: `Of ${channels.join(", ")}. All channels of the workflow when empty.`,
+        },
+        ...schemaFields("payload", "Payload", chosen && payloadSchema(chosen)),
+      ]}
+      onClose={onClose}
+      onEnter={enter}
+      onSubmit={(values) => notifications.trigger(values as unknown as TriggerNotificationRequest)}
+      submit="Send"
+      title="Send a notification"
+      wide
+    />
+  );
+}
+
+/** The members of the payload that the templates and steps of a workflow read. */
+function payloadSchema({ channels: contents, steps }: NotificationWorkflow): Schema {
+  const read = JSON.stringify([contents, steps]).matchAll(/\bpayload\.([a-zA-Z_]\w*)(\.|\[)?/g);
+  const properties: Record<string, Schema> = {};
+  for (const [, name, deeper] of read)
+    if (deeper || !(name! in properties)) properties[name!] = deeper ? { type: "object" } : {};
+  return { properties };
+}
+
+/** What came of the trigger: its messages, its run or its broadcast. */
+function Answer({
+  sent: { transaction_id, outcomes, broadcast, run_id },
+}: {
+  readonly sent: TriggerNotificationResponse;
+}) {
+  return (
+    <div class="stack">
+      <p>The notification was triggered.</p>
+      {outcomes.length > 0 && (
+        <ul class="stack">
+          {outcomes.map(({ channel, outcome, delivery_id, failure_code, preference_reason_code }) => (
+            <li key={delivery_id}>
+              {words(channel)} <Status of={outcome} />{" "}
+              <span class="soft">
+                {failure_code !== "" && words(failure_code)}
+                {outcome === "skipped" && words(preference_reason_code)}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <div class="actions">
+        {broadcast !== undefined && (
+          <a class="link" href={href("notifications", { tab: "broadcasts" })}>
+            Open the broadcast
+          </a>
+        )}
+        {run_id !== "" && (
+          <a class="link" href={href("notifications", { tab: "runs", open: run_id })}>
+            Open the run
+          </a>
+        )}
+        {broadcast === undefined && run_id === "" && (
+          <a class="link" href={href("notifications", { transaction: transaction_id })}>
+            Open the messages
+          </a>
+        )}
+      </div>
+    </div>
   );
 }

@@ -1,60 +1,35 @@
 import { createAnomalyService } from "@client/gen/anomaly";
 import { createDeadLetterService } from "@client/gen/dead-letter";
 import { createEventService } from "@client/gen/event";
-import { createQueueService, type Queue } from "@client/gen/queue";
+import { createQueueService, type QueueTotals } from "@client/gen/queue";
 import { createWorkflowApprovalService } from "@client/gen/workflow-approval";
 import { createWorkflowRunService } from "@client/gen/workflow-run";
+import { useMemo } from "preact/hooks";
 import { useList, useQuery } from "../../core/query";
 import { href } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Card, Stat } from "../../ui/card";
-import { Chart } from "../../ui/chart";
-import { useSamples } from "../../ui/chart/samples";
 import { Empty, samplesOf } from "../../ui/empty";
 import { formatSeconds } from "../../ui/format";
+import { nameColumn } from "../../ui/name";
 import { Page, Ready } from "../../ui/page";
 import { Table } from "../../ui/table";
-import { Ago, Id, Status } from "../../ui/text";
+import { Ago, Status } from "../../ui/text";
+import { HistoryCharts } from "../shared/history-charts";
 
 const sampleMs = 3_000;
-const queuesMax = 200;
 
 const queues = createQueueService(transport);
 const deadLetters = createDeadLetterService(transport);
 const events = createEventService(transport);
 
-/** Sums over all queues. */
-interface Totals {
-  readonly depth: number;
-  readonly inFlight: number;
-  readonly oldestS: number;
-  readonly completed: number;
-  readonly failed: number;
-  readonly paused: number;
-}
-
-function totalsOf(all: readonly Queue[]): Totals {
-  const sum = (value: (queue: Queue) => number | string) =>
-    all.reduce((total, queue) => total + Number(value(queue)), 0);
-  return {
-    depth: sum(({ depth }) => depth),
-    inFlight: sum(({ in_flight }) => in_flight),
-    oldestS: Math.max(0, ...all.map(({ oldest_age_s }) => oldest_age_s)),
-    completed: sum(({ throughput_today }) => throughput_today),
-    failed: sum(({ failed_today }) => failed_today),
-    paused: all.filter(({ paused }) => paused).length,
-  };
-}
-
 /** Current activity of the workspace, and what needs attention. */
 export default function Overview() {
-  const list = useQuery("overview queues", () => queues.list({ limit: queuesMax }).page(), { everyMs: sampleMs });
+  const totals = useQuery("overview totals", () => queues.getTotals(), { everyMs: sampleMs });
   return (
     <Page question="What is happening, and what needs me?" title="Overview">
-      <Ready query={list}>
-        {({ items }) => (items.length === 0 ? <FirstSteps /> : <Summary key="summary" queues={items} />)}
-      </Ready>
+      <Ready query={totals}>{(data) => (data.queue_count === 0 ? <FirstSteps /> : <Summary totals={data} />)}</Ready>
     </Page>
   );
 }
@@ -76,44 +51,46 @@ function FirstSteps() {
   );
 }
 
-function Summary({ queues: all }: { readonly queues: readonly Queue[] }) {
-  const totals = totalsOf(all);
-  const samples = useSamples("overview", totals as Totals & Record<string, number>);
-  const rates = rateOf(samples.of("completed"));
-  const waiting = all.toSorted((a, b) => Number(b.depth) - Number(a.depth)).slice(0, 8);
+function Summary({ totals }: { readonly totals: QueueTotals }) {
+  const live = useMemo(
+    () => ({
+      waiting: totals.depth,
+      in_progress: totals.in_flight,
+      started: totals.accepted_today,
+      completed: totals.completed_today,
+      failed: totals.failed_today,
+    }),
+    [totals],
+  );
   return (
     <>
       <div class="stats">
         <Stat
           href={href("queues")}
           label="Waiting"
-          note={`oldest ${formatSeconds(totals.oldestS)}`}
+          note={`oldest ${formatSeconds(totals.oldest_age_s)}`}
           value={totals.depth}
         />
-        <Stat href={href("queues")} label="In progress" value={totals.inFlight} />
-        <Stat label="Completed today" value={totals.completed} />
-        <Stat label="Failed attempts today" tone={totals.failed > 0 ? "warn" : undefined} value={totals.failed} />
-        <Attention queues={all} paused={totals.paused} />
+        <Stat href={href("queues")} label="In progress" value={totals.in_flight} />
+        <Stat label="Completed today" value={totals.completed_today} />
+        <Stat
+          label="Failed attempts today"
+          tone={totals.failed_today > 0 ? "warn" : undefined}
+          value={totals.failed_today}
+        />
+        <Attention paused={totals.paused_count} />
       </div>
-      <div class="columns">
-        <Card title="Waiting and in progress">
-          <Chart
-            label="Items that wait and items in progress since this page was opened"
-            positions={samples.times}
-            series={[
-              { name: "Waiting", values: samples.of("depth") },
-              { name: "In progress", values: samples.of("inFlight") },
-            ]}
-          />
-        </Card>
-        <Card title="Completed per second">
-          <Chart
-            label="Items completed per second since this page was opened"
-            positions={samples.times.slice(1)}
-            series={[{ name: "Completed", values: rates }]}
-          />
-        </Card>
-      </div>
+      <HistoryCharts
+        charts={[
+          { title: "Waiting and in progress", lines: { waiting: "Waiting", in_progress: "In progress" } },
+          {
+            title: "Items per minute",
+            lines: { started: "Accepted", completed: "Completed", failed: "Failed attempts" },
+          },
+        ]}
+        live={live}
+        source="pool"
+      />
       <div class="columns">
         <Card flush title="Fullest queues">
           <Table
@@ -137,7 +114,7 @@ function Summary({ queues: all }: { readonly queues: readonly Queue[] }) {
             hrefOf={({ pool_id }) => href(`queues/${pool_id}`)}
             keyOf={({ pool_id }) => pool_id}
             label="Fullest queues"
-            rows={waiting}
+            rows={totals.fullest}
           />
         </Card>
         {can("event:read") && <Recent />}
@@ -147,15 +124,10 @@ function Summary({ queues: all }: { readonly queues: readonly Queue[] }) {
 }
 
 /** Work that waits for a person: dead letters, approvals, failed runs and anomalies. */
-function Attention({ queues: all, paused }: { readonly queues: readonly Queue[]; readonly paused: number }) {
-  const dead = useQuery(
-    can("dlq:read") ? `overview dead ${all.map(({ pool_id }) => pool_id).join()}` : undefined,
-    async () => {
-      const stats = await Promise.all(all.slice(0, 20).map(({ pool_id }) => deadLetters.getStats({ pool_id })));
-      return stats.reduce((sum, { depth }) => sum + Number(depth), 0);
-    },
-    { live: ["queue.item.dead_lettered", "dead_letter."] },
-  );
+function Attention({ paused }: { readonly paused: number }) {
+  const dead = useQuery(can("dlq:read") ? "overview dead" : undefined, () => deadLetters.getStats({ pool_id: "-" }), {
+    live: ["queue.item.dead_lettered", "dead_letter."],
+  });
   const approvals = useQuery(
     can("workflow_run:read") ? "overview approvals" : undefined,
     () => createWorkflowApprovalService(transport).list({ limit: 1 }).page(),
@@ -174,7 +146,7 @@ function Attention({ queues: all, paused }: { readonly queues: readonly Queue[];
   const tone = (count: number | undefined) => ((count ?? 0) > 0 ? "bad" : undefined);
   return (
     <>
-      <Stat href={href("dead-letters")} label="Dead letters" tone={tone(dead.data)} value={dead.data} />
+      <Stat href={href("dead-letters")} label="Dead letters" tone={tone(dead.data?.depth)} value={dead.data?.depth} />
       <Stat
         href={href("workflows", { tab: "approvals" })}
         label="Approvals"
@@ -208,12 +180,7 @@ function Recent() {
       <Table
         columns={[
           { title: "Event", value: ({ type }) => type },
-          {
-            title: "Subject",
-            width: "130px",
-            value: ({ subject }) => subject,
-            render: ({ subject }) => <Id id={subject} />,
-          },
+          nameColumn({ title: "Record", width: "190px", id: ({ subject }: { subject: string }) => subject }),
           { title: "When", width: "100px", value: ({ time }) => time, render: ({ time }) => <Ago time={time} /> },
         ]}
         hrefOf={({ id }) => href("events", { open: id })}
@@ -223,9 +190,4 @@ function Recent() {
       />
     </Card>
   );
-}
-
-/** Differences per second between samples. A counter that starts again counts from zero. */
-function rateOf(values: readonly number[]): number[] {
-  return values.slice(1).map((value, index) => Math.max(0, value - values[index]!) / (sampleMs / 1000));
 }

@@ -9,8 +9,10 @@ import { transport } from "../../core/transport";
 import { Card, Meter, Stat } from "../../ui/card";
 import { Empty, samplesOf } from "../../ui/empty";
 import { formatCount, formatLimit, formatSeconds, words } from "../../ui/format";
+import { nameText } from "../../ui/name";
 import { ListTable } from "../../ui/page";
-import { Ago, Id, Status } from "../../ui/text";
+import { Ago, Status } from "../../ui/text";
+import { itemText } from "../shared/item-text";
 
 const queues = createQueueService(transport);
 const recipients = createRecipientService(transport);
@@ -30,7 +32,6 @@ export function LiveAssignment({ pool }: { readonly pool: Pool }) {
     everyMs,
     live: ["recipient."],
   });
-  const names = new Map(list.rows.map(({ id, name }) => [id, name]));
   return (
     <>
       {queue.data && (
@@ -58,7 +59,7 @@ export function LiveAssignment({ pool }: { readonly pool: Pool }) {
             </div>
           )}
         </Card>
-        <Decisions names={names} pool={pool} />
+        <Decisions pool={pool} />
       </div>
     </>
   );
@@ -81,7 +82,7 @@ function Load({ recipient: { name, in_flight, capacity, status } }: { readonly r
   );
 }
 
-function Decisions({ pool, names }: { readonly pool: Pool; readonly names: ReadonlyMap<string, string> }) {
+function Decisions({ pool }: { readonly pool: Pool }) {
   const list = useList(
     can("decision:read") ? `decisions of ${pool.id}` : undefined,
     (page) => routing.listDecisions({ ...page, limit: 15, pool_id: pool.id }),
@@ -98,12 +99,10 @@ function Decisions({ pool, names }: { readonly pool: Pool; readonly names: Reado
             value: ({ outcome }) => outcome,
             render: ({ outcome }) => <Status of={outcome} />,
           },
-          { title: "Item", value: ({ type }) => type },
+          { title: "Item", value: itemText },
           {
             title: "Recipient",
-            value: ({ recipient_id, reason }) => names.get(recipient_id) ?? words(reason),
-            render: ({ recipient_id, reason }) =>
-              names.get(recipient_id) ?? (recipient_id ? <Id id={recipient_id} /> : words(reason)),
+            value: ({ recipient_id, reason }) => (recipient_id ? nameText(recipient_id, "recipient") : words(reason)),
           },
           {
             title: "When",

@@ -13,6 +13,7 @@ import { JsonView } from "../../ui/json-view";
 import { currentTab, Page, Ready, Tabs } from "../../ui/page";
 import { Ago, Facts, Id, Status } from "../../ui/text";
 import { toast, toastError } from "../../ui/toast";
+import { RouteItemButton } from "../shared/route-item";
 import { LiveAssignment } from "./live-assignment";
 import { Recipients } from "./recipients";
 import { Rules } from "./rules";
@@ -86,6 +87,7 @@ function PoolActions({ pool, refresh }: { readonly pool: Pool; readonly refresh:
   if (pool.status === "STATUS_ARCHIVED") return null;
   return (
     <>
+      <RouteItemButton poolId={pool.id} />
       {can("pool:write") && <Button onClick={isActive ? disable : enable}>{isActive ? "Disable" : "Enable"}</Button>}
       {can("pool:delete") && (
         <Button onClick={archive} tone="danger-text">
@@ -121,7 +123,7 @@ function Strategy({ pool, refresh }: { readonly pool: Pool; readonly refresh: ()
               Attempts: pool.config?.retry?.max_attempts,
               "Events per item": pool.config?.item_events ? "recorded" : "not recorded",
               Created: <Ago time={pool.created_at} />,
-              Id: <Id id={pool.id} whole />,
+              Id: <Id id={pool.id} />,
             }}
           />
         </div>

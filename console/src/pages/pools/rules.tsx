@@ -1,14 +1,16 @@
 import type { Pool } from "@client/gen/pool";
 import { type CreateRuleRequest, createRuleService, type Rule, type UpdateRuleRequest } from "@client/gen/rule";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
+import { pickExperimentKey, pickPool, pickRecipient } from "../../palette/picker-sources";
 import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { Empty, samplesOf } from "../../ui/empty";
 import { type Field, FormDialog, type Texts } from "../../ui/form";
 import { words } from "../../ui/format";
+import { Name } from "../../ui/name";
 import { ListTable } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Status } from "../../ui/text";
@@ -36,7 +38,12 @@ const columns: readonly Column<Rule>[] = [
     value: ({ condition }) => condition || "always",
     render: ({ condition }) => <code>{condition || "always"}</code>,
   },
-  { title: "Then", width: "150px", value: ({ action }) => words(action?.type) },
+  {
+    title: "Then",
+    width: "240px",
+    value: ({ action }) => words(action?.type),
+    render: ({ action }) => <Action of={action} />,
+  },
   {
     title: "State",
     width: "104px",
@@ -44,6 +51,24 @@ const columns: readonly Column<Rule>[] = [
     render: ({ enabled }) => <Status of={enabled ? "active" : "disabled"} tone={enabled ? "ok" : "muted"} />,
   },
 ];
+
+/** What a rule does, with what it names. */
+function Action({ of: action }: { readonly of: Rule["action"] }) {
+  const { type, recipient_id: recipientId, pool_id: poolId } = action ?? {};
+  if (type === "route")
+    return (
+      <>
+        Route to <Name id={recipientId} kind="recipient" />
+      </>
+    );
+  if (type === "redirect_pool")
+    return (
+      <>
+        Redirect to <Name id={poolId} kind="pool" />
+      </>
+    );
+  return <>{words(type)}</>;
+}
 
 /** The rules of a pool, in the order in which they apply. */
 export function Rules({ pool }: { readonly pool: Pool }) {
@@ -140,7 +165,7 @@ interface RuleDialogProps {
 
 const isAction = (type: string) => (texts: Texts) => texts["action.type"] === type;
 
-const actionFields: readonly Field[] = [
+const actionFields = (poolId: string): readonly Field[] => [
   {
     name: "action.type",
     label: "Then",
@@ -150,26 +175,40 @@ const actionFields: readonly Field[] = [
     choices: actionTypes.map((value) => ({ value, label: words(value) })),
   },
   { name: "priority", label: "Order", kind: "number", row: "action", hint: "Lower applies first." },
-  { name: "action.recipient_id", label: "Recipient id", required: true, appliesTo: isAction("route") },
-  { name: "action.pool_id", label: "Pool id", required: true, appliesTo: isAction("redirect_pool") },
+  {
+    name: "action.recipient_id",
+    label: "Recipient",
+    required: true,
+    from: pickRecipient(poolId),
+    appliesTo: isAction("route"),
+  },
+  { name: "action.pool_id", label: "Pool", required: true, from: pickPool, appliesTo: isAction("redirect_pool") },
   { name: "action.priority", label: "Priority", kind: "number", required: true, appliesTo: isAction("set_priority") },
   { name: "action.hold_s", label: "Hold for", kind: "duration", required: true, appliesTo: isAction("hold") },
   { name: "action.reason", label: "Message to the caller", appliesTo: isAction("reject") },
-  { name: "action.experiment_key", label: "Experiment key", required: true, appliesTo: isAction("assign_experiment") },
+  {
+    name: "action.experiment_key",
+    label: "Experiment",
+    required: true,
+    from: pickExperimentKey,
+    appliesTo: isAction("assign_experiment"),
+  },
   { name: "stop_on_match", label: "Skip later rules when it matches", kind: "flag" },
 ];
 
+const fieldsOf = (poolId: string): readonly Field[] => [
+  { name: "name", label: "Name", required: true, placeholder: "german speakers first" },
+  {
+    name: "condition",
+    label: "When",
+    hint: "CEL over item, pool and now; require and prefer also have recipient.",
+    control: ({ id, text, set }) => <ConditionLab id={id} onInput={set} text={text} />,
+  },
+  ...actionFields(poolId),
+];
+
 function RuleDialog({ pool, rule, refresh, onClose }: RuleDialogProps) {
-  const fields: readonly Field[] = [
-    { name: "name", label: "Name", required: true, placeholder: "german speakers first" },
-    {
-      name: "condition",
-      label: "When",
-      hint: "CEL over item, pool and now; require and prefer also have recipient.",
-      control: ({ id, text, set }) => <ConditionLab id={id} onInput={set} text={text} />,
-    },
-    ...actionFields,
-  ];
+  const fields = useMemo(() => fieldsOf(pool.id), [pool.id]);
   const save = async (values: Record<string, unknown>) => {
     if (rule === undefined) await rules.create({ ...values, pool_id: pool.id } as unknown as CreateRuleRequest);
     else {

@@ -4,10 +4,23 @@ import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
-import { FormDialog } from "../../ui/form";
+import { type Field, FormDialog } from "../../ui/form";
 import { announce } from "../../ui/toast";
 
 const promotions = createPromotionService(transport);
+
+const canaryFields: readonly Field[] = [
+  { name: "percent", label: "Share of the keys, in percent", kind: "number", required: true },
+  { name: "keys_min", label: "Keys that it needs", kind: "number", required: true, row: "proof" },
+  {
+    name: "margin",
+    label: "Largest loss of success",
+    kind: "number",
+    required: true,
+    row: "proof",
+    hint: "0.05 excludes a loss of 5 %. A canary that is started again keeps its terms.",
+  },
+];
 
 interface Props {
   readonly candidate: Candidate;
@@ -73,11 +86,11 @@ export function CandidateActions({ candidate, refresh }: Props) {
       {dialog === "canary" && (
         <FormDialog
           done="The canary is running."
-          fields={[{ name: "percent", label: "Share of the keys, in percent", kind: "number", required: true }]}
-          initial={{ percent: candidate.canary?.percent ?? 5 }}
+          fields={canaryFields}
+          initial={candidate.canary ?? { percent: 5, keys_min: 100, margin: 0.05 }}
           onClose={() => open(undefined)}
-          onSubmit={async ({ percent }) => {
-            await promotions.startCanary({ ...id, percent: Number(percent) });
+          onSubmit={async (terms) => {
+            await promotions.startCanary({ ...id, ...terms });
             refresh();
           }}
           submit="Start canary"

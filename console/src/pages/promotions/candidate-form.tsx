@@ -1,11 +1,16 @@
 import { type CreateCandidateRequest, createPromotionService } from "@client/gen/promotion";
+import { createRolloutEvidenceService } from "@client/gen/rollout-evidence";
+import { useQuery } from "../../core/query";
 import { href, navigate } from "../../core/router";
+import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { type Field, FormDialog } from "../../ui/form";
+import { Notice } from "../../ui/text";
 import { environmentFields, initialEnvironment } from "../shared/environment";
 import { ArtifactPicker } from "./artifact-picker";
 
 const promotions = createPromotionService(transport);
+const packs = createRolloutEvidenceService(transport);
 
 const limits = [
   ["success", "Success of at least", "A share from 0 to 1.", "quality"],
@@ -14,7 +19,7 @@ const limits = [
   ["dead_letters", "Dead letters of at most", "Of each pool.", "load"],
 ] as const;
 
-const fields: readonly Field[] = [
+const baseFields: readonly Field[] = [
   { name: "name", label: "Name", placeholder: "Leads go to Ben", hint: "The names of the targets when empty." },
   { name: "description", label: "What changes, and why?", kind: "long" },
   {
@@ -27,11 +32,27 @@ const fields: readonly Field[] = [
   ...limits.map(
     ([metric, label, hint, row]): Field => ({ name: `limits.${metric}`, label, hint, kind: "number", row }),
   ),
-  { name: "pack_id", label: "Evidence pack", hint: "The id of the pack." },
 ];
 
 /** Creates a candidate: chooses exact versions, and the limits that must hold before a canary. */
 export function CandidateForm({ onClose }: { readonly onClose: () => void }) {
+  const open = useQuery(can("evidence:read") ? "evidence packs" : undefined, () =>
+    packs.listPacks({ limit: 200, status: "open" }).page(),
+  );
+  const choices = (open.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  const fields: readonly Field[] = [
+    ...baseFields,
+    ...(choices.length > 0 ? [{ name: "pack_id", label: "Evidence pack", kind: "choice" as const, choices }] : []),
+    ...(can("promotion:waive")
+      ? [
+          {
+            name: "waiver_reason",
+            label: "Why it needs no traffic",
+            hint: "Without any outcome, guardrails and canary pass.",
+          },
+        ]
+      : []),
+  ];
   return (
     <FormDialog
       done="The candidate was created. Its next step is the preflight."
@@ -49,6 +70,10 @@ export function CandidateForm({ onClose }: { readonly onClose: () => void }) {
       submit="Create candidate"
       title="New candidate"
       wide
-    />
+    >
+      {({ limits: chosen }) =>
+        chosen === undefined && <Notice tone="info">Without a limit, a success of at least 0.9 must hold.</Notice>
+      }
+    </FormDialog>
   );
 }

@@ -2,7 +2,8 @@ import { type Candidate, type CandidateScore, createPromotionService } from "@cl
 import { useList, useQuery } from "../../core/query";
 import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
-import { formatTime, shortId, words } from "../../ui/format";
+import { formatTime, words } from "../../ui/format";
+import { Name } from "../../ui/name";
 import { Page, Ready } from "../../ui/page";
 import { Table } from "../../ui/table";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
@@ -77,7 +78,7 @@ function Artifacts({ candidate: { artifacts } }: { readonly candidate: Candidate
           title: "Digest",
           width: "160px",
           value: ({ sha256 }) => sha256,
-          render: ({ sha256 }) => <code title={sha256}>{sha256.slice(0, 12)}</code>,
+          render: ({ sha256 }) => <Id id={sha256} />,
         },
       ]}
       keyOf={({ kind, target_id }) => `${kind} ${target_id}`}
@@ -103,19 +104,22 @@ function Checks({ candidate }: { readonly candidate: Candidate }) {
           Canary: canary && `${canary.percent} % of the keys, ${words(canary.verdict)}`,
           Waiver: candidate.waiver_reason,
           Evidence: candidate.pack_id === "" ? "no pack" : undefined,
-          "Approved by": approval && `${approval.approved_by}, ${formatTime(approval.approved_at)}`,
-          "Promoted by": promotion && `${promotion.promoted_by}, ${formatTime(promotion.promoted_at)}`,
-          "Rolled back by":
-            promotion?.rolled_back_at && `${promotion.rolled_back_by}, ${formatTime(promotion.rolled_back_at)}`,
-          "Created by": candidate.created_by,
+          "Approved by": approval && <Who id={approval.approved_by} time={approval.approved_at} />,
+          "Promoted by": promotion && <Who id={promotion.promoted_by} time={promotion.promoted_at} />,
+          "Rolled back by": promotion?.rolled_back_at && (
+            <Who id={promotion.rolled_back_by} time={promotion.rolled_back_at} />
+          ),
+          "Created by": <Name id={candidate.created_by} />,
           Created: <Ago time={candidate.created_at} />,
-          Id: <Id id={candidate.id} whole />,
+          Id: <Id id={candidate.id} />,
         }}
       />
       {scores.length > 0 && (
         <ul>
           {scores.map((score) => (
-            <li key={`${score.kind} ${score.target_id} ${score.metric} ${score.baseline_keys}`}>{scoreText(score)}</li>
+            <li key={`${score.kind} ${score.target_id} ${score.metric} ${score.baseline_keys}`}>
+              {words(score.metric)} of <Name id={score.target_id} />: {scoreText(score)}
+            </li>
           ))}
         </ul>
       )}
@@ -123,10 +127,19 @@ function Checks({ candidate }: { readonly candidate: Candidate }) {
   );
 }
 
-function scoreText({ metric, verdict, value, limit, baseline, keys, target_id, reason }: CandidateScore): string {
+function scoreText({ verdict, value, limit, baseline, keys, reason }: CandidateScore): string {
   const compared = baseline === undefined ? `limit ${limit ?? "none"}` : `baseline ${baseline.toFixed(3)}`;
   const measured = value === undefined ? "" : `: ${value.toFixed(3)} of ${keys} keys, ${compared}`;
-  return `${words(metric)} of ${shortId(target_id)}: ${words(verdict)}${measured}${reason === "" ? "" : ` (${words(reason)})`}`;
+  return `${words(verdict)}${measured}${reason === "" ? "" : ` (${words(reason)})`}`;
+}
+
+/** Who did something, and when. */
+function Who({ id, time }: { readonly id: string; readonly time: string | undefined }) {
+  return (
+    <>
+      <Name id={id} />, {formatTime(time)}
+    </>
+  );
 }
 
 function Timeline({ id, state }: { readonly id: string; readonly state: string }) {
@@ -139,7 +152,10 @@ function Timeline({ id, state }: { readonly id: string; readonly state: string }
         {history.rows.map(({ at, call, summary, actor }, index) => (
           <li data-tone="ok" key={`${at} ${index}`}>
             <span>
-              <strong>{words(call)}</strong> {summary} <span class="soft">{actor}</span>
+              <strong>{words(call)}</strong> {summary}{" "}
+              <span class="soft">
+                <Name id={actor} />
+              </span>
             </span>
             <span class="when">{formatTime(at)}</span>
           </li>

@@ -5,8 +5,9 @@ import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
 import { formatTime, words } from "../../ui/format";
+import { Name } from "../../ui/name";
 import { Ready } from "../../ui/page";
-import { Id, Notice, Status } from "../../ui/text";
+import { Notice, Status } from "../../ui/text";
 
 const packs = createRolloutEvidenceService(transport);
 
@@ -24,7 +25,7 @@ export function Evidence({ candidate }: { readonly candidate: Candidate }) {
     return (
       <Card title="Evidence">
         <p>
-          Pack <Id id={pack_id} whole />
+          Pack <Name id={pack_id} kind="evidence_pack" />
         </p>
       </Card>
     );
@@ -56,7 +57,8 @@ export function Evidence({ candidate }: { readonly candidate: Candidate }) {
               ))}
             </ol>
             <p class="soft">
-              {gate?.valid_until ? `Open until ${formatTime(gate.valid_until)}. ` : ""}Pack <Id id={pack_id} whole />
+              {gate?.valid_until ? `Open until ${formatTime(gate.valid_until)}. ` : ""}Pack{" "}
+              <Name id={pack_id} kind="evidence_pack" />
             </p>
           </>
         )}

@@ -15,7 +15,7 @@ const kinds = ["singleton", "debounce", "throttle", "concurrency"];
 
 const columns: readonly Column<AdmissionGroup>[] = [
   { title: "Constraint", width: "140px", value: ({ constraint_kind }) => words(constraint_kind) },
-  { title: "Group", value: ({ group_id }) => group_id, render: ({ group_id }) => <Id id={group_id} whole /> },
+  { title: "Group", value: ({ group_id }) => group_id, render: ({ group_id }) => <Id id={group_id} /> },
   { title: "Status", width: "120px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
   { title: "In use", width: "90px", isNumber: true, value: ({ in_use }) => in_use },
   { title: "Limit", width: "90px", isNumber: true, value: ({ limit }) => limit },

@@ -13,6 +13,7 @@ import { Meter } from "../../ui/card";
 import { Dialog } from "../../ui/dialog";
 import { Empty, samplesOf } from "../../ui/empty";
 import { formatCount, formatTime, words } from "../../ui/format";
+import { Name, nameColumn } from "../../ui/name";
 import { ChoiceFilter, filterOf, ListTable, Ready } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
@@ -33,7 +34,7 @@ const columns: readonly Column<BulkOperation>[] = [
   { title: "Changed", width: "130px", isNumber: true, value: changedText },
   { title: "Left as they were", width: "140px", isNumber: true, value: ({ skipped_count }) => skipped_count },
   { title: "Reason", value: ({ reason }) => reason || undefined },
-  { title: "By", value: ({ created_by }) => created_by },
+  nameColumn({ title: "By", id: ({ created_by }) => created_by }),
   {
     title: "Started",
     width: "110px",
@@ -148,10 +149,10 @@ function OperationDetails({ operation }: { readonly operation: BulkOperation }) 
           "Left as they were": skipped_count > 0 ? formatCount(skipped_count) : undefined,
           "At most": operation.max_items > 0 ? formatCount(operation.max_items) : undefined,
           Reason: operation.reason,
-          "Started by": operation.created_by,
+          "Started by": <Name id={operation.created_by} />,
           Started: formatTime(operation.created_at),
           Ended: operation.ended_at && formatTime(operation.ended_at),
-          Id: <Id id={operation.id} whole />,
+          Id: <Id id={operation.id} />,
         }}
       />
       <h3>Which items</h3>

@@ -1,17 +1,19 @@
 import { type AdmissionExplanation, createAdmissionService } from "@client/gen/admission";
 import { createQueueService, type QueueItem } from "@client/gen/queue";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
+import { pickRecipient } from "../../palette/picker-sources";
 import { Button } from "../../ui/button";
 import { confirm, Dialog } from "../../ui/dialog";
 import { FormDialog } from "../../ui/form";
 import { formatSeconds, formatTime, words } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
+import { Name } from "../../ui/name";
 import { Ready } from "../../ui/page";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
-import { useRecipientNames } from "../shared/recipient-names";
+import { itemText } from "../shared/item-text";
 import { Dependencies, OfferHistory, Progress, Result } from "./item-progress";
 
 const queues = createQueueService(transport);
@@ -33,7 +35,7 @@ export function ItemDrawer({ poolId, itemId, onClose }: Props) {
     everyMs: 5_000,
   });
   return (
-    <Dialog kind="drawer" onClose={onClose} title="Item">
+    <Dialog kind="drawer" onClose={onClose} title={item.data ? itemText(item.data) : "Item"}>
       <div class="dialog-body">
         <Ready query={item}>
           {(data) => (
@@ -59,14 +61,13 @@ export function ItemDrawer({ poolId, itemId, onClose }: Props) {
 }
 
 function ItemFacts({ item }: { readonly item: QueueItem }) {
-  const names = useRecipientNames(item.recipient_id === "" ? undefined : item.pool_id);
   return (
     <Facts
       of={{
         State: <Status of={item.state} />,
         Type: item.type,
         Key: item.key,
-        Recipient: item.recipient_id && (names?.get(item.recipient_id) ?? <Id id={item.recipient_id} />),
+        Recipient: item.recipient_id && <Name id={item.recipient_id} kind="recipient" />,
         Priority: item.priority,
         Attempt: item.attempt,
         Queued: formatTime(item.enqueued_at),
@@ -74,7 +75,7 @@ function ItemFacts({ item }: { readonly item: QueueItem }) {
         "Lease ends": item.lease_expires_at && <Ago time={item.lease_expires_at} />,
         Expires: item.expires_at && <Ago time={item.expires_at} />,
         Ended: item.ended_at && formatTime(item.ended_at),
-        Id: <Id id={item.id} whole />,
+        Id: <Id id={item.id} />,
       }}
     />
   );
@@ -127,7 +128,7 @@ function Failures({ item }: { readonly item: QueueItem }) {
 
 function ItemActions({ item, refresh }: { readonly item: QueueItem; readonly refresh: () => void }) {
   const [isAssigning, assign] = useState(false);
-  const names = useRecipientNames(isAssigning ? item.pool_id : undefined);
+  const from = useMemo(() => pickRecipient(item.pool_id), [item.pool_id]);
   if (!can("queue:write") || ended.has(item.state)) return null;
   const cancel = () =>
     confirm({
@@ -147,18 +148,10 @@ function ItemActions({ item, refresh }: { readonly item: QueueItem; readonly ref
       <Button onClick={cancel} tone="danger-text">
         Cancel item
       </Button>
-      {isAssigning && names && (
+      {isAssigning && (
         <FormDialog
           done="The item was assigned."
-          fields={[
-            {
-              name: "recipient_id",
-              label: "Recipient",
-              kind: "choice",
-              required: true,
-              choices: [...names].map(([value, label]) => ({ value, label })),
-            },
-          ]}
+          fields={[{ name: "recipient_id", label: "Recipient", required: true, from }]}
           onClose={() => assign(false)}
           onSubmit={async ({ recipient_id }) => {
             await queues.assignItem({

@@ -1,9 +1,9 @@
 import type { ItemProgress, QueueItem } from "@client/gen/queue";
 import { Meter } from "../../ui/card";
-import { shortId, words } from "../../ui/format";
+import { words } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
-import { Ago, Id, type Tone } from "../../ui/text";
-import { useRecipientNames } from "../shared/recipient-names";
+import { Name } from "../../ui/name";
+import { Ago, type Tone } from "../../ui/text";
 
 /** The progress of an item, as last reported by its worker. */
 export function Progress({ of: { percent, note, attempt, reported_at } }: { readonly of: ItemProgress }) {
@@ -47,7 +47,7 @@ export function Dependencies({ item: { after, after_failure } }: { readonly item
       <ul>
         {after.map((id) => (
           <li key={id}>
-            <Id id={id} whole />
+            <Name id={id} kind="queue_item" />
           </li>
         ))}
       </ul>
@@ -65,8 +65,7 @@ const offerTones: Readonly<Record<string, Tone>> = {
 };
 
 /** The recipients of offers of the item, and their answers. */
-export function OfferHistory({ item: { pool_id, offers } }: { readonly item: QueueItem }) {
-  const names = useRecipientNames(offers.length > 0 ? pool_id : undefined);
+export function OfferHistory({ item: { offers } }: { readonly item: QueueItem }) {
   if (offers.length === 0) return null;
   return (
     <>
@@ -75,7 +74,9 @@ export function OfferHistory({ item: { pool_id, offers } }: { readonly item: Que
         {offers.map((offer) => (
           <li data-tone={offerTones[offer.state]} key={offer.offer_number}>
             <span>
-              <strong>{names?.get(offer.recipient_id) ?? shortId(offer.recipient_id)}</strong>{" "}
+              <strong>
+                <Name id={offer.recipient_id} kind="recipient" />
+              </strong>{" "}
               <span class="soft">{words(offer.state).toLowerCase()}</span>
             </span>
             <span class="when">

@@ -1,12 +1,15 @@
 import { createQueueService, type QueueItem } from "@client/gen/queue";
+import { useMemo } from "preact/hooks";
 import { useList } from "../../core/query";
 import { withQuery } from "../../core/router";
 import { transport } from "../../core/transport";
+import { pickRecipient } from "../../palette/picker-sources";
 import { Empty, samplesOf } from "../../ui/empty";
 import { words } from "../../ui/format";
-import { ChoiceFilter, filterOf, ListTable, TextFilter } from "../../ui/page";
+import { ChoiceFilter, filterOf, ListTable, PickerFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
-import { Ago, Id, Status } from "../../ui/text";
+import { Ago, Status } from "../../ui/text";
+import { itemText } from "../shared/item-text";
 
 const queues = createQueueService(transport);
 const states = [
@@ -23,10 +26,8 @@ const states = [
 ];
 
 const columns: readonly Column<QueueItem>[] = [
-  { title: "Item", width: "140px", value: ({ id }) => id, render: ({ id }) => <Id id={id} /> },
+  { title: "Item", value: itemText },
   { title: "State", width: "120px", value: ({ state }) => state, render: ({ state }) => <Status of={state} /> },
-  { title: "Type", value: ({ type }) => type },
-  { title: "Key", value: ({ key }) => key },
   {
     title: "Held by",
     width: "150px",
@@ -43,6 +44,7 @@ const columns: readonly Column<QueueItem>[] = [
 ];
 
 export function Items({ poolId }: { readonly poolId: string }) {
+  const recipients = useMemo(() => pickRecipient(poolId), [poolId]);
   const filters = { state: filterOf("state"), recipient_id: filterOf("recipient") };
   const list = useList(
     `items ${poolId} ${JSON.stringify(filters)}`,
@@ -53,7 +55,7 @@ export function Items({ poolId }: { readonly poolId: string }) {
     <>
       <div class="filters">
         <ChoiceFilter choices={states.map((each) => [each, words(each)])} label="State" name="state" />
-        <TextFilter label="Recipient id" name="recipient" />
+        <PickerFilter from={recipients} label="Recipient" name="recipient" />
       </div>
       <ListTable
         columns={columns}

@@ -8,13 +8,31 @@ import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
 import { FormDialog } from "../../ui/form";
-import { shortId } from "../../ui/format";
+import { nameColumn, nameText } from "../../ui/name";
 import { ListTable } from "../../ui/page";
 import type { Column } from "../../ui/table";
-import { Ago, Id } from "../../ui/text";
-import { useRecipientNames } from "../shared/recipient-names";
+import { Ago } from "../../ui/text";
+import { itemText } from "../shared/item-text";
 
 const offers = createOfferService(transport);
+
+const columns: readonly Column<Offer>[] = [
+  { title: "Item", value: itemText },
+  nameColumn({ title: "Offered to", kind: "recipient", id: ({ recipient_id }) => recipient_id }),
+  { title: "Offer", width: "76px", isNumber: true, value: ({ offer_number }) => offer_number },
+  {
+    title: "Made",
+    width: "110px",
+    value: ({ offered_at }) => offered_at,
+    render: ({ offered_at }) => <Ago time={offered_at} />,
+  },
+  {
+    title: "Expires",
+    width: "110px",
+    value: ({ expires_at }) => expires_at,
+    render: ({ expires_at }) => <Ago time={expires_at} />,
+  },
+];
 
 interface Props {
   readonly poolId: string;
@@ -23,8 +41,7 @@ interface Props {
 /** The open offers of a pool: who may take what, and until when. An operator can answer for a recipient. */
 export function Offers({ poolId }: Props) {
   const [declined, decline] = useState<Offer>();
-  const names = useRecipientNames(poolId);
-  const nameOf = ({ recipient_id }: Offer) => names?.get(recipient_id) ?? shortId(recipient_id);
+  const nameOf = ({ recipient_id }: Offer) => nameText(recipient_id, "recipient");
   const list = useList(
     can("work:read") ? `offers ${poolId}` : undefined,
     (page) => offers.list({ ...page, pool_id: poolId }),
@@ -34,7 +51,7 @@ export function Offers({ poolId }: Props) {
   return (
     <>
       <ListTable
-        columns={columnsWith(nameOf)}
+        columns={columns}
         empty={<NoOffer poolId={poolId} />}
         hrefOf={({ queue_item_id }) => withQuery({ open: queue_item_id })}
         keyOf={({ queue_item_id }) => queue_item_id}
@@ -74,33 +91,6 @@ export function Offers({ poolId }: Props) {
       )}
     </>
   );
-}
-
-function columnsWith(nameOf: (offer: Offer) => string): readonly Column<Offer>[] {
-  return [
-    {
-      title: "Item",
-      width: "140px",
-      value: ({ queue_item_id }) => queue_item_id,
-      render: ({ queue_item_id }) => <Id id={queue_item_id} />,
-    },
-    { title: "Offered to", value: nameOf },
-    { title: "Type", value: ({ type }) => type },
-    { title: "Key", value: ({ key }) => key || undefined },
-    { title: "Offer", width: "76px", isNumber: true, value: ({ offer_number }) => offer_number },
-    {
-      title: "Made",
-      width: "110px",
-      value: ({ offered_at }) => offered_at,
-      render: ({ offered_at }) => <Ago time={offered_at} />,
-    },
-    {
-      title: "Expires",
-      width: "110px",
-      value: ({ expires_at }) => expires_at,
-      render: ({ expires_at }) => <Ago time={expires_at} />,
-    },
-  ];
 }
 
 /** Names the offer that is answered. The number protects from an answer to a later offer. */

@@ -1,19 +1,20 @@
 import { createQueueService, type Queue } from "@client/gen/queue";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
 import { href, setQuery, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
-import { Card, Stat } from "../../ui/card";
-import { Chart } from "../../ui/chart";
-import { useSamples } from "../../ui/chart/samples";
+import { Stat } from "../../ui/card";
 import { confirm } from "../../ui/dialog";
 import { FormDialog } from "../../ui/form";
 import { formatSeconds, formatTime } from "../../ui/format";
+import { Name } from "../../ui/name";
 import { currentTab, filterOf, Page, Ready, Tabs } from "../../ui/page";
 import { Ago, Notice, Status } from "../../ui/text";
 import { announce } from "../../ui/toast";
+import { HistoryCharts } from "../shared/history-charts";
+import { RouteItemButton } from "../shared/route-item";
 import { AdmissionGroups } from "./admission-groups";
 import { BulkOperations } from "./bulk-operations";
 import { ItemDrawer } from "./item-drawer";
@@ -39,7 +40,14 @@ export function QueuePage({ poolId }: { readonly poolId: string }) {
   const opened = filterOf("open");
   return (
     <Page
-      actions={queue.data && <QueueActions queue={queue.data} refresh={queue.refresh} />}
+      actions={
+        queue.data && (
+          <>
+            <RouteItemButton poolId={poolId} />
+            <QueueActions queue={queue.data} refresh={queue.refresh} />
+          </>
+        )
+      }
       badge={queue.data && <Status of={queue.data.paused ? "paused" : "running"} />}
       crumbs={[{ title: "Queues", path: "queues" }]}
       question={
@@ -57,7 +65,7 @@ export function QueuePage({ poolId }: { readonly poolId: string }) {
           <>
             {data.paused && (
               <Notice tone="warn">
-                Paused by {data.paused_by || "somebody"} <Ago time={data.paused_at} />
+                Paused by {data.paused_by ? <Name id={data.paused_by} /> : "somebody"} <Ago time={data.paused_at} />
                 {data.pause_reason && `: ${data.pause_reason}`}. Items are accepted, and none is handed out.
                 {data.paused_until && ` The queue resumes by itself at ${formatTime(data.paused_until)}.`}
               </Notice>
@@ -98,46 +106,39 @@ function Part({ queue }: { readonly queue: Queue }) {
 }
 
 function Charts({ queue }: { readonly queue: Queue }) {
-  const samples = useSamples(queue.pool_id, {
-    depth: Number(queue.depth),
-    inFlight: Number(queue.in_flight),
-    oldest: queue.oldest_age_s,
-    done: Number(queue.throughput_today),
-    accepted: Number(queue.accepted_today),
-  });
-  const perSecond = (values: readonly number[]) =>
-    values.slice(1).map((value, index) => Math.max(0, value - values[index]!) / (sampleMs / 1000));
+  const live = useMemo(
+    () => ({
+      waiting: queue.depth,
+      in_progress: queue.in_flight,
+      oldest_age_s: queue.oldest_age_s,
+      started: queue.accepted_today,
+      completed: queue.throughput_today,
+      failed: queue.failed_today,
+    }),
+    [queue],
+  );
   return (
-    <div class="columns">
-      <Card title="Depth">
-        <Chart
-          label="Items that wait and items in progress"
-          positions={samples.times}
-          series={[
-            { name: "Waiting", values: samples.of("depth") },
-            { name: "In progress", values: samples.of("inFlight") },
-          ]}
-        />
-      </Card>
-      <Card title="Throughput per second">
-        <Chart
-          label="Items accepted and completed per second"
-          positions={samples.times.slice(1)}
-          series={[
-            { name: "Accepted", values: perSecond(samples.of("accepted")) },
-            { name: "Completed", values: perSecond(samples.of("done")) },
-          ]}
-        />
-      </Card>
-      <Card title="Age of the oldest item">
-        <Chart
-          format={formatSeconds}
-          label="Age of the oldest item, in seconds"
-          positions={samples.times}
-          series={[{ name: "Oldest", values: samples.of("oldest") }]}
-        />
-      </Card>
-    </div>
+    <HistoryCharts
+      charts={[
+        {
+          title: "Waiting and in progress",
+          lines: { waiting: "Waiting", in_progress: "In progress" },
+        },
+        {
+          title: "Items per minute",
+          lines: {
+            started: "Accepted",
+            completed: "Completed",
+            failed: "Failed attempts",
+            dead_lettered: "Dead letters",
+          },
+        },
+        { title: "Age of the oldest item", lines: { oldest_age_s: "Oldest" }, format: formatSeconds },
+      ]}
+      live={live}
+      source="pool"
+      sourceId={queue.pool_id}
+    />
   );
 }
 

@@ -6,16 +6,42 @@ import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { Empty, samplesOf } from "../../ui/empty";
+import { nameColumn } from "../../ui/name";
 import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Status } from "../../ui/text";
 import { withEnvironment } from "../shared/environment";
-import { PoolFilter, usePoolNames } from "../shared/pool-filter";
+import { PoolFilter } from "../shared/pool-filter";
 import { ScheduleDialog } from "./schedule-dialog";
 import { SchedulePage } from "./schedule-page";
 import { scheduleState } from "./schedule-state";
 
 const schedules = createScheduleService(transport);
+
+const columns: readonly Column<Schedule>[] = [
+  { title: "Name", value: ({ name }) => name },
+  nameColumn({ title: "Pool", kind: "pool", id: ({ item }) => item?.pool_id ?? "" }),
+  {
+    title: "Times",
+    width: "150px",
+    value: ({ timing }) => timing?.cron,
+    render: ({ timing }) => <code title={timing?.timezone}>{timing?.cron}</code>,
+  },
+  {
+    title: "State",
+    width: "110px",
+    value: (schedule) => scheduleState(schedule),
+    render: (schedule) => <Status of={scheduleState(schedule)} />,
+  },
+  { title: "Next", width: "120px", value: ({ next_at }) => next_at, render: ({ next_at }) => <Ago time={next_at} /> },
+  {
+    title: "Last",
+    width: "120px",
+    value: ({ last_fired_at }) => last_fired_at,
+    render: ({ last_fired_at }) => <Ago time={last_fired_at} />,
+  },
+  { title: "Problem", value: ({ last_error }) => last_error || undefined },
+];
 
 /** Schedules: which work starts by itself, and when. */
 export default function Schedules({ path: [id] }: { readonly path: readonly string[] }) {
@@ -24,7 +50,6 @@ export default function Schedules({ path: [id] }: { readonly path: readonly stri
 
 function ScheduleList() {
   const [isCreating, create] = useAddressedDialog("new", can("schedule:write"));
-  const names = usePoolNames();
   const poolId = filterOf("pool");
   const isPausedOnly = filterOf("state") === "paused";
   const filters = { pool_id: poolId, paused_only: isPausedOnly, ...environmentFilter() };
@@ -49,8 +74,8 @@ function ScheduleList() {
         <ChoiceFilter choices={[["paused", "Paused only"]]} label="State" name="state" />
       </div>
       <ListTable
-        columns={withEnvironment(columnsWith(names))}
-        empty={poolId !== undefined || isPausedOnly ? <NoMatch /> : <NoSchedule poolId={[...names.keys()][0]} />}
+        columns={withEnvironment(columns)}
+        empty={poolId !== undefined || isPausedOnly ? <NoMatch /> : <NoSchedule />}
         hrefOf={({ id }) => href(`schedules/${id}`)}
         keyOf={({ id }) => id}
         label="Schedules"
@@ -63,47 +88,20 @@ function ScheduleList() {
   );
 }
 
-function columnsWith(names: ReadonlyMap<string, string>): readonly Column<Schedule>[] {
-  return [
-    { title: "Name", value: ({ name }) => name },
-    { title: "Pool", value: ({ item }) => names.get(item?.pool_id ?? "") ?? item?.pool_id },
-    {
-      title: "Times",
-      width: "150px",
-      value: ({ timing }) => timing?.cron,
-      render: ({ timing }) => <code title={timing?.timezone}>{timing?.cron}</code>,
-    },
-    {
-      title: "State",
-      width: "110px",
-      value: (schedule) => scheduleState(schedule),
-      render: (schedule) => <Status of={scheduleState(schedule)} />,
-    },
-    { title: "Next", width: "120px", value: ({ next_at }) => next_at, render: ({ next_at }) => <Ago time={next_at} /> },
-    {
-      title: "Last",
-      width: "120px",
-      value: ({ last_fired_at }) => last_fired_at,
-      render: ({ last_fired_at }) => <Ago time={last_fired_at} />,
-    },
-    { title: "Problem", value: ({ last_error }) => last_error || undefined },
-  ];
-}
-
 function NoMatch() {
   return <Empty title="No schedule matches">Change the filters to see other schedules.</Empty>;
 }
 
-function NoSchedule({ poolId = "POOL_ID" }: { readonly poolId?: string }) {
+function NoSchedule() {
   const timing = { cron: "0 9 * * 1-5", timezone: "Europe/Berlin" };
-  const item = { pool_id: poolId, type: "report" };
+  const item = { pool_id: "POOL_ID", type: "report" };
   return (
     <Empty
       samples={samplesOf({
         path: "/api/schedules",
         body: { name: "daily report", timing, item },
         cli: `schedule create --name "daily report" --timing '${JSON.stringify(timing)}' --item '${JSON.stringify(item)}'`,
-        sdk: `schedules.create({ name: "daily report", timing: { cron: "0 9 * * 1-5", timezone: "Europe/Berlin" }, item: { pool_id: "${poolId}", type: "report" } })`,
+        sdk: `schedules.create({ name: "daily report", timing: { cron: "0 9 * * 1-5", timezone: "Europe/Berlin" }, item: { pool_id: "POOL_ID", type: "report" } })`,
       })}
       title="No schedule"
     >

@@ -7,10 +7,10 @@ import {
 } from "@client/gen/schedule";
 import { transport } from "../../core/transport";
 import { useTypedQuery } from "../../core/typed-query";
+import { pickPool } from "../../palette/picker-sources";
 import { type Field, FormDialog, type Values } from "../../ui/form";
 import { formatTime, messageOf } from "../../ui/format";
 import { Ago } from "../../ui/text";
-import { usePoolNames } from "../shared/pool-filter";
 
 const schedules = createScheduleService(transport);
 const previewedTimes = 5;
@@ -35,7 +35,6 @@ interface Props {
 
 /** Creates or changes a schedule. Its next times are shown while somebody types. */
 export function ScheduleDialog({ schedule, onSaved, onClose }: Props) {
-  const names = usePoolNames();
   const save = async (values: Record<string, unknown>) => {
     const saved =
       schedule === undefined
@@ -51,7 +50,7 @@ export function ScheduleDialog({ schedule, onSaved, onClose }: Props) {
   return (
     <FormDialog
       done={schedule === undefined ? "The schedule was created." : "The schedule was changed."}
-      fields={fieldsOf([...names], schedule)}
+      fields={fieldsOf(schedule)}
       initial={schedule === undefined ? { timing: { timezone: ownTimezone() } } : { ...schedule }}
       onClose={onClose}
       onSubmit={save}
@@ -68,7 +67,7 @@ function unseenParts({ item }: Schedule): object {
   return others;
 }
 
-function fieldsOf(pools: readonly (readonly [string, string])[], schedule: Schedule | undefined): readonly Field[] {
+function fieldsOf(schedule: Schedule | undefined): readonly Field[] {
   return [
     { name: "name", label: "Name", required: true, placeholder: "daily report" },
     {
@@ -88,16 +87,7 @@ function fieldsOf(pools: readonly (readonly [string, string])[], schedule: Sched
       choices: timezones(schedule?.timing?.timezone ?? ownTimezone()),
       row: "times",
     },
-    pools.length === 0
-      ? { name: "item.pool_id", label: "Pool", required: true, hint: "The id of a pool.", row: "item" }
-      : {
-          name: "item.pool_id",
-          label: "Pool",
-          kind: "choice",
-          required: true,
-          choices: pools.map(([value, label]) => ({ value, label })),
-          row: "item",
-        },
+    { name: "item.pool_id", label: "Pool", required: true, from: pickPool, row: "item" },
     { name: "item.type", label: "Type of the item", required: true, placeholder: "report", row: "item" },
     { name: "item.key", label: "Key", row: "order" },
     { name: "item.priority", label: "Priority", kind: "number", row: "order" },

@@ -9,10 +9,10 @@ import { Card } from "../../ui/card";
 import { confirm } from "../../ui/dialog";
 import { formatSeconds, formatTime, words } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
+import { Name } from "../../ui/name";
 import { Page, Ready } from "../../ui/page";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
 import { announce } from "../../ui/toast";
-import { usePoolNames } from "../shared/pool-filter";
 import { ScheduleDialog } from "./schedule-dialog";
 import { ScheduleRuns } from "./schedule-runs";
 import { scheduleState } from "./schedule-state";
@@ -42,7 +42,7 @@ export function SchedulePage({ id }: { readonly id: string }) {
               <Timing schedule={data} />
               <Item schedule={data} />
             </div>
-            <ScheduleRuns poolId={data.item?.pool_id ?? ""} scheduleId={id} />
+            <ScheduleRuns scheduleId={id} />
           </>
         )}
       </Ready>
@@ -62,7 +62,11 @@ function Problem({ schedule }: { readonly schedule: Schedule }) {
         </Notice>
       );
     case "paused":
-      return <Notice tone="warn">Paused by {paused_by || "somebody"}. Times that pass now do not fire later.</Notice>;
+      return (
+        <Notice tone="warn">
+          Paused by {paused_by ? <Name id={paused_by} /> : "somebody"}. Times that pass now do not fire later.
+        </Notice>
+      );
     case "ended":
       return <Notice tone="info">There is no time left. Edit the times to continue.</Notice>;
     case "active":
@@ -108,29 +112,20 @@ function Timing({ schedule }: { readonly schedule: Schedule }) {
 }
 
 function Item({ schedule: { id, item, last_fired_at, last_item_id, created_at } }: { readonly schedule: Schedule }) {
-  const names = usePoolNames();
   const { pool_id: poolId, type, key, priority, attributes, payload } = item!;
   return (
     <Card title="Item">
       <div class="stack">
         <Facts
           of={{
-            Pool: (
-              <a class="link" href={href(`queues/${poolId}`)}>
-                {names.get(poolId) ?? poolId}
-              </a>
-            ),
+            Pool: <Name id={poolId} kind="pool" />,
             Type: type,
             Key: key,
             Priority: priority || undefined,
-            "Last item": last_item_id && (
-              <a class="link" href={href(`queues/${poolId}`, { open: last_item_id })}>
-                <Id id={last_item_id} />
-              </a>
-            ),
+            "Last item": last_item_id && <Name id={last_item_id} kind="queue_item" />,
             "Last routed": last_fired_at && <Ago time={last_fired_at} />,
             Created: <Ago time={created_at} />,
-            Id: <Id id={id} whole />,
+            Id: <Id id={id} />,
           }}
         />
         {attributes && <Part label="Attributes" value={attributes} />}

@@ -1,18 +1,30 @@
 import { createScheduleService, type ListScheduleRunsRequest, type ScheduleRun } from "@client/gen/schedule";
 import { useList } from "../../core/query";
-import { href } from "../../core/router";
 import { transport } from "../../core/transport";
 import { Empty } from "../../ui/empty";
 import { formatTime, words } from "../../ui/format";
+import { nameColumn } from "../../ui/name";
 import { ChoiceFilter, filterOf, ListTable } from "../../ui/page";
 import type { Column } from "../../ui/table";
-import { Id, Status } from "../../ui/text";
+import { Status } from "../../ui/text";
 
 const schedules = createScheduleService(transport);
 const states = ["starting", "waiting", "routed", "skipped", "missed", "failed"];
 
+const columns: readonly Column<ScheduleRun>[] = [
+  { title: "Time", width: "190px", value: ({ time }) => time, render: ({ time }) => formatTime(time) },
+  { title: "State", width: "110px", value: ({ state }) => state, render: ({ state }) => <Status of={state} /> },
+  { title: "Fired by", width: "100px", value: ({ cause }) => words(cause) },
+  { title: "Outcome", width: "120px", value: ({ outcome }) => (outcome === "" ? undefined : words(outcome)) },
+  nameColumn({ title: "Item", width: "190px", kind: "queue_item", id: ({ item_id }) => item_id }),
+  {
+    title: "Why not",
+    value: ({ error_code, error_message }) => (error_code === "" ? undefined : error_message || words(error_code)),
+  },
+];
+
 /** Outcomes of a schedule's latest due times. */
-export function ScheduleRuns({ scheduleId, poolId }: { readonly scheduleId: string; readonly poolId: string }) {
+export function ScheduleRuns({ scheduleId }: { readonly scheduleId: string }) {
   const state = filterOf("state") as ListScheduleRunsRequest["state"];
   const list = useList(
     `schedule runs ${scheduleId} ${state}`,
@@ -27,7 +39,7 @@ export function ScheduleRuns({ scheduleId, poolId }: { readonly scheduleId: stri
         <ChoiceFilter choices={states.map((each) => [each, words(each)])} label="State" name="state" />
       </div>
       <ListTable
-        columns={columnsOf(poolId)}
+        columns={columns}
         empty={
           <Empty title="No run">
             Every time appears here with what came of it. Choose <strong>Fire now</strong> to route an item at once.
@@ -39,28 +51,4 @@ export function ScheduleRuns({ scheduleId, poolId }: { readonly scheduleId: stri
       />
     </>
   );
-}
-
-function columnsOf(poolId: string): readonly Column<ScheduleRun>[] {
-  return [
-    { title: "Time", width: "190px", value: ({ time }) => time, render: ({ time }) => formatTime(time) },
-    { title: "State", width: "110px", value: ({ state }) => state, render: ({ state }) => <Status of={state} /> },
-    { title: "Fired by", width: "100px", value: ({ cause }) => words(cause) },
-    { title: "Outcome", width: "120px", value: ({ outcome }) => (outcome === "" ? undefined : words(outcome)) },
-    {
-      title: "Item",
-      width: "130px",
-      value: ({ item_id }) => item_id || undefined,
-      render: ({ item_id }) =>
-        item_id === "" ? undefined : (
-          <a class="link" href={href(`queues/${poolId}`, { open: item_id })}>
-            <Id id={item_id} />
-          </a>
-        ),
-    },
-    {
-      title: "Why not",
-      value: ({ error_code, error_message }) => (error_code === "" ? undefined : error_message || words(error_code)),
-    },
-  ];
 }

@@ -162,7 +162,7 @@ function Workspace() {
               Status: <Status of={data.status} />,
               Plan: data.plan,
               Created: <Ago time={data.created_at} />,
-              Id: <Id id={data.id} whole />,
+              Id: <Id id={data.id} />,
             }}
           />
         )}

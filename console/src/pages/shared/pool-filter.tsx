@@ -2,7 +2,8 @@ import { createPoolService } from "@client/gen/pool";
 import { useQuery } from "../../core/query";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
-import { ChoiceFilter } from "../../ui/page";
+import { pickPool } from "../../palette/picker-sources";
+import { PickerFilter } from "../../ui/page";
 
 const pools = createPoolService(transport);
 const readMax = 500;
@@ -17,5 +18,5 @@ export function usePoolNames(): ReadonlyMap<string, string> {
 
 /** Chooses one pool; the choice is part of the address. */
 export function PoolFilter({ name = "pool" }: { readonly name?: string }) {
-  return <ChoiceFilter choices={[...usePoolNames()]} label="Pool" name={name} />;
+  return <PickerFilter from={pickPool} label="Pool" name={name} />;
 }

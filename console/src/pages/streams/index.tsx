@@ -11,6 +11,7 @@ import { confirm } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
 import { FormDialog } from "../../ui/form";
 import { formatSeconds } from "../../ui/format";
+import { nameColumn } from "../../ui/name";
 import { filterOf, Page, Ready } from "../../ui/page";
 import { Table } from "../../ui/table";
 import { Ago, Chips, Facts, Id, Notice, Status } from "../../ui/text";
@@ -90,7 +91,7 @@ function StreamFinder() {
             <Table
               columns={[
                 { title: "Stream", value: ({ name }) => name },
-                { title: "Run", width: "120px", value: ({ runId }) => runId, render: ({ runId }) => <Id id={runId} /> },
+                nameColumn({ title: "Run", kind: "workflow_run", id: ({ runId }: { runId: string }) => runId }),
                 { title: "When", width: "100px", value: ({ time }) => time, render: ({ time }) => <Ago time={time} /> },
               ]}
               hrefOf={({ runId, name }) => withQuery({ open: `${runId} ${name}` })}
@@ -161,7 +162,7 @@ function StreamPage({ runId, streamId }: { readonly runId: string; readonly stre
                     />
                   ),
                   "When unread is full": data.pins?.on_unread_full,
-                  Id: <Id id={data.id} whole />,
+                  Id: <Id id={data.id} />,
                 }}
               />
             </Card>

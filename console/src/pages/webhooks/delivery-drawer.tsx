@@ -5,6 +5,7 @@ import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { formatClock, formatTime, words } from "../../ui/format";
+import { Name } from "../../ui/name";
 import { Ready } from "../../ui/page";
 import { Facts, Id, Status } from "../../ui/text";
 import { toast, toastError } from "../../ui/toast";
@@ -46,7 +47,8 @@ export function DeliveryDrawer({ endpointId, deliveryId, onClose }: Props) {
               <Facts
                 of={{
                   Status: <Status of={data.status} />,
-                  Message: <Id id={data.message_id} whole />,
+                  Event: <Name id={data.id} kind="event" />,
+                  "Message id": <Id id={data.message_id} />,
                   Created: formatTime(data.created_at),
                   "Next attempt": data.next_attempt_at && formatTime(data.next_attempt_at),
                   Ended: data.ended_at && formatTime(data.ended_at),

@@ -109,7 +109,7 @@ function EndpointFacts({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
             <Ago time={endpoint.previous_secret_valid_until} />
           ),
           Created: <Ago time={endpoint.created_at} />,
-          Id: <Id id={endpoint.id} whole />,
+          Id: <Id id={endpoint.id} />,
         }}
       />
     </Card>

@@ -10,6 +10,7 @@ import { Graph } from "../../ui/graph";
 import { currentTab, Page, Ready, Tabs } from "../../ui/page";
 import { Facts, Id, Notice, Status } from "../../ui/text";
 import { toast, toastError } from "../../ui/toast";
+import { HistoryCharts } from "../shared/history-charts";
 import { drawDefinition } from "./definition-graph";
 import { DraftEditor, Editor } from "./editor";
 import { firstText } from "./first-text";
@@ -18,7 +19,7 @@ import { StartRunButton } from "./start-run";
 import { Versions } from "./versions";
 
 const definitions = createWorkflowDefinitionService(transport);
-const tabs = { graph: "Graph", draft: "Draft", versions: "Versions", runs: "Runs" };
+const tabs = { graph: "Graph", draft: "Draft", versions: "Versions", runs: "Runs", charts: "Charts" };
 
 /** One definition: its graph, its draft, its versions and its runs. */
 export function DefinitionPage({ id }: { readonly id: string }) {
@@ -48,6 +49,16 @@ function Part({ definition, refresh }: { readonly definition: WorkflowDefinition
       return <Versions definition={definition} />;
     case "runs":
       return <Runs definitionId={definition.id} />;
+    case "charts":
+      return (
+        <HistoryCharts
+          charts={[
+            { title: "Runs per minute", lines: { started: "Started", completed: "Succeeded", failed: "Failed" } },
+          ]}
+          source="workflow"
+          sourceId={definition.id}
+        />
+      );
   }
 }
 
@@ -88,7 +99,7 @@ function Overview({ definition }: { readonly definition: WorkflowDefinition }) {
               "Active version": definition.active_version || "none",
               "Time-out": String((definition.draft as Record<string, unknown> | undefined)?.timeout ?? ""),
               Description: String((definition.draft as Record<string, unknown> | undefined)?.description ?? ""),
-              Id: <Id id={definition.id} whole />,
+              Id: <Id id={definition.id} />,
             }}
           />
         </Card>

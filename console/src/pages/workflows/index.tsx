@@ -1,13 +1,12 @@
 import { currentTab, Page, Tabs } from "../../ui/page";
 import { Approvals } from "./approvals";
-import { DeadLetters } from "./dead-letters";
 import { DefinitionPage, NewDefinitionPage } from "./definition-page";
 import { Definitions } from "./definitions";
 import { RunPage } from "./run-page";
 import { Runs } from "./runs";
 import { StartRunButton } from "./start-run";
 
-const tabs = { runs: "Runs", definitions: "Definitions", approvals: "Approvals", failed: "Dead letters" };
+const tabs = { runs: "Runs", definitions: "Definitions", approvals: "Approvals" };
 
 /** Workflows: where each run is, and what it waits for. */
 export default function Workflows({ path: [kind, id] }: { readonly path: readonly string[] }) {
@@ -30,7 +29,5 @@ function Part() {
       return <Definitions />;
     case "approvals":
       return <Approvals />;
-    case "failed":
-      return <DeadLetters />;
   }
 }

@@ -8,13 +8,14 @@ import { Card } from "../../ui/card";
 import { formatTime, words } from "../../ui/format";
 import { Graph } from "../../ui/graph";
 import { JsonView } from "../../ui/json-view";
+import { Name, Prose } from "../../ui/name";
 import { currentTab, Page, Ready, Tabs } from "../../ui/page";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
 import { drawDefinition } from "./definition-graph";
 import { RunActions } from "./run-actions";
 import { RunHistory } from "./run-history";
 import { RunTimeline } from "./run-timeline";
-import { runTone } from "./runs";
+import { runText, runTone } from "./runs";
 import { useStepStates } from "./step-states";
 
 const runs = createWorkflowRunService(transport);
@@ -32,7 +33,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
       badge={data && <Status of={data.status} tone={runTone(data.status)} />}
       crumbs={[{ title: "Workflows", path: "workflows" }]}
       question="Where is it, and what does it wait for?"
-      title={data ? `${data.definition_key} · ${data.run_key || data.id.slice(-8)}` : "Run"}
+      title={data ? runText(data) : "Run"}
     >
       <Ready query={run}>
         {(loaded) => (
@@ -77,11 +78,15 @@ function Explanation({ run }: { readonly run: WorkflowRun }) {
   const { summary, reasons } = explanation.data;
   return (
     <Notice tone="info">
-      <strong>{summary}</strong>
+      <strong>
+        <Prose text={summary} />
+      </strong>
       {reasons
         .filter(({ remedy }) => remedy !== "")
         .map(({ step, remedy }) => (
-          <div key={`${step} ${remedy}`}>{remedy}</div>
+          <div key={`${step} ${remedy}`}>
+            <Prose text={remedy} />
+          </div>
         ))}
     </Notice>
   );
@@ -121,22 +126,14 @@ function RunFacts({ run }: { readonly run: WorkflowRun }) {
             .map(({ step, activity }) => `${step} (${words(activity).toLowerCase()})`)
             .join(", "),
           "Run key": run.run_key,
-          "Started by": run.started_by,
+          "Started by": <Name id={run.started_by} />,
           "Started via": run.started_via,
-          Parent: run.parent_run_id && (
-            <a class="link" href={href(`workflows/runs/${run.parent_run_id}`)}>
-              <Id id={run.parent_run_id} />
-            </a>
-          ),
-          "Replay of": run.replay_of_run_id && (
-            <a class="link" href={href(`workflows/runs/${run.replay_of_run_id}`)}>
-              <Id id={run.replay_of_run_id} />
-            </a>
-          ),
+          Parent: run.parent_run_id && <Name id={run.parent_run_id} kind="workflow_run" />,
+          "Replay of": run.replay_of_run_id && <Name id={run.replay_of_run_id} kind="workflow_run" />,
           Started: formatTime(run.started_at ?? run.created_at),
           Ended: run.ended_at && formatTime(run.ended_at),
           Deadline: <Ago time={run.deadline} />,
-          Id: <Id id={run.id} whole />,
+          Id: <Id id={run.id} />,
         }}
       />
     </Card>

@@ -4,18 +4,18 @@ import { useList } from "../../core/query";
 import { href } from "../../core/router";
 import { transport } from "../../core/transport";
 import { Empty, samplesOf } from "../../ui/empty";
-import { words } from "../../ui/format";
+import { formatMinute, words } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
-import { Ago, Id, Status } from "../../ui/text";
+import { Ago, Status } from "../../ui/text";
 import { withEnvironment } from "../shared/environment";
 
 const runs = createWorkflowRunService(transport);
 const statuses = ["pending", "running", "waiting", "paused", "succeeded", "failed", "cancelled", "timed_out"];
 
 const columns: readonly Column<WorkflowRun>[] = [
-  { title: "Run", width: "140px", value: ({ id }) => id, render: ({ id }) => <Id id={id} /> },
-  { title: "Workflow", value: ({ definition_key, version }) => `${definition_key} · v${version}` },
+  { title: "Run", value: runText },
+  { title: "Version", width: "90px", value: ({ version }) => `v${version}` },
   {
     title: "Status",
     width: "118px",
@@ -23,7 +23,6 @@ const columns: readonly Column<WorkflowRun>[] = [
     render: ({ status }) => <Status of={status} tone={runTone(status)} />,
   },
   { title: "Error", value: ({ error }) => error?.message },
-  { title: "Run key", width: "130px", value: ({ run_key }) => run_key },
   {
     title: "Started",
     width: "110px",
@@ -37,6 +36,11 @@ const columns: readonly Column<WorkflowRun>[] = [
     render: ({ ended_at }) => <Ago time={ended_at} />,
   },
 ];
+
+/** A run in few words: its workflow, and its key or the time at which it was started. */
+export function runText({ definition_key, run_key, created_at }: WorkflowRun): string {
+  return `${definition_key} · ${run_key || formatMinute(created_at!)}`;
+}
 
 export function runTone(status: string) {
   if (status === "running") return "info" as const;

@@ -10,6 +10,7 @@ import { Button } from "../../ui/button";
 import { Card } from "../../ui/card";
 import { Empty } from "../../ui/empty";
 import { words } from "../../ui/format";
+import { nameColumn } from "../../ui/name";
 import { filterOf, ListTable, Ready } from "../../ui/page";
 import { Ago, Id, Status, type Tone } from "../../ui/text";
 
@@ -34,7 +35,7 @@ export function Versions({ definition }: { readonly definition: WorkflowDefiniti
             render: ({ status }) => <Status of={status} />,
           },
           { title: "Message", value: ({ message }) => message },
-          { title: "By", value: ({ published_by }) => published_by },
+          nameColumn({ title: "By", id: ({ published_by }: { published_by: string }) => published_by }),
           {
             title: "Digest",
             width: "140px",

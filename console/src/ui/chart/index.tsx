@@ -10,10 +10,20 @@ export interface Series {
   readonly band?: readonly (readonly [number, number] | undefined)[];
 }
 
+/** Something that happened at a time. */
+export interface Mark {
+  readonly atMs: number;
+  readonly text: string;
+}
+
 interface Props {
   readonly label: string;
   /** The text of each position. */
   readonly positions: readonly string[];
+  /** The time of each position in milliseconds, where they are not equally far apart. */
+  readonly times?: readonly number[];
+  /** What happened meanwhile. They need times. */
+  readonly marks?: readonly Mark[];
   readonly series: readonly Series[];
   readonly height?: number;
   readonly format?: (value: number) => string;
@@ -25,7 +35,9 @@ const pad = { left: 46, right: 8, top: 8, bottom: 22 };
 const colours = ["var(--series-1)", "var(--series-2)", "var(--series-3)", "var(--series-4)"];
 
 /** A line chart. It has a table with the same values for people who cannot see it. */
-export function Chart({ label, positions, series, height = 180, format = formatCount, baseline }: Props) {
+export function Chart(props: Props) {
+  const { label, positions, times = positions.map((_, index) => index), marks = [], series, baseline } = props;
+  const { height = 180, format = formatCount } = props;
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(600);
   const [at, setAt] = useState<number>();
@@ -37,13 +49,17 @@ export function Chart({ label, positions, series, height = 180, format = formatC
 
   const scale = scaleOf(series, baseline);
   const inner = { width: width - pad.left - pad.right, height: height - pad.top - pad.bottom };
-  const x = (index: number) => pad.left + (positions.length < 2 ? 0 : (index / (positions.length - 1)) * inner.width);
+  const [from = 0, until = 0] = [times[0], times.at(-1)];
+  const xAt = (time: number) => pad.left + (until === from ? 0 : ((time - from) / (until - from)) * inner.width);
+  const x = (index: number) => xAt(times[index]!);
   const y = (value: number) => pad.top + (1 - (value - scale.min) / (scale.max - scale.min)) * inner.height;
   const shown = at ?? positions.length - 1;
   const point = (event: MouseEvent) => {
     const { left } = box.current!.getBoundingClientRect();
-    const share = (event.clientX - left - pad.left) / inner.width;
-    setAt(Math.min(positions.length - 1, Math.max(0, Math.round(share * (positions.length - 1)))));
+    const time = from + ((event.clientX - left - pad.left) / inner.width) * (until - from);
+    const after = times.findIndex((each) => each >= time);
+    if (after === -1) setAt(times.length - 1);
+    else setAt(after > 0 && time - times[after - 1]! < times[after]! - time ? after - 1 : after);
   };
 
   return (
@@ -78,6 +94,15 @@ export function Chart({ label, positions, series, height = 180, format = formatC
             <path class="series" d={linePath(values, x, y)} stroke="currentColor" />
           </g>
         ))}
+        {marks
+          .filter(({ atMs }) => atMs >= from && atMs <= until)
+          .map(({ atMs, text }) => (
+            <g class="mark" key={`${atMs} ${text}`}>
+              <title>{text}</title>
+              <line x1={xAt(atMs)} x2={xAt(atMs)} y1={pad.top} y2={height - pad.bottom} />
+              <circle cx={xAt(atMs)} cy={pad.top} r={3} />
+            </g>
+          ))}
         {at !== undefined && <line class="cursor" x1={x(at)} x2={x(at)} y1={pad.top} y2={height - pad.bottom} />}
         <text class="axis" x={pad.left} y={height - 4}>
           {positions[0]}
@@ -147,11 +172,16 @@ function linePath(values: Series["values"], x: Scale, y: Scale): string {
   return path;
 }
 
+/** The area under a line, down to the bottom at both sides of each gap. */
 function areaPath(values: Series["values"], x: Scale, y: Scale, bottom: number): string {
-  const known = [...values.entries()].filter((entry): entry is [number, number] => entry[1] !== undefined);
-  if (known.length < 2) return "";
-  const top = known.map(([index, value]) => `${x(index).toFixed(1)} ${y(value).toFixed(1)}`).join("L");
-  return `M${x(known[0]![0]).toFixed(1)} ${bottom}L${top}L${x(known.at(-1)![0]).toFixed(1)} ${bottom}Z`;
+  let path = "";
+  for (const [index, value] of values.entries()) {
+    if (value === undefined) continue;
+    const at = x(index).toFixed(1);
+    path += `${values[index - 1] === undefined ? `M${at} ${bottom}` : ""}L${at} ${y(value).toFixed(1)}`;
+    if (values[index + 1] === undefined) path += `L${at} ${bottom}Z`;
+  }
+  return path;
 }
 
 function bandPath(band: NonNullable<Series["band"]>, x: Scale, y: Scale): string {

@@ -2,22 +2,19 @@ import { useRef } from "preact/hooks";
 
 const samplesMax = 120;
 
-/** Collects the values that a page has seen, so that it can draw them over time. */
-export function useSamples<Values extends Readonly<Record<string, number>>>(
-  key: string,
-  values: Values | undefined,
-): { readonly times: readonly string[]; readonly of: (name: keyof Values) => readonly number[] } {
-  const kept = useRef<{ key: string; last: Values | undefined; samples: { time: string; values: Values }[] }>({
-    key,
-    last: undefined,
-    samples: [],
-  });
-  if (kept.current.key !== key) kept.current = { key, last: undefined, samples: [] };
-  if (values !== undefined && values !== kept.current.last) {
-    kept.current.last = values;
-    kept.current.samples.push({ time: new Date().toLocaleTimeString("en-GB"), values });
-    if (kept.current.samples.length > samplesMax) kept.current.samples.shift();
+/** Values that a page has read at a time. */
+export interface Sample<Values> {
+  readonly atMs: number;
+  readonly values: Values;
+}
+
+/** Collects the values that a page has read, so that it can draw them over time. */
+export function useSamples<Values extends object>(key: string, values: Values | undefined): readonly Sample<Values>[] {
+  const kept = useRef<{ key: string; samples: readonly Sample<Values>[] }>({ key, samples: [] });
+  if (kept.current.key !== key) kept.current = { key, samples: [] };
+  if (values !== undefined && values !== kept.current.samples.at(-1)?.values) {
+    const samples = [...kept.current.samples, { atMs: Date.now(), values }];
+    kept.current = { key, samples: samples.slice(-samplesMax) };
   }
-  const { samples } = kept.current;
-  return { times: samples.map(({ time }) => time), of: (name) => samples.map((sample) => sample.values[name]!) };
+  return kept.current.samples;
 }

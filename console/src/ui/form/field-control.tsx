@@ -1,5 +1,7 @@
 import { useId } from "preact/hooks";
 import type { Field } from "./field";
+import { ManyPicker, Picker } from "./picker";
+import { RowsControl } from "./rows-control";
 
 interface ControlProps {
   readonly field: Field;
@@ -41,6 +43,15 @@ export function FieldControl({ field, text, error, set }: ControlProps) {
       </div>
     );
   }
+  if (kind === "rows") {
+    return (
+      <fieldset aria-describedby={described} class="field">
+        <legend class="label">{label}</legend>
+        <RowsControl field={field} isInvalid={error !== undefined} set={set} text={text} />
+        {note}
+      </fieldset>
+    );
+  }
   return (
     <div class="field">
       <label for={id}>
@@ -69,6 +80,10 @@ const inputTypes = { number: "number", password: "password", time: "datetime-loc
 function Input({ field, id, text, set, described, isInvalid }: InputProps) {
   const { kind = "text", choices = [], placeholder, required } = field;
   const common = { id, "aria-describedby": described, "aria-invalid": isInvalid, "aria-required": required };
+  if (field.from !== undefined) {
+    const Control = kind === "list" ? ManyPicker : Picker;
+    return <Control attributes={common} from={field.from} set={set} value={text} />;
+  }
   if (kind === "choice") {
     return (
       <select {...common} class="select" onChange={(event) => set(event.currentTarget.value)} value={text}>
@@ -91,7 +106,7 @@ function Input({ field, id, text, set, described, isInvalid }: InputProps) {
         class={kind === "long" ? "textarea" : "textarea code"}
         onInput={(event) => set(event.currentTarget.value)}
         placeholder={placeholder}
-        rows={kind === "long" ? 3 : 6}
+        rows={kind === "long" || field.name.endsWith("*") ? 3 : 6}
         spellcheck={kind === "long"}
         value={text}
       />

@@ -1,24 +1,51 @@
 import { ApiError } from "@client/transport/errors";
 import { formatSeconds, messageOf, parseSeconds } from "../format";
-import type { Field, Texts } from "./field";
+import type { Field, Texts, Values } from "./field";
 
 /** Reads a value by the name of its field. */
-export function read(values: Readonly<Record<string, unknown>>, name: string): unknown {
+function read(values: Values, name: string): unknown {
   return name
     .split(".")
     .reduce<unknown>((value, part) => (value as Record<string, unknown> | undefined)?.[part], values);
 }
 
-export function toText({ kind, choices, required }: Field, value: unknown): string {
+/** The texts that show values: those of all fields, or of some. */
+export function toTexts(fields: readonly Field[], values: Values, some = fields): Texts {
+  return Object.fromEntries(some.map((field) => [field.name, toText(field, shownValue(field, fields, values))]));
+}
+
+function shownValue({ name }: Field, fields: readonly Field[], values: Values): unknown {
+  if (!name.endsWith(".*")) return read(values, name);
+  const owner = name.slice(0, -1);
+  const named = new Set(fields.map((field) => field.name));
+  const rest = Object.entries((read(values, owner.slice(0, -1)) ?? {}) as Values).filter(
+    ([key]) => !named.has(owner + key),
+  );
+  return rest.length === 0 ? undefined : Object.fromEntries(rest);
+}
+
+function toText(field: Field, value: unknown): string {
+  const { kind, choices, required } = field;
   if (value === undefined || value === null) {
     if (kind === "choice" && required) return choiceValue(choices?.[0]);
     return "";
   }
-  if (kind === "json") return JSON.stringify(value, null, 2);
-  if (kind === "list") return (value as readonly string[]).join(", ");
-  if (kind === "duration") return formatDuration(Number(value));
-  if (kind === "time") return toLocalTime(String(value));
-  return String(value);
+  switch (kind) {
+    case "json":
+      return JSON.stringify(value, null, 2);
+    case "value":
+      return typeof value === "string" && readValue(value) === value ? value : JSON.stringify(value);
+    case "list":
+      return (value as readonly string[]).join(", ");
+    case "rows":
+      return JSON.stringify((value as readonly Values[]).map((row) => toTexts(field.fields!, row)));
+    case "duration":
+      return formatDuration(Number(value));
+    case "time":
+      return toLocalTime(String(value));
+    default:
+      return String(value);
+  }
 }
 
 /** Seconds as the text of a field, which must lose nothing. */
@@ -37,31 +64,49 @@ function choiceValue(choice: NonNullable<Field["choices"]>[number] | undefined):
   return typeof choice === "string" ? choice : (choice?.value ?? "");
 }
 
-/** Converts the texts of a form to the values of a request. Empty fields are left out. */
-export function parse(fields: readonly Field[], texts: Texts): { values: Record<string, unknown>; invalid: Texts } {
+/** The fields that apply to what is entered. */
+export function shownFields(fields: readonly Field[], texts: Texts): readonly Field[] {
+  return fields.filter(({ appliesTo }) => appliesTo?.(texts) ?? true);
+}
+
+const emptyValues: Readonly<Record<string, unknown>> = { text: "", long: "", code: "", choice: "", list: [], rows: [] };
+
+/**
+ * Converts the texts of a form to the values of a request. Empty fields are left out, unless they had a text before: then they
+ * are cleared.
+ */
+export function parse(
+  fields: readonly Field[],
+  texts: Texts,
+  before: Texts = {},
+): { values: Record<string, unknown>; invalid: Texts } {
   const values: Record<string, unknown> = {};
   const invalid: Record<string, string> = {};
   for (const field of fields) {
-    const text = texts[field.name] ?? "";
-    if (text === "" && field.kind !== "flag") {
-      if (field.required) invalid[field.name] = "This field is required.";
+    const { name, kind = "text", required } = field;
+    const text = texts[name] ?? "";
+    if (text === "" && kind !== "flag") {
+      const cleared = field.cleared ?? emptyValues[kind];
+      if (required) invalid[name] = "This field is required.";
+      else if ((before[name] ?? "") !== "" && cleared !== undefined) write(values, name, cleared);
       continue;
     }
     try {
-      write(values, field.name, toValue(field, text));
+      write(values, name, toValue(field, text));
     } catch {
-      invalid[field.name] = mistakes[field.kind ?? "text"] ?? "This is not a number.";
+      invalid[name] = problems[kind] ?? "This is not a number.";
     }
   }
   return { values, invalid };
 }
 
-const mistakes: Readonly<Record<string, string>> = {
+const problems: Readonly<Record<string, string>> = {
   json: "This is not valid JSON.",
+  rows: "Complete or remove the marked rows.",
   duration: 'Write a number and a unit, such as "30 s", "5 min", "2 h" or "7 d".',
 };
 
-function toValue({ kind }: Field, text: string): unknown {
+function toValue({ kind, fields = [] }: Field, text: string): unknown {
   switch (kind) {
     case "number": {
       const value = Number(text);
@@ -79,10 +124,31 @@ function toValue({ kind }: Field, text: string): unknown {
         .filter(Boolean);
     case "json":
       return JSON.parse(text);
+    case "value":
+      return readValue(text);
+    case "rows":
+      return readRows(text).map((row) => {
+        const { values, invalid } = parse(shownFields(fields, row), row);
+        if (Object.keys(invalid).length > 0) throw new TypeError("incomplete");
+        return values;
+      });
     case "time":
       return new Date(text).toISOString();
     default:
       return text;
+  }
+}
+
+/** The texts of the objects of `rows`. */
+export function readRows(text: string): readonly Texts[] {
+  return text === "" ? [] : JSON.parse(text);
+}
+
+function readValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
   }
 }
 
@@ -93,7 +159,8 @@ function write(target: Record<string, unknown>, name: string, value: unknown): v
     object[part] ??= {};
     object = object[part] as Record<string, unknown>;
   }
-  object[parts.at(-1)!] = value;
+  if (parts.at(-1) === "*") Object.assign(object, value);
+  else object[parts.at(-1)!] = value;
 }
 
 /** Divides the violations of an error between the fields and a general message. */
@@ -108,8 +175,14 @@ export function splitViolations(
     const owner = fields.find(
       ({ name }) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`),
     );
-    if (owner === undefined) others.push(`${field} ${message}`);
-    else found[owner.name] = message;
+    if (owner === undefined) {
+      others.push(`${field} ${message}`);
+      continue;
+    }
+    // A document has many fields. Each of its messages says which one it is about.
+    const inner = field.slice(owner.name.length).replace(/^\./, "");
+    const text = inner === "" ? message : `${inner}: ${message}`;
+    found[owner.name] = [found[owner.name], text].filter(Boolean).join(". ");
   }
   if (violations.length === 0) return { found, rest: messageOf(failure) };
   return { found, rest: others.length === 0 ? undefined : others.join(" ") };

@@ -1,44 +1,64 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Button } from "../button";
 import { Dialog } from "../dialog";
 import { Notice } from "../text";
-import { toast } from "../toast";
-import type { Field, Texts, Values } from "./field";
+import { toast, toastError } from "../toast";
+import type { Example, Field, Texts, Values } from "./field";
 import { FieldControl } from "./field-control";
-import { parse, read, splitViolations, toText } from "./form-values";
+import { parse, shownFields, splitViolations, toTexts } from "./form-values";
 
-export type { Field, Texts, Values };
+export type { Example, Field, Texts, Values };
 
 interface FormProps {
   readonly fields: readonly Field[];
-  readonly initial?: Readonly<Record<string, unknown>>;
+  readonly initial?: Values;
   readonly submit: string;
   readonly onSubmit: (values: Record<string, unknown>) => Promise<unknown>;
   readonly onCancel?: () => void;
+  /** Called with what is entered, for fields that depend on it. */
+  readonly onEnter?: (texts: Texts) => void;
+  /** Earlier values that somebody can start from. */
+  readonly examples?: readonly Example[] | undefined;
   /** Content derived from the entered values, shown below all fields. */
   readonly children?: (values: Values) => ComponentChildren;
 }
 
 /** A form made from the description of its fields. Violations that the service reports are shown at their fields. */
-function Form({ fields, initial = {}, submit, onSubmit, onCancel, children }: FormProps) {
-  const [texts, setTexts] = useState<Texts>(() =>
-    Object.fromEntries(fields.map((field) => [field.name, toText(field, read(initial, field.name))])),
-  );
+export function Form({
+  fields,
+  initial = {},
+  submit,
+  onSubmit,
+  onCancel,
+  onEnter,
+  examples = [],
+  children,
+}: FormProps) {
+  const [entered, setEntered] = useState<Texts>({});
+  const [filled, setFilled] = useState<Values>({});
   const [errors, setErrors] = useState<Texts>({});
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
+  const before = toTexts(fields, initial);
+  // What was filled in also appears in fields that are shown later.
+  const ofFilled = fields.filter(({ name }) => ownerOf(name) in filled);
+  const texts = { ...before, ...toTexts(fields, filled, ofFilled), ...entered };
 
   useEffect(() => {
     form.current!.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [errors]);
-  const shown = fields.filter(({ appliesTo }) => appliesTo?.(texts) ?? true);
-  const entered = parse(shown, texts).values;
+  useEffect(() => onEnter?.(texts), [entered, filled]);
+  const shown = shownFields(fields, texts);
+  const fill = (example: Values) => {
+    setFilled({ ...filled, ...example });
+    setEntered(Object.fromEntries(Object.entries(entered).filter(([name]) => !(ownerOf(name) in example))));
+  };
+  const { values, invalid } = parse(shown, texts, before);
 
   const run = async (event: Event) => {
     event.preventDefault();
-    const { values, invalid } = parse(shown, texts);
     setErrors(invalid);
     setProblem(undefined);
     if (Object.keys(invalid).length > 0) return;
@@ -58,6 +78,7 @@ function Form({ fields, initial = {}, submit, onSubmit, onCancel, children }: Fo
     <form noValidate onSubmit={run} ref={form}>
       <div class="dialog-body">
         <div class="form">
+          {examples.length > 0 && <Examples examples={examples} fill={fill} />}
           {groupRows(shown).map((group) => [
             <div class={group.length > 1 ? "form-row" : undefined} key={group[0]!.name}>
               {group.map((field) => (
@@ -65,14 +86,14 @@ function Form({ fields, initial = {}, submit, onSubmit, onCancel, children }: Fo
                   error={errors[field.name]}
                   field={field}
                   key={field.name}
-                  set={(text) => setTexts((before) => ({ ...before, [field.name]: text }))}
+                  set={(text) => setEntered((others) => ({ ...others, [field.name]: text }))}
                   text={texts[field.name] ?? ""}
                 />
               ))}
             </div>,
-            ...group.map(({ below }) => below?.(entered)),
+            ...group.map(({ below }) => below?.(values)),
           ])}
-          {children?.(entered)}
+          {children?.(values)}
           {problem !== undefined && <Notice tone="bad">{problem}</Notice>}
         </div>
       </div>
@@ -86,24 +107,75 @@ function Form({ fields, initial = {}, submit, onSubmit, onCancel, children }: Fo
   );
 }
 
-interface FormDialogProps extends Omit<FormProps, "onCancel"> {
+/** The name of the value that a field is a part of. */
+function ownerOf(name: string): string {
+  return name.split(".")[0]!;
+}
+
+/** Fills the form in from earlier values. */
+function Examples({ examples, fill }: { readonly examples: readonly Example[]; readonly fill: (of: Values) => void }) {
+  const id = useId();
+  const choose = async ({ values }: Example) => {
+    try {
+      fill(typeof values === "function" ? await values() : values);
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  return (
+    <div class="field">
+      <label for={id}>Fill in from</label>
+      <select class="select" id={id} onChange={({ currentTarget }) => choose(examples[Number(currentTarget.value)]!)}>
+        <option disabled selected value="">
+          Choose an earlier one
+        </option>
+        {examples.map(({ label }, at) => (
+          <option key={at} value={at}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+interface FormDialogProps<Result> extends Omit<FormProps, "onCancel" | "onSubmit"> {
   readonly title: string;
   readonly wide?: boolean;
   readonly onClose: () => void;
+  readonly onSubmit: (values: Record<string, unknown>) => Promise<Result>;
   /** The message after success. */
   readonly done?: string;
+  /** What came of it, in place of the form. Without it the dialog closes. */
+  readonly answer?: (result: Result) => ComponentChildren;
 }
 
-/** A form in a dialog that closes after success. */
-export function FormDialog({ title, wide, onClose, done, onSubmit, ...form }: FormDialogProps) {
+/** A form in a dialog that closes, or shows what came of it, after success. */
+export function FormDialog<Result>({ title, wide, onClose, done, onSubmit, answer, ...form }: FormDialogProps<Result>) {
+  const [shown, show] = useState<ComponentChildren>();
   const submit = async (values: Record<string, unknown>) => {
-    await onSubmit(values);
+    const result = await onSubmit(values);
     if (done !== undefined) toast(done);
-    onClose();
+    if (answer === undefined) onClose();
+    else show(answer(result));
   };
   return (
     <Dialog onClose={onClose} title={title} wide={wide}>
-      <Form {...form} onCancel={onClose} onSubmit={submit} />
+      {shown === undefined ? (
+        <Form {...form} onCancel={onClose} onSubmit={submit} />
+      ) : (
+        <>
+          <div class="dialog-body" role="status">
+            {shown}
+          </div>
+          <div class="dialog-foot">
+            <Button onClick={() => show(undefined)}>Another one</Button>
+            <Button onClick={onClose} tone="primary">
+              Close
+            </Button>
+          </div>
+        </>
+      )}
     </Dialog>
   );
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { namesSettled, namesVersion } from "../../core/names";
 import { query, setQuery } from "../../core/router";
 import { Button } from "../button";
 import { formatCount } from "../format";
@@ -53,7 +54,9 @@ export function Table<Row>(props: Props<Row>) {
   const { label, rows, columns, keyOf, hrefOf, total, hasMore = false, onMore, selection, rowActions } = props;
   const scroller = useRef<HTMLElement>(null);
   const order = query.value.get("sort") ?? "";
-  const sorted = useMemo(() => sortRows(rows, columns, order), [rows, columns, order]);
+  // Columns may sort by names, which arrive later.
+  const names = namesVersion.value;
+  const sorted = useMemo(() => sortRows(rows, columns, order), [rows, columns, order, names]);
   const { first, last, refresh } = useWindow(scroller, sorted.length, rowPx);
   useLayoutEffect(refresh, [sorted.length, refresh]);
   useLayoutEffect(() => {
@@ -128,7 +131,7 @@ export function Table<Row>(props: Props<Row>) {
         <span class="number">{countText(sorted.length, hasMore, total)}</span>
         {order !== "" && hasMore && <span>Sorted among the loaded rows.</span>}
         <span class="spacer" />
-        <Button icon="download" onClick={() => download(`${label}.csv`, toCsv(sorted, columns))} small tone="quiet">
+        <Button icon="download" onClick={() => save(label, sorted, columns)} small tone="quiet">
           CSV
         </Button>
       </div>
@@ -249,6 +252,13 @@ function sortRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], or
 function compare(a: string | number | undefined, b: string | number | undefined): number {
   if (typeof a === "number" && typeof b === "number") return a - b;
   return String(a ?? "").localeCompare(String(b ?? ""), "en", { numeric: true });
+}
+
+/** Saves the rows as a file. The names of records in rows that were not in view are read first. */
+async function save<Row>(label: string, rows: readonly Row[], columns: readonly Column<Row>[]): Promise<void> {
+  toCsv(rows, columns);
+  await namesSettled();
+  download(`${label}.csv`, toCsv(rows, columns));
 }
 
 /** Saves a text as a file. */

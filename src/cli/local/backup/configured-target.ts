@@ -1,10 +1,10 @@
 import type { Config } from "../../../config/index.ts";
+import { reasonOf } from "../../../errors/index.ts";
 import { type BackupTarget, createBackupTarget } from "../../../platform/backup/index.ts";
 import { openBackupStore } from "../../../platform/objects/index.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Io } from "../../io.ts";
 import { resolveSettings, type SettingsOptions } from "../settings-options.ts";
-import { reasonOf } from "../start-error.ts";
 
 /** Runs work on the backup store of the settings. `what` says in an error what was not possible. */
 export async function withBackupTarget<T>(

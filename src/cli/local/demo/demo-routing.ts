@@ -98,3 +98,18 @@ export async function seedRouting(client: Client): Promise<DemoPools> {
   });
   return { tickets: tickets.id, leads: leads.id, models: llm.id };
 }
+
+/** Stages a version of a pool, and creates the candidate that takes it to production. */
+export async function seedPromotion(client: Client, poolId: string): Promise<void> {
+  const message = "The least busy team gets the lead";
+  const { version } = await client.poolVersions.create({ pool_id: poolId, strategy: "least_loaded", message });
+  await client.promotions.createCandidate({
+    name: "Leads to the least busy team",
+    description: "Teams that are still busy get fewer leads.",
+    artifacts: [{ kind: "strategy", ref: poolId, version }],
+    guardrails: [
+      { metric: "success", limit: 0.8 },
+      { metric: "dead_letters", limit: 100 },
+    ],
+  });
+}

@@ -14,6 +14,8 @@ interface Dependencies {
 }
 
 const approvalsKept = 4;
+/** The start of the keys of the runs that the traffic starts. Those of visitors are left to them. */
+const ownRuns = "demo-";
 const oneOf = <Value>(values: readonly Value[]): Value => values[Math.floor(Math.random() * values.length)]!;
 const chance = (share: number) => Math.random() < share;
 
@@ -44,6 +46,7 @@ export async function runTraffic({ client, pools, experimentId, signal, onError 
           {
             pool_id: pools.leads,
             type: "lead",
+            key: `lead-${crypto.randomUUID()}`,
             attributes: { tier: oneOf(["gold", "silver"]), ...(!chance(0.08) && { email: "lead@example.org" }) },
           },
           {
@@ -80,6 +83,7 @@ export async function runTraffic({ client, pools, experimentId, signal, onError 
     client.workflowRuns.start(
       {
         definition: chance(0.2) ? "nightly.report" : "refund",
+        run_key: `${ownRuns}${crypto.randomUUID()}`,
         input: {
           order: `A-${1000 + Math.floor(Math.random() * 9000)}`,
           amount: Math.floor(Math.random() * 320),
@@ -123,11 +127,11 @@ export async function runTraffic({ client, pools, experimentId, signal, onError 
     }
   }
 
-  /** Keeps a few approvals open, so that there are some to decide in the console. */
+  /** Decides the oldest of its own approvals. Keeps a few open, so that there are some to decide in the console. */
   async function decide(): Promise<void> {
     const open = await client.workflowApprovals.list({ limit: 50 }, call).take(50);
-    const oldest = open.at(-1);
-    if (open.length <= approvalsKept || oldest === undefined) return;
+    const [oldest, ...others] = open.filter(({ run_key }) => run_key.startsWith(ownRuns));
+    if (oldest === undefined || others.length < approvalsKept) return;
     const { run_id, step } = oldest;
     await client.workflowApprovals.decide({ run_id, step, approved: !chance(0.2), comment: "Checked." }, call);
   }

@@ -1,17 +1,17 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Client, createClient } from "../../../../clients/typescript/src/client.ts";
-import type { StartReport } from "../../../app/processes/process-calls.ts";
+import type { ProcessCalls, StartReport } from "../../../app/processes/process-calls.ts";
 import { readOrCreateSecret } from "../../../app/secret-file.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import { seedExperiment, seedNotifications } from "./demo-engagement.ts";
-import { type DemoPools, seedRouting } from "./demo-routing.ts";
+import { type DemoPools, seedPromotion, seedRouting } from "./demo-routing.ts";
 import { runTraffic } from "./demo-traffic.ts";
 import { seedWorkflows } from "./demo-workflows.ts";
 import { seedWebhook, seedWorkspace, startReceiver } from "./demo-workspace.ts";
 
 interface Dependencies {
-  readonly service: Pick<StartReport, "baseUrl" | "admin">;
+  readonly service: Pick<StartReport, "baseUrl" | "admin"> & Pick<ProcessCalls, "linkApprover">;
   readonly dataDir: string;
   readonly onError: (error: unknown) => void;
 }
@@ -20,6 +20,8 @@ interface Dependencies {
 export interface Demo {
   /** A link that signs a browser in to the demo's tenant, once. */
   readonly loginLink: string;
+  /** A link that signs a browser in as a second person, who approves what the first one promotes. */
+  readonly approverLink: string;
   stop(): Promise<void>;
 }
 
@@ -44,8 +46,10 @@ export async function startDemo({ service, dataDir, onError }: Dependencies): Pr
   const stopping = new AbortController();
   const traffic = runTraffic({ client, pools, experimentId, signal: stopping.signal, onError });
   const { url } = await client.browserSessions.createLoginLink({});
+  const { tenant_id } = await client.browserSessions.getCurrentSession();
   return {
     loginLink: url,
+    approverLink: await service.linkApprover(tenant_id),
     async stop() {
       stopping.abort();
       receiver.close();
@@ -64,7 +68,7 @@ async function createTenant(baseUrl: string, adminKey: string): Promise<string> 
 
 async function seed(client: Client): Promise<{ pools: DemoPools; experimentId: string }> {
   const [pools, experimentId] = await Promise.all([
-    seedRouting(client),
+    seedRouting(client).then((pools) => seedPromotion(client, pools.leads).then(() => pools)),
     seedExperiment(client),
     seedNotifications(client).then(() => seedWorkflows(client)),
     seedWorkspace(client),

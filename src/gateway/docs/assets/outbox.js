@@ -63,8 +63,8 @@ function show(message) {
   summary.append(
     element("span", message.channel, "channel"),
     element("strong", message.subject || message.title || message.body.slice(0, 80)),
-    element("span", message.recipient, "quiet"),
-    element("time", new Date(message.created_at).toLocaleString(), "quiet"),
+    element("span", message.recipient, "soft"),
+    element("time", new Date(message.created_at).toLocaleString(), "soft"),
   );
   entry.append(summary);
   entry.addEventListener("toggle", () => entry.childElementCount === 1 && entry.append(...contents(message)));
@@ -73,7 +73,7 @@ function show(message) {
 }
 
 function contents(message) {
-  const parts = [element("p", `${message.workflow_key} · delivery ${message.id}`, "quiet")];
+  const parts = [element("p", `${message.workflow_key} · delivery ${message.id}`, "soft")];
   if (message.html) {
     // A sandbox without permissions: scripts in the email cannot run, and it cannot access the page.
     const frame = element("iframe");

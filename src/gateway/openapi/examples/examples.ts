@@ -32,6 +32,7 @@ export function exampleOfMessage(
   for (const field of message.fields) {
     if (omitted.has(field.name) || isOmitted(field, direction)) continue;
     const isWritten = written !== undefined && (field.name in written || !isRequired(field));
+    if (!isWritten && direction === "request" && depth === 0 && isOptionalId(field)) continue;
     const value = isWritten ? written[field.name] : exampleOfField(field, direction, depth);
     if (value !== undefined) example[field.name] = value;
   }
@@ -58,6 +59,11 @@ export function exampleOfField(field: DescField, direction: Direction, depth = 0
     default:
       return valueExample(field, field.fieldKind, rules, direction, depth);
   }
+}
+
+/** Requests work without these ids, and no caller has the ids of examples. */
+function isOptionalId(field: DescField): boolean {
+  return /_ids?$/.test(field.name) && !isRequired(field);
 }
 
 function isShownOnce(field: DescField): boolean {

@@ -13,8 +13,10 @@
 import type { NotificationService } from "../../../../gen/service/api/notification_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import { requireFound } from "../../../platform/db/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { Connections } from "../../connectors/index.ts";
+import type { HistoryRecorder, HistorySource } from "../../history-source.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Quotas } from "../../tenancy/index.ts";
 import type { Integrations } from "../integrations/index.ts";
@@ -34,6 +36,7 @@ import { dueDeliveries } from "./delivery/dispatch-store.ts";
 import { createDispatcher, dispatchTopic } from "./delivery/dispatcher.ts";
 import { createMessageSender } from "./delivery/send-attempt.ts";
 import { createDeliveryResultWriter } from "./delivery/settlement.ts";
+import { channels } from "./domain/plan.ts";
 import { reachHandlers } from "./explain/reach-handler.ts";
 import { createReachService } from "./explain/reach-service.ts";
 import { createInboxFeed } from "./inbox/inbox-feed.ts";
@@ -57,6 +60,7 @@ export { deliveryUsage } from "./delivery/usage-source.ts";
 export { runExplainer } from "./runs/run-explainer.ts";
 
 interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "shares" | "metrics"> {
+  readonly history: HistoryRecorder;
   readonly events: EventRecorder;
   readonly subscribers: Subscribers;
   readonly topics: Topics;
@@ -129,6 +133,16 @@ export function createDispatch(dependencies: Dependencies) {
   };
   return {
     backlogs: [dueDeliveries, openLetters],
+    history: {
+      kind: "channel",
+      async resolve(_, name) {
+        return requireFound(
+          channels.find((channel) => channel === name),
+          "channel",
+        );
+      },
+      visible: ({ sql }) => sql`select unnest(${[...channels]}::text[])`,
+    } satisfies HistorySource,
     handlers: {
       notifications: {
         ...triggerHandlers({ triggers, batches, broadcasts, hasQueue, dispatchEnabled: settings.enabled }),

@@ -4,6 +4,7 @@ import type { Clock } from "../../../platform/clock/clock.ts";
 import { type Database, notFound, type Sql } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { enqueueJobs, type JobKind } from "../../../platform/jobs/index.ts";
+import { selectWithinBytes } from "../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import { inTenant } from "../../tenant-work.ts";
 import type { Subscribers } from "../subscribers/index.ts";
@@ -18,8 +19,9 @@ interface Dependencies {
 }
 
 const eraseKind = "subscribers.erase";
-/** Records of one kind in an export. */
+/** Records of one kind in an export, and about how many bytes they take. */
 const exportedMax = 5000;
+const exportedBytesMax = 4 * 2 ** 20;
 /** Searching a long event log takes longer than a call may. */
 const statementMs = 600_000;
 const attemptsMax = 100;
@@ -60,11 +62,17 @@ export function createPersonalDataService({ db, clock, events, subscribers, wake
       const person = await findPerson(sql, tenantId, id);
       const kinds = [];
       for (const { table, where } of personalRecords(sql, person).toReversed()) {
-        const rows = await sql<{ record: Record<string, unknown> }[]>`
-          select to_jsonb(${sql(table)}) - ${internalColumns}::text[] as record
-          from ${sql(table)} where tenant_id = ${tenantId} and ${where} limit ${exportedMax + 1}`;
+        const found = sql`
+          select record, pg_column_size(record) as bytes, count(*) over () as total from (
+            select to_jsonb(${sql(table)}) - ${internalColumns}::text[] as record
+            from ${sql(table)} where tenant_id = ${tenantId} and ${where} limit ${exportedMax + 1}) found`;
+        const newestFirst = sql`record ->> 'id' desc nulls last`;
+        const rows = await sql<{ record: Record<string, unknown>; total: string }[]>`
+          select record, total from (${selectWithinBytes(sql, found, newestFirst, exportedBytesMax)}) bounded
+          order by ${newestFirst}`;
         const records = rows.slice(0, exportedMax).map(({ record }) => record);
-        if (records.length > 0) kinds.push({ name: table, records, truncated: rows.length > exportedMax });
+        if (records.length > 0)
+          kinds.push({ name: table, records, truncated: Number(rows[0]!.total) > records.length });
       }
       return kinds;
     },

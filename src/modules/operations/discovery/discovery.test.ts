@@ -32,7 +32,10 @@ const capabilities = [
 
 /** Creates the handlers with a context like the chain's. None of them uses the database. */
 function discoveryOf(sources: readonly CapabilitySource[]) {
-  const { handlers } = createDiscovery({ capabilities: sources, operationsOf, apiVersion: "2024-01-01" });
+  const { handlers } = createDiscovery({
+    ...{ capabilities: sources, operationsOf, apiVersion: "2024-01-01" },
+    names: () => [],
+  });
   const context = (plane: Plane = "external") => contextFor({} as Database, { plane, tenantId: "t" as never });
   const called = <H>(handler: H) => handler as Extract<H, (...never: never[]) => unknown>;
   return {

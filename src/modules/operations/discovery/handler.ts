@@ -1,11 +1,15 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { DiscoveryService as Rpc } from "../../../../gen/service/api/discovery_pb.ts";
-import type { Plane } from "../../../chain/call.ts";
+import type { Context, Plane } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { commentOf } from "../../../definitions/comments.ts";
 import type { Operation } from "../../../definitions/index.ts";
+import { invalid } from "../../../errors/index.ts";
+import { covers } from "../../../platform/access/index.ts";
 import { requireFound } from "../../../platform/db/index.ts";
+import { ulidMs } from "../../../platform/ids/ulid.ts";
 import { pageOf } from "../../../platform/paging/index.ts";
+import type { NameSource } from "../../name-source.ts";
 import { type CapabilitySource, matchesFilter, type Posture, visibleModes } from "./domain/capability.ts";
 
 export interface DiscoveryParts {
@@ -13,9 +17,16 @@ export interface DiscoveryParts {
   /** The operations that are mounted on a plane. */
   readonly operationsOf: (plane: Plane) => readonly Operation[];
   readonly apiVersion: string;
+  /** What people call the records of all areas, which are composed later. */
+  readonly names: () => readonly NameSource[];
 }
 
-export function discoveryHandlers({ capabilities, operationsOf, apiVersion }: DiscoveryParts): Handlers<typeof Rpc> {
+export function discoveryHandlers({
+  capabilities,
+  operationsOf,
+  apiVersion,
+  names,
+}: DiscoveryParts): Handlers<typeof Rpc> {
   const visible = capabilities
     .filter((source) => source.hidden !== true)
     .toSorted((one, other) => (one.id < other.id ? -1 : 1));
@@ -46,7 +57,31 @@ export function discoveryHandlers({ capabilities, operationsOf, apiVersion }: Di
       );
       return { capability: await capabilityOf(source) };
     },
+
+    async resolveNames(context, { ids, kinds }) {
+      const sources = names();
+      const known = sources.map(({ kind }) => kind);
+      const unknown = kinds.findIndex((kind) => !known.includes(kind));
+      if (unknown >= 0)
+        throw invalid(`kinds[${unknown}]`, "string.in", `must be one of ${known.toSorted().join(", ")}`);
+      const wanted = sources.filter(
+        ({ kind, scope }) => (kinds.length === 0 || kinds.includes(kind)) && covers(context.principal.scopes, scope),
+      );
+      const found = await Promise.all(wanted.map((source) => findNames(context, source, ids)));
+      return { names: found.flat() };
+    },
   };
+}
+
+/** The names of the records of one kind. An id may be preceded by what such a record is called where it acts, as in `key:…`. */
+async function findNames({ sql, tenantId, principal }: Context, source: NameSource, ids: readonly string[]) {
+  const prefix = `${source.principal}:`;
+  const asked = Map.groupBy(new Set(ids), (id) => (id.startsWith(prefix) ? id.slice(prefix.length) : id));
+  const found = await source.find(sql, tenantId, [...asked.keys()], principal.environmentMode);
+  return found.flatMap(({ id: recordId, name, parentId, isAmbiguous }) => {
+    const createdAt = isAmbiguous ? new Date(ulidMs(recordId)) : null;
+    return asked.get(recordId)!.map((id) => ({ id, kind: source.kind, recordId, name, parentId, createdAt }));
+  });
 }
 
 /** A capability with its current state. */

@@ -101,6 +101,7 @@ function fromEvent(event: Omit<Event, "inProduction">): EventMessage {
     type: event.type,
     source: event.source,
     subject: event.subject,
+    actor: event.actor ?? "",
     time: timestampFromDate(event.time),
     datacontenttype: "application/json",
     data: event.data as never,

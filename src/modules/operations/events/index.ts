@@ -11,6 +11,7 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { retentionJob } from "../../../platform/jobs/index.ts";
 import type { PlatformServices } from "../../area.ts";
+import { nameSource } from "../../name-source.ts";
 import type { EventType } from "./domain/event-types.ts";
 import { eventHandlers } from "./handler.ts";
 import { createEventLog } from "./log.ts";
@@ -23,14 +24,24 @@ export { createLogFollower, type LogConsumer, type LogFollower } from "./log-fol
 export type { EventReader } from "./reader.ts";
 export type { EventType };
 
+/** Events are known by their type. */
+export const eventNames = nameSource("event", "event:read", "events", {
+  name: "type",
+  isAmbiguous: "true",
+  isVisible: (inProduction) => `coalesce(in_production, ${inProduction}) = ${inProduction}`,
+});
+
 /** The part of a call's context that an event needs. Background work, which has no call, provides it too. */
-export type EventContext = Pick<Context, "tenantId" | "sql" | "nowMs" | "afterCommit">;
+export type EventContext = Pick<Context, "tenantId" | "sql" | "nowMs" | "afterCommit"> & {
+  readonly principal?: Pick<Context["principal"], "subject">;
+};
 
 /** Adds events of other modules to the log. */
 export interface EventRecorder {
   /**
    * Adds an event in the transaction of the context; readers are woken after the commit. The event belongs to the log of
-   * `concerned`, which defaults to the caller's tenant. A caller that needs the event's id passes one.
+   * `concerned`, which defaults to the caller's tenant. Only the log of the caller's own tenant names the caller. A caller
+   * that needs the event's id passes one.
    */
   record(
     context: Omit<EventContext, "afterCommit">,
@@ -67,7 +78,8 @@ export function createEvents({ db, signals, ...parts }: Dependencies) {
     wake: log.wake,
     async record(context, type, subject, data, tenantId = context.tenantId, id = ulid(context.nowMs)) {
       const { sql, nowMs } = context;
-      const event = { tenantId, id, type, source: sourceOf(type), subject, time: new Date(nowMs), data };
+      const actor = tenantId === context.tenantId ? context.principal?.subject : undefined;
+      const event = { tenantId, id, type, source: sourceOf(type), subject, actor, time: new Date(nowMs), data };
       await eventStore(sql).send([event]);
       sql.afterCommit(() => log.wake(tenantId));
     },

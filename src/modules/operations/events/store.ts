@@ -26,7 +26,7 @@ export interface RecordedRange {
 }
 
 export function eventStore(sql: Sql) {
-  const columns = sql`tenant_id, id, type, source, subject, time, data, environment_id, in_production`;
+  const columns = sql`tenant_id, id, type, source, subject, actor, time, data, environment_id, in_production`;
   const visibleTo = (mode: EnvironmentMode) =>
     ({
       any: sql``,
@@ -39,6 +39,7 @@ export function eventStore(sql: Sql) {
     const isKeyed = records.length > 0;
     const scopes = events.map(scopeOf);
     const isScoped = scopes.some((scope) => scope !== undefined);
+    const hasActors = events.some(({ actor }) => actor !== undefined);
     return sql<{ id: string }[]>`
       with ${isKeyed ? sql`${claimBatch(sql, records)},` : sql``} input as (
         select * from rows from (
@@ -54,11 +55,15 @@ export function eventStore(sql: Sql) {
                 unnest(${scopes.map((scope) => scope?.poolId ?? null)}::text[])`
               : sql``
           }
+          ${hasActors ? sql`, unnest(${events.map(({ actor }) => actor ?? "")}::text[])` : sql``}
         ) with ordinality
-          as input(tenant_id, id, type, source, subject, time, data ${isScoped ? sql`, environment_id, pool_id` : sql``}, nth)
+          as input(tenant_id, id, type, source, subject, time, data ${isScoped ? sql`, environment_id, pool_id` : sql``}
+            ${hasActors ? sql`, actor` : sql``}, nth)
       )
-      insert into events (tenant_id, id, type, source, subject, time, data ${isScoped ? sql`, environment_id, in_production` : sql``})
-      select tenant_id, input.id, type, source, subject, time::timestamptz, data::jsonb ${isScoped ? sql`, scope.id, scope.key = 'production'` : sql``}
+      insert into events (tenant_id, id, type, source, subject, time, data
+        ${isScoped ? sql`, environment_id, in_production` : sql``} ${hasActors ? sql`, actor` : sql``})
+      select tenant_id, input.id, type, source, subject, time::timestamptz, data::jsonb
+        ${isScoped ? sql`, scope.id, scope.key = 'production'` : sql``} ${hasActors ? sql`, actor` : sql``}
       from input
       ${
         isScoped

@@ -35,7 +35,7 @@ function combine(all: readonly (RecordExplanation & { readonly kind: ExplainedKi
     kinds: all.map(({ kind }) => kind),
     status: all.at(-1)!.status,
     summary: all.map(({ summary }) => summary).join(" "),
-    steps: all.flatMap(({ steps }) => steps.map((step) => ({ subject: "", ...step }))),
+    steps: all.flatMap(({ steps }) => steps.map((step) => ({ subject: "", result: "", values: null, ...step }))),
     waits: all.flatMap(({ waits }) => waits),
     remedies: [...new Set(all.flatMap(({ remedies }) => remedies))],
     links: [...links.values()].map((link) => ({ explainable: false, ...link })),

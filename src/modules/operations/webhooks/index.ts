@@ -8,6 +8,7 @@
 
 import { randomBytes } from "node:crypto";
 import type { PlatformServices } from "../../area.ts";
+import { nameSource } from "../../name-source.ts";
 import type { EventReader, EventRecorder } from "../events/index.ts";
 import { createDeliveryResultWriter } from "./deliveries/delivery-result-writer.ts";
 import { dueDeliveries } from "./deliveries/delivery-store.ts";
@@ -33,6 +34,12 @@ interface Dependencies
   /** Duration of a delivery's lease. */
   readonly leaseMs?: number;
 }
+
+/** The names of endpoints. A caller that is limited to some environments sees the endpoints with the same limit. */
+export const endpointNames = nameSource("webhook_endpoint", "webhook:read", "webhook_endpoints", {
+  name: "coalesce(nullif(description, ''), url)",
+  isVisible: (inProduction) => `environment_mode = '${inProduction ? "production_only" : "non_production_only"}'`,
+});
 
 export function createWebhooks(dependencies: Dependencies) {
   const { db, signals, clock, log, metrics, keyring, egress, shares, random = Math.random } = dependencies;

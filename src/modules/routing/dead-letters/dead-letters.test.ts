@@ -106,6 +106,33 @@ test("letters are listed newest first, page after page, and quarantined ones onl
   );
 });
 
+test("the letters of all pools are one list, with each item once, of the environments that the caller may use", async () => {
+  const { tenantId, poolId, ids } = await newPoolOf(2);
+  const production = await newPool(tenantId, {}, "production");
+  const [newest] = await newLetters(tenantId, production, [{}]);
+  await newPoolOf(1);
+  // A retried item that another pool got can fail there, too.
+  await db.transaction((tx) => module.record(tx, tenantId, [newLetter(production, ids[1]!)]));
+  const first = await list({ tenantId }, { poolId: "-", pageSize: 2 });
+  const second = await list({ tenantId }, { poolId: "-", pageSize: 2, pageToken: first.nextPageToken });
+  assert.deepEqual(
+    [...first.deadLetters, ...second.deadLetters].map((letter) => [letter.queueItemId, letter.poolId]),
+    [
+      [newest, production],
+      [ids[1], production],
+      [ids[0], poolId],
+    ],
+  );
+  assert.deepEqual([first.totalSize, second.nextPageToken], [3, ""]);
+  const confined = { tenantId, environmentMode: "production_only" } as const;
+  const seen = (await list(confined, { poolId: "-" })).deadLetters;
+  assert.deepEqual(
+    seen.map((letter) => letter.queueItemId),
+    [newest, ids[1]],
+  );
+  assert.deepEqual([(await stats({ tenantId }, "-")).depth, (await stats(confined, "-")).depth], [4n, 2n]);
+});
+
 test("a retried item is ready again like a new item, and its letter stays and counts the retry", async () => {
   const tenantId = freshTenant();
   const poolId = await newPool(tenantId, { queue: { ttlS: 3600, ageingS: 60 } });

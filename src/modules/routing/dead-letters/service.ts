@@ -8,7 +8,14 @@ import type { EventRecorder } from "../../operations/index.ts";
 import { type PoolReader, type PoolSnapshot, priorityWorthS } from "../pools/index.ts";
 import { type DeadLetterState, partition, type SkippedLetter } from "./domain/dead-letter.ts";
 import type { PreparedReadmission, Readmission } from "./readmission.ts";
-import { deadLetterStore, type LetterPosition, type RemovalFilter, type RequeueSettings, type Stats } from "./store.ts";
+import {
+  deadLetterStore,
+  type LetterPosition,
+  type PoolChoice,
+  type RemovalFilter,
+  type RequeueSettings,
+  type Stats,
+} from "./store.ts";
 
 /** The maximum number of items that one call requeues. */
 const retryMax = 10_000;
@@ -16,6 +23,8 @@ const retryBatchSize = 1000;
 /** The maximum number of letters that one call deletes. */
 const purgeMax = 100_000;
 const purgeBatchSize = 5000;
+/** Stands for all pools in place of a pool's id. */
+const allPools = "-";
 /** The number of rows over which the queue spreads a pool's depth counter. */
 const depthShards = 16;
 
@@ -139,15 +148,20 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
     return current;
   }
 
+  /** The pools that a read is about: the one that it names, or those that the caller may use. */
+  async function readablePools(context: Context, poolId: string): Promise<PoolChoice> {
+    if (poolId === allPools) return { usableBy: context.principal };
+    await pools.requireKnownPool(context, poolId);
+    return { poolId };
+  }
+
   return {
     async listPage(context: Context, poolId: string, state: DeadLetterState, page: Page) {
-      await pools.requireKnownPool(context, poolId);
-      return deadLetterStore(context.sql).list(context.tenantId, poolId, state, page);
+      return deadLetterStore(context.sql).list(context.tenantId, await readablePools(context, poolId), state, page);
     },
 
     async getStats(context: Context, poolId: string): Promise<Stats> {
-      await pools.requireKnownPool(context, poolId);
-      return deadLetterStore(context.sql).stats(context.tenantId, poolId);
+      return deadLetterStore(context.sql).stats(context.tenantId, await readablePools(context, poolId));
     },
 
     /** Evaluates the groups of named letters, before the transaction that requeues them. */

@@ -1,6 +1,7 @@
-import type { TenantId } from "../../../platform/access/index.ts";
+import type { Principal, TenantId } from "../../../platform/access/index.ts";
 import { type Backlog, type Fragment, recordRows, type Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import { usablePools } from "../pools/index.ts";
 import type { DeadLetter, DeadLetterState, LetterStatus } from "./domain/dead-letter.ts";
 import type { RequeuedItem } from "./readmission.ts";
 
@@ -33,7 +34,10 @@ export interface ResolvedItem {
   readonly id: string;
 }
 
-/** Counts of a pool's letters. */
+/** One pool, or all pools of the environments that a caller may use. */
+export type PoolChoice = { readonly poolId: string } | { readonly usableBy: Pick<Principal, "environmentMode"> };
+
+/** Counts of letters. */
 export interface Stats {
   readonly depth: number;
   readonly quarantined: number;
@@ -61,6 +65,12 @@ export interface LetterPosition {
  */
 export function deadLetterStore(sql: Sql) {
   const retryable = sql`state = 'failed' and retry_count < max_retries`;
+
+  /** Whether no later pool has a letter of the item in this state. Lists of all pools show each item once. */
+  const isOnlyLetter = sql`not exists (
+    select from dead_letters other where other.tenant_id = dead_letters.tenant_id
+      and other.state = dead_letters.state and other.queue_item_id = dead_letters.queue_item_id
+      and other.pool_id > dead_letters.pool_id)`;
 
   /**
    * Requeues the items that the fragment selects and locks, and counts the retry on their letters; returns their number.
@@ -185,19 +195,26 @@ export function deadLetterStore(sql: Sql) {
               and other.queue_item_id = letter.queue_item_id)`;
     },
 
-    async list(tenantId: TenantId, poolId: string, state: DeadLetterState, page: Page): Promise<PageRows<DeadLetter>> {
+    async list(
+      tenantId: TenantId,
+      pools: PoolChoice,
+      state: DeadLetterState,
+      page: Page,
+    ): Promise<PageRows<DeadLetter>> {
       const decided = (column: string) => sql`
         coalesce((select ${sql(column)} from all_items
           where all_items.tenant_id = dead_letters.tenant_id and id = queue_item_id), '') as ${sql(column)}`;
       const columns = sql`tenant_id, pool_id, queue_item_id, state, reason_code, phase, attempts, retry_count, max_retries,
         payload_digest, first_failed_at, last_failed_at, ${decided("type")}, ${decided("key")}`;
-      const where = sql`tenant_id = ${tenantId} and pool_id = ${poolId} and ${inState(state)}`;
+      const inPools = "poolId" in pools ? sql`pool_id = ${pools.poolId}` : isOnlyLetter;
+      const where = sql`tenant_id = ${tenantId} and ${inPools} and ${inState(state)}`;
       const selection = { columns, table: "dead_letters", where, key: "queue_item_id", newestFirst: true };
-      return readKeyset<DeadLetter>(sql, selection, page);
+      return readKeyset<DeadLetter>(sql, { ...selection, filter: inEnvironment(tenantId, pools) }, page);
     },
 
-    async stats(tenantId: TenantId, poolId: string): Promise<Stats> {
-      const own = sql`from dead_letters where tenant_id = ${tenantId} and pool_id = ${poolId}`;
+    async stats(tenantId: TenantId, pools: PoolChoice): Promise<Stats> {
+      const inPools = "poolId" in pools ? sql`pool_id = ${pools.poolId}` : (inEnvironment(tenantId, pools) ?? sql`true`);
+      const own = sql`from dead_letters where tenant_id = ${tenantId} and ${inPools}`;
       const [row] = await sql<Stats[]>`
         select count(*) as depth, count(*) filter (where retry_count >= max_retries) as exhausted,
           min(last_failed_at) as oldest_failure_at, (select count(*) ${own} and state = 'quarantined') as quarantined
@@ -299,6 +316,12 @@ export function deadLetterStore(sql: Sql) {
       return row!.count;
     },
   };
+
+  /** Whether a letter is in an environment that the caller may use; undefined if all are. */
+  function inEnvironment(tenantId: TenantId, pools: PoolChoice): Fragment | undefined {
+    if ("poolId" in pools || pools.usableBy.environmentMode === "any") return undefined;
+    return sql`pool_id in (select id from pools where ${usablePools(sql, tenantId, pools.usableBy)})`;
+  }
 
   function matching(tenantId: TenantId, poolId: string, { state, failedBefore }: RemovalFilter): Fragment {
     return sql`tenant_id = ${tenantId} and pool_id = ${poolId} and ${inState(state)}

@@ -58,6 +58,7 @@ export type { Rule, RuleAction, RuleId } from "./domain/rule.ts";
 export { type PoolSnapshot, sideOf, type TenantPools } from "./domain/snapshot.ts";
 export type { Strategy } from "./domain/strategy.ts";
 export { ofEnvironment } from "./environment-filter.ts";
+export { usablePools } from "./pool-store.ts";
 export { createRecipientNames, type RecipientNames } from "./recipients/recipient-names.ts";
 export type { RecipientChunk } from "./snapshots/recipient-chunks.ts";
 export { deriveSnapshot, type SnapshotBody, type SnapshotHead } from "./snapshots/snapshot-codec.ts";

@@ -1,5 +1,5 @@
-import type { EnvironmentMode, TenantId } from "../../../platform/access/index.ts";
-import type { Sql } from "../../../platform/db/index.ts";
+import type { EnvironmentMode, Principal, TenantId } from "../../../platform/access/index.ts";
+import type { Fragment, Sql } from "../../../platform/db/index.ts";
 import { type Page, readKeyset } from "../../../platform/paging/index.ts";
 import { recordTable } from "../../../platform/records/index.ts";
 import { effectiveConfig, type PoolSettings } from "./domain/config-settings.ts";
@@ -104,13 +104,7 @@ export function poolStore(sql: Sql) {
     },
 
     async list(tenantId: TenantId, { environmentMode, status, environmentId }: PoolFilter, page: Page) {
-      const production = sql`(select id from environments where tenant_id = ${tenantId} and key = 'production')`;
-      const byEnvironment = {
-        any: sql``,
-        production_only: sql`and environment_id in ${production}`,
-        non_production_only: sql`and environment_id not in ${production}`,
-      }[environmentMode];
-      const where = sql`tenant_id = ${tenantId} ${byEnvironment}
+      const where = sql`${usablePools(sql, tenantId, { environmentMode })}
         ${status === undefined ? sql`and status <> 'archived'` : sql`and status = ${status}`}
         ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}`;
       const selection = { columns: sql`${columns}, ${members(idsPerListedPool)}`, table: "pools", where };
@@ -118,6 +112,21 @@ export function poolStore(sql: Sql) {
       return { ...rest, rows: rows.map(toPool) };
     },
   };
+}
+
+/** SQL condition on `pools`: the pools of the environments that a caller may use. */
+export function usablePools(
+  sql: Sql,
+  tenantId: TenantId,
+  { environmentMode }: Pick<Principal, "environmentMode">,
+): Fragment {
+  const production = sql`(select id from environments where tenant_id = ${tenantId} and key = 'production')`;
+  const inEnvironment = {
+    any: sql``,
+    production_only: sql`and environment_id in ${production}`,
+    non_production_only: sql`and environment_id not in ${production}`,
+  }[environmentMode];
+  return sql`tenant_id = ${tenantId} ${inEnvironment}`;
 }
 
 function toPool<R extends { settings: PoolSettings; strategy: StoredPool["strategy"] }>(row: R) {

@@ -46,6 +46,7 @@ import { createOfferWaits } from "./offers/offer-waits.ts";
 import { createPushAction } from "./push/action-push.ts";
 import { createPushDispatcher, pushTopic } from "./push/push-dispatcher.ts";
 import { queueHandlers } from "./queue-handler.ts";
+import { createQueueHistory } from "./queue-history.ts";
 import { createQueueService } from "./queue-service.ts";
 import { createItemSweeper } from "./sweep/item-sweeper.ts";
 import type { EndedItem } from "./transitions/transition-store.ts";
@@ -184,6 +185,7 @@ export function createQueues(dependencies: Dependencies) {
     /** The state of waiting items, for health reports. */
     health: createItemHealth(sweeper),
     backlog: readyItems,
+    history: createQueueHistory(pools),
     pushDispatcher,
     unassignedItems: createUnassignedItems({ ...dependencies, wake: wakeReady, sweepBy }),
     wake,

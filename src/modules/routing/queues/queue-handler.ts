@@ -2,7 +2,8 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { QueueService as Rpc } from "../../../../gen/service/api/queue_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
-import { productionOf, type TenantId } from "../../../platform/access/index.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import type { Sql } from "../../../platform/db/index.ts";
 import { ulidMs } from "../../../platform/ids/ulid.ts";
 import type { PoolReader } from "../pools/index.ts";
 import { fromAssignment } from "./assignment-message.ts";
@@ -20,14 +21,24 @@ export function queueHandlers(service: QueueService, pools: PoolReader): Handler
         throw invalid("tenant_id", "tenant", "must be empty or the caller's own tenant id");
       }
       const { pausedOnly, environmentId } = request;
-      const filter = { pausedOnly, environmentId, production: productionOf(principal) };
-      const page = await context.page("queues", request, [tenantId, ...Object.values(filter)], (wanted) =>
+      const filter = { pausedOnly, environmentId, principal };
+      const chosen = [tenantId, pausedOnly, environmentId, principal.environmentMode];
+      const page = await context.page("queues", request, chosen, (wanted) =>
         queueStore(sql).listPools(tenantId, filter, wanted),
       );
       const ids = page.queues.map(({ id }) => id);
-      const statuses = await queueStatuses(sql, tenantId, ids, nowMs);
-      const queues = ids.flatMap((id) => (statuses.has(id) ? [fromQueue(tenantId, statuses.get(id)!)] : []));
-      return { ...page, queues };
+      return { ...page, queues: await readQueues(sql, tenantId, ids, nowMs) };
+    },
+
+    async getQueueTotals({ sql, tenantId, principal, nowMs }) {
+      const { oldestId, fullestIds, ...totals } = await queueStore(sql).totals(tenantId, principal);
+      return {
+        totals: {
+          ...totals,
+          oldestAgeS: oldestId === null ? 0 : Math.max(0, nowMs - ulidMs(oldestId)) / 1000,
+          fullest: await readQueues(sql, tenantId, fullestIds, nowMs),
+        },
+      };
     },
 
     async getQueueStatus(context, { poolId }) {
@@ -76,6 +87,12 @@ export function queueHandlers(service: QueueService, pools: PoolReader): Handler
       return { item: fromItem(await service.assignItem(context, poolId, queueItemId, recipientId)) };
     },
   };
+}
+
+/** Reads the statuses of queues in the order of their ids. */
+async function readQueues(sql: Sql, tenantId: TenantId, ids: readonly string[], nowMs: number) {
+  const statuses = await queueStatuses(sql, tenantId, ids, nowMs);
+  return ids.flatMap((id) => (statuses.has(id) ? [fromQueue(tenantId, statuses.get(id)!)] : []));
 }
 
 const fromQueue = (tenantId: TenantId, status: QueueStatus) => ({

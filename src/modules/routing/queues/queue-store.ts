@@ -1,9 +1,9 @@
-import type { TenantId } from "../../../platform/access/index.ts";
+import type { Principal, TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { ulidMs } from "../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { GroupMember } from "../admission/index.ts";
-import { ofEnvironment } from "../pools/index.ts";
+import { ofEnvironment, usablePools } from "../pools/index.ts";
 import type { ItemDetails, QueueItem } from "./domain/queue-item.ts";
 import { withDetails } from "./item-detail-store.ts";
 import { readItemOffers } from "./offers/item-offer-store.ts";
@@ -40,13 +40,27 @@ export interface PauseChange {
   readonly until: Date | null;
 }
 
+/** The sums of all queues that a caller may see. */
+export interface QueueTotals {
+  readonly queueCount: number;
+  readonly pausedCount: number;
+  readonly depth: number;
+  readonly inFlight: number;
+  readonly oldestId: string | null;
+  readonly acceptedToday: number;
+  readonly completedToday: number;
+  readonly failedToday: number;
+  /** The pools in which the most items wait, fullest first. */
+  readonly fullestIds: readonly string[];
+}
+
 /** Filter for listing queues. */
 export interface QueueFilter {
   readonly pausedOnly: boolean;
   /** The id or key of an environment; empty for all. */
   readonly environmentId: string;
-  /** True for pools in production only, false for pools in other environments only, undefined for all. */
-  readonly production: boolean | undefined;
+  /** Whose pools are listed. */
+  readonly principal: Principal;
 }
 
 /** Filter for listing items. */
@@ -54,6 +68,9 @@ export interface ItemFilter {
   readonly state: string;
   readonly recipientId: string;
 }
+
+/** How many of the fullest queues totals name. */
+const fullestMax = 8;
 
 /** The count of ready items in a status stops at this value. */
 const readyCountMax = 100_000;
@@ -97,20 +114,44 @@ export function queueStore(sql: Sql) {
     assign_tries, assign_reason, assign_after, type, key, attributes, payload`;
   return {
     async listPools(tenantId: TenantId, filter: QueueFilter, page: Page): Promise<PageRows<{ id: string }>> {
-      const where = sql`tenant_id = ${tenantId} and status <> 'archived'
+      const where = sql`${usablePools(sql, tenantId, filter.principal)} and status <> 'archived'
         and ${ofEnvironment(sql, tenantId, filter.environmentId)}
         ${
           filter.pausedOnly
             ? sql`and id in (select pool_id from queue_states where tenant_id = ${tenantId} and paused)`
             : sql``
-        }
-        ${
-          filter.production === undefined
-            ? sql``
-            : sql`and (environment_id in (
-                select id from environments where tenant_id = ${tenantId} and key = 'production')) = ${filter.production}`
         }`;
       return readKeyset<{ id: string }>(sql, { columns: sql`id`, table: "pools", where }, page);
+    },
+
+    /** Sums all queues in one statement. */
+    async totals(tenantId: TenantId, principal: Principal): Promise<QueueTotals> {
+      const [row] = await sql<QueueTotals[]>`
+        with usable as materialized (
+          select id from pools where ${usablePools(sql, tenantId, principal)} and status <> 'archived'
+        ), depths as materialized (
+          select pool_id, sum(depth) as depth from queue_depths
+          where tenant_id = ${tenantId} and pool_id in (select id from usable) group by 1 having sum(depth) > 0
+        ), today as (
+          select sum(accepted) as accepted, sum(completed) as completed, sum(failed) as failed
+          from usable join queue_daily_counts d on d.tenant_id = ${tenantId} and d.pool_id = usable.id
+            and d.day = (now() at time zone 'utc')::date
+        )
+        select (select count(*) from usable) as queue_count,
+          (select count(*) from queue_states s where s.tenant_id = ${tenantId} and paused and pool_id in (select id from usable))
+            as paused_count,
+          (select coalesce(sum(depth), 0)::bigint from depths) as depth,
+          (select count(*) from usable join queue_items q on q.tenant_id = ${tenantId} and q.pool_id = usable.id
+            and q.state = 'leased') as in_flight,
+          (select min(oldest.id) from depths cross join lateral (
+            select q.id from queue_items q where q.tenant_id = ${tenantId} and q.pool_id = depths.pool_id
+              and q.state in ('pending', 'held', 'ready')
+            order by q.id limit 1) oldest) as oldest_id,
+          coalesce(accepted, 0)::bigint as accepted_today, coalesce(completed, 0)::bigint as completed_today,
+          coalesce(failed, 0)::bigint as failed_today,
+          array(select pool_id from depths order by depth desc, pool_id limit ${fullestMax}) as fullest_ids
+        from today`;
+      return row!;
     },
 
     /** Pauses or resumes a queue. A repeated pause keeps the time of the first one. */

@@ -114,7 +114,7 @@ export function createUnassignedItems(dependencies: Dependencies): UnassignedIte
     await recordDeadLetters(tx, pool.id, rejected, why, nowMs);
     const changes = [
       { tenantId, poolId: from.poolId, depth: -ids.length },
-      { tenantId, poolId: pool.id, depth: ids.length + depth },
+      { tenantId, poolId: pool.id, depth: ids.length + depth, deadLettered: rejected.length },
     ];
     if (ids.length > 0) await addCounts(tx, [...changes, ...counts], nowMs % shardCount);
     return { placed, freed };
@@ -146,7 +146,9 @@ export function createUnassignedItems(dependencies: Dependencies): UnassignedIte
           from: "unassigned" as const,
           to: "dead_lettered" as const,
         }));
-        const done = await applyTransitions(tx, transitions, groups, nowMs, nowMs % shardCount);
+        const done = await applyTransitions(tx, transitions, groups, nowMs, nowMs % shardCount, (dead) => [
+          { tenantId, poolId, deadLettered: dead.length },
+        ]);
         const why = { tenantId, reasonCode, maxRetries };
         await recordDeadLetters(tx, poolId, done.transitioned, why, nowMs);
         return done.freed;

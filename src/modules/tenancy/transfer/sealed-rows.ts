@@ -1,5 +1,5 @@
 import type { Keyring, Reencryptable } from "../../../platform/crypto/index.ts";
-import type { TableSum } from "./tenant-file.ts";
+import { refuseFile, type TableSum } from "./tenant-file.ts";
 
 /** What stands in a file for a secret that was left out. No key opens it, so the secret counts as unreadable until it is set again. */
 const leftOutText = "left out";
@@ -48,7 +48,7 @@ export function createSealedRows(
     counts,
     /** The same row with its secret sealed anew. */
     replace(line: Buffer): Buffer {
-      const row: Row = JSON.parse(line.toString());
+      const row = parseRow(line);
       if (row[ciphertextAt] === "") return line;
       const ciphertext = reseal(row);
       counts[ciphertext === undefined ? "leftOut" : "sealed"]++;
@@ -57,6 +57,14 @@ export function createSealedRows(
       return Buffer.from(`${JSON.stringify(row)}\n`);
     },
   };
+}
+
+function parseRow(line: Buffer): Row {
+  try {
+    return JSON.parse(line.toString());
+  } catch (cause) {
+    throw refuseFile("The file is damaged: it has a row that cannot be read.", cause);
+  }
 }
 
 /** The number of rows in the tables of a file. */

@@ -45,6 +45,8 @@ export interface FileObject {
 }
 
 const bufferBytes = 65_536;
+/** No row is longer. A line is read whole, so one without an end would fill the memory. */
+const lineBytesMax = 256 * 2 ** 20;
 
 /** Writes a file as a stream. */
 export function createTenantFileWriter(to: Writable, header: Omit<TenantFileHeader, "format" | "version">) {
@@ -167,7 +169,7 @@ function partOf(line: Buffer): FileLine {
     const { table, columns, object, end } = JSON.parse(line.toString());
     if (typeof table === "string" && Array.isArray(columns)) return { kind: "table", table, columns };
     if (typeof object?.key === "string") return { kind: "object", object };
-    if (typeof end?.tables === "object") return { kind: "end", end };
+    if (typeof (end?.tables ?? undefined) === "object") return { kind: "end", end };
   } catch (cause) {
     throw unknownLine(cause);
   }
@@ -189,6 +191,7 @@ async function* completeLines(lines: AsyncIterable<Buffer>): AsyncGenerator<Buff
 
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, undefined> {
   let parts: Buffer[] = [];
+  let held = 0;
   for await (const chunk of chunks) {
     let from = 0;
     for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
@@ -198,6 +201,8 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, u
       from = at + 1;
     }
     if (from < chunk.length) parts.push(chunk.subarray(from));
+    held = from === 0 ? held + chunk.length : chunk.length - from;
+    if (held > lineBytesMax) throw new Error("A line has no end.");
   }
   if (parts.length > 0) yield Buffer.concat(parts);
 }

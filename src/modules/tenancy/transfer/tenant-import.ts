@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import type { Readable } from "node:stream";
-import { fail } from "../../../errors/index.ts";
-import { classifyDatabaseError, type Sql } from "../../../platform/db/index.ts";
+import { fail, reasonOf } from "../../../errors/index.ts";
+import { classifyDatabaseError, isDataError, isUniqueViolation, type Sql } from "../../../platform/db/index.ts";
 import { patient } from "../../../platform/db/move/move.ts";
 import { raiseSequences } from "../../../platform/db/move/repair.ts";
 import { quoted } from "../../../platform/db/move/stored-tables.ts";
@@ -46,6 +46,8 @@ export async function importTenant({ url, from }: ImportRequest, parts: Transfer
       return await new Import(session, tx, header, parts).run(rest);
     });
   } catch (error) {
+    if (isDataError(error) && !isUniqueViolation(error))
+      throw refuseFile(`The file is damaged: the database does not accept its rows (${reasonOf(error)}).`, error);
     throw classifyDatabaseError(error) ?? error;
   } finally {
     await session.close();

@@ -8,6 +8,7 @@
  */
 import { createTextReader } from "../../../platform/document-text/index.ts";
 import type { PlatformServices } from "../../area.ts";
+import type { HistorySource } from "../../history-source.ts";
 import { createDefinitionArtifacts, type ReadRunOutcomes } from "./definition-artifacts.ts";
 import { createDefinitionRecords, type FindTriggers, findDefinitionUses } from "./definition-records.ts";
 import { definitionHandlers } from "./handler.ts";
@@ -36,6 +37,11 @@ export function createDefinitions({ cacheLoadDb, ...parts }: Dependencies) {
     packRecords: (findTriggers: FindTriggers) => createDefinitionRecords(service, findTriggers),
     /** Finds definitions that refer to records of other areas. */
     findUses: findDefinitionUses,
+    history: {
+      kind: "workflow",
+      resolve: async (context, idOrKey) => (await service.getHead(context, idOrKey)).id,
+      visible: ({ sql, tenantId }) => sql`select id from workflow_definitions where tenant_id = ${tenantId}`,
+    } satisfies HistorySource,
     /** The versions that promotions activate. */
     artifacts: (readOutcomes: ReadRunOutcomes) => createDefinitionArtifacts(service, readOutcomes, parts.changes),
     ...createPublishedVersions({ db: cacheLoadDb, changes: parts.changes }),

@@ -19,10 +19,10 @@ export function transferStore(region: string) {
 
     /** Whether the keys of a tenant's objects are those that the service gave them. Other keys may be those of another tenant. */
     async hasOwnObjects(tx: Sql, tenantId: string): Promise<boolean> {
-      const rows = await tx<{ id: string; key: string }[]>`
-        select id, object_key as key from workflow_object_intents
-        where tenant_id = ${tenantId} and object_key <> concat(tenant_id, '/', right(id, 2), '/', id)`;
-      return rows.length === 0;
+      const { count } = await tx`
+        select from workflow_object_intents
+        where tenant_id = ${tenantId} and object_key <> concat(tenant_id, '/', right(id, 2), '/', id) limit 1`;
+      return count === 0;
     },
 
     /** Notes that a tenant's objects were imported to the region of this node. */

@@ -16,6 +16,7 @@ import { type JobRunner, retentionJob } from "../../../platform/jobs/index.ts";
 import { createShards } from "../../../platform/shards/index.ts";
 import type { Metrics } from "../../../platform/telemetry/index.ts";
 import type { PlatformServices } from "../../area.ts";
+import type { HistoryRecorder } from "../../history-source.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import type { Definitions } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
@@ -61,6 +62,7 @@ export { runUsage } from "./usage-source.ts";
 
 interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock" | "log" | "shares"> {
   readonly metrics: Pick<Metrics, "counter" | "tenantCounter" | "histogram" | "gauge">;
+  readonly history: HistoryRecorder;
   readonly events: EventRecorder;
   readonly definitions: Definitions;
   readonly environments: Environments;
@@ -96,7 +98,7 @@ export function createRuns(dependencies: Dependencies) {
   });
   const ageMs = dependencies.retentionDays * 86_400_000;
   const plans = createPlanCache(definitions);
-  const metrics = createRunMetrics(dependencies.metrics);
+  const metrics = createRunMetrics(dependencies.metrics, dependencies.history);
   const cancellation = createChildCancellation({ db, clock, advance: (request) => engine.advance(request) });
   const afterCommit = createRunAfterCommit({
     ...dependencies,

@@ -51,9 +51,9 @@ export function createRunAfterCommit(dependencies: Dependencies) {
         log.warn({ err: error }, "a workflow run could not be cancelled yet"),
       );
     }
-    if (run.revision === 0) metrics.started(tenantId);
+    if (run.revision === 0) metrics.started(run);
     if (done.ended !== undefined) {
-      metrics.ended(tenantId, done.ended.status);
+      metrics.ended(run, done.ended.status);
       signals.wake(endTopic(tenantId, run.id));
       informParent(run, done.ended);
       return;

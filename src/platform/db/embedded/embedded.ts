@@ -104,7 +104,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
 function requireRestored(dataDir: string): void {
   if (!existsSync(restoreMarkFile(dataDir))) return;
   throw fail("FAILED_PRECONDITION", {
-    public: `The restore of the data folder ${dataDir} did not end. Run it again: service backup restore --to ${dataDir}`,
+    public: `The restore of the data folder ${dataDir} did not end. Run the same command again: service backup restore --to ${dataDir} …`,
   });
 }
 

@@ -1,5 +1,6 @@
 import { createRepeatedTask } from "../../jobs/repeated-task.ts";
 import type { Database, Fragment, Sql } from "../database.ts";
+import { pauseAfterScanMs } from "../scan-pause.ts";
 
 /** The earliest time at which a loop has work: a query for one timestamp, or for none. */
 export type NextDue = (sql: Sql) => Fragment;
@@ -10,12 +11,6 @@ export type DueListener = (inMs: number, atMs: number) => void;
 /** The interval of looks, and the one while nothing is overdue. */
 const busyMs = 500;
 const idleMs = 1000;
-/**
- * The part of the time that looks may take, and the longest interval for that. While an old snapshot keeps dead rows, their index
- * entries are read by every look.
- */
-const share = 0.1;
-const slowMs = 5000;
 
 /** Milliseconds until the next work of a loop, by the database's clock; undefined when there is none. */
 export async function readMsToNext(sql: Sql, nextDue: NextDue): Promise<number | undefined> {
@@ -48,7 +43,7 @@ export function createDueWork(db: Pick<Database, "genericPlans">) {
       if (atMs != null) listener(Math.max(0, atMs - nowMs), atMs);
     }
     const intervalMs = dueMs.some((atMs) => atMs != null && atMs < nowMs) ? busyMs : idleMs;
-    return Math.max(intervalMs, (performance.now() - startedAtMs) / share);
+    return Math.max(intervalMs, pauseAfterScanMs(performance.now() - startedAtMs));
   }
 
   /** After a failed look, each loop looks for itself. */
@@ -57,7 +52,7 @@ export function createDueWork(db: Pick<Database, "genericPlans">) {
     return idleMs;
   }
 
-  const looks = createRepeatedTask({ work: () => look().catch(wakeAll), maxWaitMs: slowMs, onError: () => {} });
+  const looks = createRepeatedTask({ work: () => look().catch(wakeAll), onError: () => {} });
 
   return (nextDue: NextDue, listener: DueListener): (() => void) => {
     loops.set(listener, nextDue);

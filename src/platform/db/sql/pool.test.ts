@@ -370,6 +370,17 @@ test("quick reads share a few connections; statements that may be slow get an id
   assert.equal(new Set(writers.map(([row]) => row!.pid)).size, 8);
 });
 
+test("the connections of a burst are closed, although one of them stays in use", async (t) => {
+  const { pool, sql } = await opened(t, { maxConnections: 6, idleMs: 500 });
+  await Promise.all(Array.from({ length: 6 }, () => pool.transaction((tx) => tx`select pg_sleep(0.05)`)));
+  const isShrunk = async () => {
+    await sql`select 1`;
+    const { busy, idle } = pool.load();
+    return busy + idle === 1;
+  };
+  await until(isShrunk);
+});
+
 test("callers that wait for an unreachable database fail immediately", async (t) => {
   const pool = new Pool("postgres://nobody@%2Ftmp%2Fno-such-folder/none", { maxConnections: 2 });
   t.after(() => pool.end(0));

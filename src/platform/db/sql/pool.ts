@@ -1,3 +1,4 @@
+import { loopMsMin } from "../../jobs/repeated-task.ts";
 import { Connection } from "./connection.ts";
 import { connectionEnded } from "./connection-error.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
@@ -33,6 +34,8 @@ const defaultWaitersMax = 10_000;
 
 /** The maximum number of statements in flight per connection while callers wait. */
 const pipelineMax = 16;
+/** After a stall, background loops run together. Connections that are kept until their next round would be used again each time. */
+const defaultIdleMs = loopMsMin - 3000;
 /** The delay between connection attempts, and so the delay until a recovered database is used. */
 const retryMs = 250;
 const sweepMs = 1000;
@@ -293,7 +296,7 @@ export class Pool implements Runner {
 
   /** Closes connections that are idle for too long, too old, or silent for too long. */
   private sweep(): void {
-    const { idleMs = 20_000, silenceMs = Number.POSITIVE_INFINITY } = this.options;
+    const { idleMs = defaultIdleMs, silenceMs = Number.POSITIVE_INFINITY } = this.options;
     const nowMs = performance.now();
     const suspects = new Set<Connection>();
     for (const connection of this.connections) {

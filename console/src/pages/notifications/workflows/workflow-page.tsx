@@ -20,7 +20,7 @@ import { Steps } from "./steps";
 import { wholeWorkflow } from "./whole-workflow";
 
 const workflows = createNotificationWorkflowService(transport);
-const channelNames = ["email", "sms", "push", "chat", "in_app"] as const;
+export const channelNames = ["email", "sms", "push", "chat", "in_app"] as const;
 type Channel = (typeof channelNames)[number];
 const tabs = { templates: "Templates", steps: "Steps" };
 

@@ -97,10 +97,10 @@ async function filterOf(
   { sql, tenantId }: Pick<Context, "sql" | "tenantId">,
   { transactionId, subscriberId }: { readonly transactionId: string; readonly subscriberId: string },
 ): Promise<DeliveryFilter> {
-  if ((transactionId === "") === (subscriberId === "")) {
-    throw invalid("transaction_id", "one_of", "set exactly one of transaction_id and subscriber_id");
+  if (transactionId !== "" && subscriberId !== "") {
+    throw invalid("transaction_id", "one_of", "set at most one of transaction_id and subscriber_id");
   }
-  if (subscriberId !== "") return { subscriberId };
+  if (transactionId === "") return { subscriberId };
   // Broadcast deliveries have an index of their own.
   const broadcast = (await broadcastStore(sql).find(tenantId, transactionId)) !== undefined;
   return { transactionId, broadcast };

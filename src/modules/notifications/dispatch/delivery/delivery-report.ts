@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { PlatformServices } from "../../../area.ts";
+import type { HistoryRecorder } from "../../../history-source.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { DeliveryStatus } from "../domain/delivery.ts";
 import type { DeliveryRow } from "./delivery-store.ts";
@@ -18,13 +19,14 @@ export interface DeliveryReport {
 }
 
 interface Dependencies extends Pick<PlatformServices, "metrics" | "clock"> {
+  readonly history: HistoryRecorder;
   readonly events: Pick<EventRecorder, "recordMany">;
 }
 
 /** Publishes delivery outcomes as events and metrics. */
 export type DeliveryReporter = ReturnType<typeof createDeliveryReporter>;
 
-export function createDeliveryReporter({ metrics, events, clock }: Dependencies) {
+export function createDeliveryReporter({ metrics, history, events, clock }: Dependencies) {
   const outcomes = metrics.tenantCounter({
     name: "notification_deliveries_total",
     help: "Notifications by channel and outcome; those that wait for a retry count as queued.",
@@ -50,10 +52,12 @@ export function createDeliveryReporter({ metrics, events, clock }: Dependencies)
       await events.recordMany(tx, entries, clock.now());
     },
 
-    /** Counts outcomes in the metric. Deliveries in progress are counted when they end. */
+    /** Counts outcomes in the metric and in the history. Deliveries in progress are counted when they end. */
     count(reports: readonly Pick<DeliveryReport, "tenantId" | "channel" | "status">[]): void {
       for (const { tenantId, channel, status } of reports) {
         if (status !== "running") outcomes.inc(tenantId, { channel, outcome: status });
+        if (status === "sent") history.count(tenantId, "channel", channel, "started");
+        if (status === "failed") history.count(tenantId, "channel", channel, "failed");
       }
     },
   };

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { joinSelected, type Sql } from "../../../../platform/db/index.ts";
+import { distinctRecords, joinSelected, type Sql } from "../../../../platform/db/index.ts";
 import { claimBatch, type IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
 import { lowestUlid } from "../../../../platform/ids/ulid.ts";
 import type { TenantCutoff } from "../../../../platform/jobs/index.ts";
@@ -71,7 +71,7 @@ export interface DeliveryRow {
 
 /**
  * Inserts many batches of deliveries in one statement; returns the indices of batches whose idempotency key was already
- * used. Rows and the fields that a batch shares are sent as two JSON documents, so shared fields are not repeated.
+ * used. What rows share is sent once: the fields of a batch, and the equal fields of its rows.
  */
 export async function insertDeliveries(sql: Sql, batches: readonly DeliveryBatch[]): Promise<ReadonlySet<number>> {
   const heads = batches.map(({ rows: _, payload, record: __, runs: ___, ...head }, batchIndex) => ({
@@ -88,11 +88,17 @@ export async function insertDeliveries(sql: Sql, batches: readonly DeliveryBatch
     digest: payload?.digest,
     expires_at: payload?.expiresAt,
   }));
-  const rows = batches.flatMap((batch, at) => batch.rows.map((row) => ({ ...row, batch_index: at })));
+  const rows = batches.flatMap((batch) => batch.rows);
+  // The deliveries of a broadcast usually differ in nothing else.
+  const shared = distinctRecords(
+    batches.flatMap(({ rows }, at) =>
+      rows.map((row) => ({ ...row, id: undefined, subscriber_id: undefined, endpoint_id: undefined, batch_index: at })),
+    ),
+  );
   const records = batches.flatMap(({ record }, batchIndex) => (record === undefined ? [] : [{ batchIndex, record }]));
   const keyed = records.length > 0;
   const runs = batches.flatMap((batch, at) => (batch.runs ?? []).map((run) => ({ ...run, batch_index: at })));
-  const has = (test: (row: DeliveryRow) => boolean) => batches.some((batch) => batch.rows.some(test));
+  const has = (test: (row: DeliveryRow) => boolean) => rows.some(test);
   const result = await sql<{ batchIndex: number }[]>`
     with ${keyed ? sql`${claimBatch(sql, records)},` : sql``} head as (
       select * from json_to_recordset(${JSON.stringify(heads)}::text::json) as head(
@@ -101,14 +107,18 @@ export async function insertDeliveries(sql: Sql, batches: readonly DeliveryBatch
       ${keyed ? sql`where batch_index not in (select batch_index from refused)` : sql``}
     ), input as (
       select head.tenant_id, head.transaction_id, head.broadcast_id, head.workflow_key, head.topic_key, head.user_id,
-        head.lane, head.at, head.digest, head.expires_at, input.*
-      from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
-        batch_index int, id text, subscriber_id text, context_keys text[], channel text, endpoint_id text,
-        integration_id text, provider_key text, connection_id text, layout_id text, layout_version int, status text,
-        failure_phase text, failure_code text, failure_detail text, reason text, layer int, dead_letter_id text,
-        lease_token text, next_attempt_at timestamptz, run_id text, step_key text, stored_in text, recipient text,
-        subject text, title text, body text, html text, data jsonb)
+        head.lane, head.at, head.digest, head.expires_at, own.*, shared.*
+      from rows from (
+        json_to_recordset(${shared.json}::text::json) as (
+          batch_index int, context_keys text[], channel text, integration_id text, provider_key text, connection_id text,
+          layout_id text, layout_version int, status text, failure_phase text, failure_code text, failure_detail text,
+          reason text, layer int, dead_letter_id text, lease_token text, next_attempt_at timestamptz, run_id text,
+          step_key text, stored_in text, recipient text, subject text, title text, body text, html text, data jsonb)
+      ) with ordinality as shared
       join head using (batch_index)
+      join unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ subscriber_id }) => subscriber_id)}::text[],
+        ${rows.map(({ endpoint_id = "" }) => endpoint_id)}::text[], ${shared.places}::int[])
+        as own(id, subscriber_id, endpoint_id, place) on place = ordinality
     ), delivered as (
       insert into notification_deliveries (tenant_id, id, transaction_id, broadcast_id, workflow_key, subscriber_id,
         topic_key, context_keys, user_id, channel, endpoint_id, integration_id, provider_key, connection_id, layout_id,
@@ -116,7 +126,7 @@ export async function insertDeliveries(sql: Sql, batches: readonly DeliveryBatch
         preference_winning_layer, resolver_version, execution_attempt, provider_attempt, next_attempt_at, lease_token,
         lease_until, dead_letter_id, first_failed_at, queued_at, started_at, sent_at, completed_at, run_id, step_key)
       select tenant_id, id, transaction_id, broadcast_id, workflow_key, subscriber_id, topic_key,
-        coalesce(context_keys, '{}'), user_id, channel, coalesce(endpoint_id, ''), coalesce(integration_id, ''),
+        coalesce(context_keys, '{}'), user_id, channel, endpoint_id, coalesce(integration_id, ''),
         coalesce(provider_key, ''), coalesce(connection_id, ''), coalesce(layout_id, ''), coalesce(layout_version, 0),
         status, lane, coalesce(failure_phase, ''), coalesce(failure_code, ''), coalesce(failure_detail, ''), reason,
         layer, ${resolverVersion}, case when status in ('queued', 'skipped') then 0 else 1 end,
@@ -185,7 +195,7 @@ export function deliveryColumns(sql: Sql) {
     completed_at, run_id, step_key`;
 }
 
-/** Filter of a delivery list: one transaction or one subscriber. */
+/** Filter of a delivery list: one transaction, or one subscriber; all subscribers when empty. */
 export type DeliveryFilter =
   | { readonly transactionId: string; readonly broadcast: boolean }
   | { readonly subscriberId: string };
@@ -207,11 +217,11 @@ export function deliveryStore(sql: Sql) {
         where tenant_id = ${tenantId} and id = any(${ids as string[]}::text[])`;
     },
 
-    /** Lists a transaction's deliveries in creation order, or a subscriber's deliveries newest first. */
+    /** Lists a transaction's deliveries in creation order, or those of one or all subscribers newest first. */
     async list(tenantId: TenantId, filter: DeliveryFilter, page: Page): Promise<PageRows<Delivery>> {
       const ofSubscriber = "subscriberId" in filter;
       const where = ofSubscriber
-        ? sql`tenant_id = ${tenantId} and subscriber_id = ${filter.subscriberId}`
+        ? sql`tenant_id = ${tenantId} ${filter.subscriberId === "" ? sql`` : sql`and subscriber_id = ${filter.subscriberId}`}`
         : filter.broadcast
           ? sql`tenant_id = ${tenantId} and broadcast_id = ${filter.transactionId} and broadcast_id <> ''`
           : sql`tenant_id = ${tenantId} and transaction_id = ${filter.transactionId}`;

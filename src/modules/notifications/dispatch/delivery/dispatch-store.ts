@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { Backlog, Fragment, Sql } from "../../../../platform/db/index.ts";
+import { type Backlog, distinctRecords, type Fragment, type Sql } from "../../../../platform/db/index.ts";
 import { type Leased, type LeaseRequest, leaseInTurns } from "../../../../platform/jobs/index.ts";
 import { type Delivery, type DeliveryStatus, type Lane, leaseS } from "../domain/delivery.ts";
 import type { SerializedPayload } from "../domain/trigger.ts";
@@ -145,23 +145,30 @@ export function dispatchStore(sql: Sql) {
     async settle(settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
       const rows = settlements.map(({ delivery, status, waitMs, row, newDeadLetterId }) => ({
         ...row,
+        provider_message_id: undefined,
         tenant_id: delivery.tenantId,
-        id: delivery.id,
-        lease_token: delivery.leaseToken,
         status,
         wait_ms: waitMs,
         letter_id: newDeadLetterId ?? delivery.deadLetterId,
         new_letter: newDeadLetterId !== undefined,
       }));
       const has = (test: (row: (typeof rows)[number]) => boolean) => rows.some(test);
+      // The deliveries of a broadcast usually have the same outcome.
+      const outcomes = distinctRecords(rows);
       const settled = await sql<{ id: string }[]>`
-        with input as (
-          select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
-            tenant_id text, id text, lease_token text, status text, wait_ms float8, letter_id text, new_letter boolean,
-            integration_id text, provider_key text, connection_id text, layout_id text, layout_version int,
-            provider_message_id text, provider_attempts int, failure_phase text, failure_code text, failure_detail text,
-            retryable boolean, held boolean, observation_state text, reconciliation_required boolean, reason text, layer int,
-            stored_in text, recipient text, subject text, title text, body text, html text, data jsonb)
+        with input as materialized (
+          select own.*, outcome.* from rows from (
+            json_to_recordset(${outcomes.json}::text::json) as (
+              tenant_id text, status text, wait_ms float8, letter_id text, new_letter boolean, integration_id text,
+              provider_key text, connection_id text, layout_id text, layout_version int, provider_attempts int,
+              failure_phase text, failure_code text, failure_detail text, retryable boolean, held boolean,
+              observation_state text, reconciliation_required boolean, reason text, layer int, stored_in text,
+              recipient text, subject text, title text, body text, html text, data jsonb)
+          ) with ordinality as outcome
+          join unnest(${settlements.map(({ delivery }) => delivery.id)}::text[],
+            ${settlements.map(({ delivery }) => delivery.leaseToken)}::text[],
+            ${settlements.map(({ row }) => row.provider_message_id ?? "")}::text[], ${outcomes.places}::int[])
+            as own(id, lease_token, provider_message_id, place) on place = ordinality
         ), settled as (
           update notification_deliveries delivery set
             status = input.status,
@@ -170,7 +177,7 @@ export function dispatchStore(sql: Sql) {
             connection_id = coalesce(input.connection_id, ''),
             layout_id = coalesce(input.layout_id, ''),
             layout_version = coalesce(input.layout_version, 0),
-            provider_message_id = coalesce(input.provider_message_id, ''),
+            provider_message_id = input.provider_message_id,
             provider_attempt = provider_attempt + coalesce(input.provider_attempts, 0),
             failure_phase = coalesce(input.failure_phase, ''),
             failure_code = coalesce(input.failure_code, ''),

@@ -57,9 +57,27 @@ export type MessageSender = (
 ) => Promise<AttemptResult>;
 
 export function createMessageSender({ prepare, connections, providers, clock }: Dependencies): MessageSender {
-  return async (request, first, { signal, handedOverTo, handOver }) => {
+  return async (request, first, options) => {
+    // A timeout signal would keep what it refers to until its time, long after most messages are sent.
+    const limits = new AbortController();
+    const abort = () => limits.abort();
+    const timer = setTimeout(abort, attemptMsMax);
+    options.signal.addEventListener("abort", abort);
+    try {
+      if (options.signal.aborted) abort();
+      return await sendThroughAny(request, first, { ...options, signal: limits.signal });
+    } finally {
+      clearTimeout(timer);
+      options.signal.removeEventListener("abort", abort);
+    }
+  };
+
+  async function sendThroughAny(
+    request: SendRequest,
+    first: PreparedMessage,
+    { signal, handedOverTo, handOver }: SendOptions,
+  ): Promise<AttemptResult> {
     const startedAtMs = clock.now();
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(attemptMsMax)]);
     const failures: FailedMessage[] = [];
     let holder = handedOverTo;
     const recordHandOver: SendOptions["handOver"] = async (route) => {
@@ -68,7 +86,7 @@ export function createMessageSender({ prepare, connections, providers, clock }: 
       return handOver(route);
     };
     for (let prepared = first; ; ) {
-      const { done, failover } = await sendOnce(request, prepared, deadline, recordHandOver);
+      const { done, failover } = await sendOnce(request, prepared, signal, recordHandOver);
       if (done.kind !== "failed") return { ...done, providerAttempts: done.providerAttempts + attemptsIn(failures) };
       failures.push(done);
       if (!failover || request.onlyIntegrationId !== "") break;
@@ -78,7 +96,7 @@ export function createMessageSender({ prepare, connections, providers, clock }: 
       if (prepared.kind === "failed" && prepared.failure.phase === "integration") break;
     }
     return combineFailures(failures);
-  };
+  }
 
   async function sendOnce(
     { delivery }: SendRequest,

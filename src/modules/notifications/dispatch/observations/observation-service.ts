@@ -5,6 +5,7 @@ import type { Sql } from "../../../../platform/db/index.ts";
 import { isUlid } from "../../../../platform/ids/ulid.ts";
 import type { PlatformServices } from "../../../area.ts";
 import type { Connections } from "../../../connectors/index.ts";
+import type { HistoryRecorder } from "../../../history-source.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { Integrations } from "../../integrations/index.ts";
 import type { ProviderCallback, ProviderEvent, Providers } from "../../providers/index.ts";
@@ -13,6 +14,7 @@ import { observationKinds, observedState, suppressesAddress, suppressionReason }
 import { type NewObservation, type Observation, type ObservedDelivery, observationStore } from "./observation-store.ts";
 
 interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
+  readonly history: HistoryRecorder;
   readonly events: Pick<EventRecorder, "recordMany">;
   readonly integrations: Pick<Integrations, "findForCallback">;
   readonly connections: Pick<Connections, "open">;
@@ -41,7 +43,7 @@ type CallbackResult =
 export type ObservationService = ReturnType<typeof createObservationService>;
 
 export function createObservationService(dependencies: Dependencies) {
-  const { db, clock, events, integrations, connections, providers, subscribers } = dependencies;
+  const { db, clock, history, events, integrations, connections, providers, subscribers } = dependencies;
 
   /** Adds new observations, updates delivery states, and suppresses addresses that bounced, unsubscribed or complained. */
   async function addObservations(
@@ -81,6 +83,11 @@ export function createObservationService(dependencies: Dependencies) {
       };
     });
     await subscribers.suppress(tx, tenantId, suppressed, nowMs);
+    const delivered = new Set(added.flatMap(({ deliveryId, kind }) => (kind === "delivered" ? [deliveryId] : [])));
+    tx.afterCommit(() => {
+      for (const { id, channel } of changed)
+        if (delivered.has(id)) history.count(tenantId, "channel", channel, "completed");
+    });
     return added;
   }
 

@@ -7,6 +7,8 @@ export interface NewEvent {
   readonly type: string;
   readonly source: string;
   readonly subject: string;
+  /** The subject of the caller that caused it; absent for the service itself. */
+  readonly actor?: string | undefined;
   readonly time: Date;
   readonly data: Readonly<Record<string, unknown>>;
 }

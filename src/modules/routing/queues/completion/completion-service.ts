@@ -103,7 +103,10 @@ export function createCompletionService({ db, effects, now, random }: Dependenci
       (items) =>
         items.map(({ nth, tenantId, poolId }) => {
           const { to, failure } = transitions[nth]!;
-          return { tenantId, poolId, completed: Number(to === "completed"), failed: Number(failure !== undefined) };
+          return {
+            ...{ tenantId, poolId, completed: Number(to === "completed"), failed: Number(failure !== undefined) },
+            deadLettered: Number(to === "dead_lettered"),
+          };
         }),
     );
     // An item that is ready without a failure was given back.

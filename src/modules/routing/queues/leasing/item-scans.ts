@@ -7,7 +7,7 @@ import { shardCount } from "../transitions/queue-counts.ts";
 import { type Capacities, isBounded, type LeaseRequest, needsManyScans, recipientsPerScan } from "./lease-request.ts";
 import { hasReadyItem, type LeasedRow, type LeaseParams, leaseItems, lockItems } from "./lease-store.ts";
 import { type BeforeCommit, type GroupCursor, type LeaseResult, leaseWithinLimits } from "./limited-lease.ts";
-import type { QueueHead } from "./queue-head.ts";
+import type { QueueHead, Scan } from "./queue-head.ts";
 
 /** Restricts a lease statement. */
 type Selection = Pick<LeaseParams, "fromRank" | "ids" | "offerNumber" | "ahead" | "requests">;
@@ -122,14 +122,14 @@ export function createItemScans(db: Database) {
     async takeFirst(head: QueueHead, request: LeaseRequest, count: number, use: SharedUse): Promise<LeasedRow[]> {
       // A scan of only some recipients does not know the head of the queue. Neither does one that skips full recipients.
       if (needsManyScans(request) || request.capacities !== undefined) return take(request, count, use);
-      const scan = head.beginScan();
-      const rows = await take(request, count, { ...use, fromRank: scan.fromRank });
-      if (rows.length === count) head.advance(scan, rows.at(-1)!.rank);
-      else head.exhaust(scan, rows.at(-1)?.rank);
-      if (rows.length > 0) return rows;
-      // Only a full scan may report an empty queue.
-      const fromStart = scan.fromRank === undefined ? rows : await take(request, count, use);
-      return fromStart.length > 0 ? fromStart : takeUnlocked(request, count);
+      for (let scan: Scan | undefined = head.beginScan(); scan !== undefined; scan = head.beginWholeScan()) {
+        const rows = await take(request, count, { ...use, fromRank: scan.fromRank });
+        if (rows.length === count) head.advance(scan, rows.at(-1)!.rank);
+        else head.exhaust(scan, rows.at(-1)?.rank);
+        if (rows.length > 0) return rows;
+        if (scan.fromRank === undefined) return takeUnlocked(request, count);
+      }
+      return [];
     },
 
     /** Leases items together with what the caller writes before the commit. */

@@ -1,4 +1,4 @@
-import type { Signals } from "../../../../platform/db/index.ts";
+import { pauseAfterScanMs, type Signals } from "../../../../platform/db/index.ts";
 
 /**
  * Remembers the rank of the first item of a queue. Leased items leave dead index entries until PostgreSQL vacuums them,
@@ -6,17 +6,16 @@ import type { Signals } from "../../../../platform/db/index.ts";
  */
 export type QueueHead = ReturnType<typeof createQueueHead>;
 
-interface Scan {
+/** A scan of a queue that has begun. */
+export interface Scan {
   readonly fromRank: number | undefined;
   readonly beganAtMs: number;
 }
 
 /** How long a head stays valid. Items with a lost lease are ready again at a lower rank, and wakes may be missed. */
 const validMs = 100;
-/** The part of the time that scans over dead entries may take: while an old snapshot keeps them, their number only grows. */
-const deadShare = 0.1;
-/** The longest time that an item before the head waits for such a scan. */
-const pauseMsMax = 1000;
+/** While scans over dead entries pause for longer, a scan from the head may report an empty queue. */
+const longPauseMs = 2000;
 /** The weight of a measurement in an average. */
 const weight = 1 / 8;
 
@@ -41,22 +40,31 @@ export function createQueueHead(signals: Pick<Signals, "onWake">, topic: string,
     else headMs += (tookMs - headMs) * weight;
   }
 
+  function beginWholeScan(): Scan {
+    isStale = false;
+    wholeAtMs = nowMs();
+    return { fromRank: undefined, beganAtMs: wholeAtMs };
+  }
+
   return {
     /** Begins a scan; `fromRank` is undefined for a scan from the beginning of the queue. */
     beginScan(): Scan {
-      const beganAtMs = nowMs();
-      const ageMs = beganAtMs - wholeAtMs;
-      if ((isStale || ageMs >= validMs) && ageMs >= Math.min(deadMs / deadShare, pauseMsMax)) rank = undefined;
-      if (rank === undefined) {
-        wholeAtMs = beganAtMs;
-        isStale = false;
-      }
-      return { fromRank: rank, beganAtMs };
+      const ageMs = nowMs() - wholeAtMs;
+      const isDue = (isStale || ageMs >= validMs) && ageMs >= pauseAfterScanMs(deadMs);
+      return rank === undefined || isDue ? beginWholeScan() : { fromRank: rank, beganAtMs: nowMs() };
     },
-    /** Records that the scan took every item up to a rank. */
+    /**
+     * Begins a scan from the beginning, after one from the head that found nothing, because only a full scan may report an empty
+     * queue. Returns undefined if dead entries make it long and the last one was a moment ago.
+     */
+    beginWholeScan(): Scan | undefined {
+      const pauseMs = pauseAfterScanMs(deadMs);
+      return pauseMs > longPauseMs && nowMs() - wholeAtMs < pauseMs ? undefined : beginWholeScan();
+    },
+    /** Records that the scan took every item up to a rank. Items that another scan has found before its head are left to the next one. */
     advance(scan: Scan, to: number) {
       measure(scan);
-      rank = to;
+      if (scan.fromRank === undefined || scan.fromRank === rank) rank = to;
     },
     /** Records that the scan took every item that it found, the last one with this rank. */
     exhaust(scan: Scan, last: number | undefined) {

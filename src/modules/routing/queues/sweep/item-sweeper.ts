@@ -1,4 +1,4 @@
-import { readMsToNext, type Sql } from "../../../../platform/db/index.ts";
+import { pauseAfterScanMs, readMsToNext, type Sql } from "../../../../platform/db/index.ts";
 import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
 import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
@@ -41,6 +41,7 @@ export function createItemSweeper(dependencies: Dependencies) {
   // Times of `performance.now()`, because the system clock may be set back.
   let slowAtMs = 0;
   let pausesAtMs = 0;
+  let dueAtMs = 0;
   let turn = 0;
   let passedAtMs: number | undefined;
   const nextShard = () => turn++ % shardCount;
@@ -100,9 +101,10 @@ export function createItemSweeper(dependencies: Dependencies) {
 
   /** Expires items. No event announces an expiry, so this runs at a slow interval. */
   async function expireItems(): Promise<boolean> {
-    if (performance.now() < slowAtMs) return false;
-    slowAtMs = performance.now() + slowEveryMs;
+    const startedAtMs = performance.now();
+    if (startedAtMs < slowAtMs) return false;
     const outdated = await store.findExpiredItems(db.sql, batchSize);
+    slowAtMs = startedAtMs + Math.max(slowEveryMs, pauseAfterScanMs(performance.now() - startedAtMs));
     if (outdated.length > 0) {
       const done = await db.transaction((tx) => expire(tx, outdated, clock.now()));
       wakeAll(done.freed);
@@ -147,25 +149,39 @@ export function createItemSweeper(dependencies: Dependencies) {
     return more.includes(true);
   }
 
-  /** Sweeps if something is due; returns when to sweep again. */
-  async function round(): Promise<number | undefined> {
-    const inMs = await readMsToNext(db.sql, store.nextDeadline);
-    const isDue = inMs !== undefined && inMs <= 0;
+  /** Reads whether something is due, and when to read again. */
+  async function isAnythingDue(): Promise<boolean> {
+    const startedAtMs = performance.now();
+    const inMs = (await readMsToNext(db.sql, store.nextDeadline)) ?? Number.POSITIVE_INFINITY;
+    const nowMs = performance.now();
+    dueAtMs = nowMs + Math.max(inMs, pauseAfterScanMs(nowMs - startedAtMs));
+    return inMs <= 0;
+  }
+
+  /** Sweeps if something is due; returns when to run again. */
+  async function round(): Promise<number> {
+    const isDue = performance.now() >= dueAtMs && (await isAnythingDue());
     const hasMore = isDue ? await sweep() : await expireItems();
     passedAtMs = performance.now();
-    return isDue || hasMore ? soonestMs : inMs && Math.max(soonestMs, inMs);
+    if (hasMore) dueAtMs = 0;
+    return Math.max(soonestMs, Math.min(dueAtMs - passedAtMs, slowEveryMs));
+  }
+
+  /** Runs a round within this time. */
+  function sweepWithin(ms: number): void {
+    dueAtMs = Math.min(dueAtMs, performance.now() + ms);
+    task.runWithin(Math.max(soonestMs, ms));
   }
 
   const task = createRepeatedTask({
     work: round,
-    maxWaitMs: slowEveryMs,
     onError: (error) => log.warn({ err: error }, "queue sweep failed"),
-    subscribe: ({ runWithin }) => [signals.onDue(store.nextDeadline, (inMs) => runWithin(Math.max(soonestMs, inMs)))],
+    subscribe: () => [signals.onDue(store.nextDeadline, sweepWithin)],
   });
 
   return {
     /** Schedules a sweep at this time at the latest. */
-    sweepBy: (atMs: number) => task.runWithin(atMs - clock.now()),
+    sweepBy: (atMs: number) => sweepWithin(atMs - clock.now()),
     /** Runs one round of all tasks; returns whether there may be more to do immediately. */
     sweep,
     /** When the sweeper last completed a round, in milliseconds of `performance.now()`. */

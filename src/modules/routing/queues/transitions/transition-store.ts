@@ -1,6 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { TenantId } from "../../../../platform/access/index.ts";
-import { type Fragment, hasKey, type Sql } from "../../../../platform/db/index.ts";
+import { distinctRecords, type Fragment, hasKey, type Sql } from "../../../../platform/db/index.ts";
 import type { GroupMember } from "../../admission/index.ts";
 import { type ItemFailure, type ItemState, isEndState } from "../domain/queue-item.ts";
 import { archiveItems } from "../history/history-store.ts";
@@ -67,30 +67,42 @@ export async function transitionItems(
   nowMs: number,
 ): Promise<TransitionedItem[]> {
   if (transitions.length === 0) return [];
-  const texts = (value: (transition: ItemTransition) => string | null | undefined) =>
-    transitions.map((transition) => value(transition) ?? null);
-  const flags = (value: (transition: ItemTransition) => boolean) => transitions.map((move) => Number(value(move)));
   const now = new Date(nowMs);
-  const results = texts(({ result }) => (result === undefined ? undefined : JSON.stringify(result)));
+  const results = transitions.map(({ result }) => (result === undefined ? null : JSON.stringify(result)));
   const hasResults = results.some((result) => result !== null);
   const mayBeOffered = transitions.some(({ from }) => from === "waiting" || from === "unfinished");
-  // One array per column: with a list of objects, every row would search the list.
+  // Items that end together, or fail together, usually differ in nothing but the columns that are lists here.
+  const shared = distinctRecords(
+    transitions.map(({ tenantId, poolId, from, to, holdReason = "", supersededById = "", recipientId, delivery }) => ({
+      tenant_id: tenantId,
+      pool_id: poolId,
+      overdue: typeof from === "object" && from.overdue === true,
+      waiting: from === "waiting" || from === "unfinished",
+      leased: from === "unfinished",
+      unassigned: from === "unassigned",
+      state: to,
+      hold_reason: holdReason,
+      superseded_by_id: supersededById,
+      recipient_id: recipientId,
+      delivery,
+      ends: isEndState(to),
+      leaves: leavesQueue(to),
+    })),
+  );
   return tx<TransitionedItem[]>`
     with input as (
       select * from unnest(
-        ${texts(({ tenantId }) => tenantId)}::text[], ${texts(({ id }) => id)}::text[],
-        ${texts(({ poolId }) => poolId)}::text[],
-        ${texts(({ from }) => (typeof from === "object" ? from.token : null))}::text[],
-        ${flags(({ from }) => typeof from === "object" && from.overdue === true)}::int[],
-        ${flags(({ from }) => from === "waiting" || from === "unfinished")}::int[],
-        ${flags(({ from }) => from === "unfinished")}::int[], ${flags(({ from }) => from === "unassigned")}::int[], ${texts(({ to }) => to)}::text[],
+        ${transitions.map(({ id }) => id)}::text[], ${shared.places}::int[],
+        ${transitions.map(({ from }) => (typeof from === "object" ? from.token : null))}::text[],
         ${transitions.map(({ dueInMs }) => dueInMs ?? null)}::float8[],
-        ${texts(({ holdReason = "" }) => holdReason)}::text[], ${texts(({ supersededById = "" }) => supersededById)}::text[],
-        ${texts(({ recipientId }) => recipientId)}::text[], ${texts(({ delivery }) => delivery)}::text[],
-        ${texts(({ failure }) => failure && JSON.stringify(failure))}::text[], ${flags(({ to }) => isEndState(to))}::int[],
-        ${flags(({ to }) => leavesQueue(to))}::int[] ${hasResults ? tx`, ${results}::text[]` : tx``}
-      ) with ordinality as input(tenant_id, id, pool_id, token, overdue, waiting, leased, unassigned, state, due_in_ms, hold_reason,
-        superseded_by_id, recipient_id, delivery, failure, ends, leaves ${hasResults ? tx`, result` : tx``}, nth)
+        ${transitions.map(({ failure }) => (failure === undefined ? null : JSON.stringify(failure)))}::text[]
+        ${hasResults ? tx`, ${results}::text[]` : tx``}
+      ) with ordinality as own(id, place, token, due_in_ms, failure ${hasResults ? tx`, result` : tx``}, nth)
+      join rows from (
+        json_to_recordset(${shared.json}::text::json) as (
+          tenant_id text, pool_id text, overdue boolean, waiting boolean, leased boolean, unassigned boolean, state text,
+          hold_reason text, superseded_by_id text, recipient_id text, delivery text, ends boolean, leaves boolean)
+      ) with ordinality as shared on ordinality = place
     ), locked as materialized (
       select n.*, q.* from (select * from input order by tenant_id collate "C", id collate "C") n cross join lateral (
         select q.state as from_state, q.lease_token, q.lease_until, q.has_slot as had_slot, q.leased_at,
@@ -101,26 +113,26 @@ export async function transitionItems(
     ), matching as (
       select * from locked l where
         (l.token is not null and l.from_state = 'leased' and l.lease_token = l.token
-          and (l.overdue = 0 or l.lease_until < now()))
-        or (l.waiting = 1 and l.from_state in ('pending', 'held', 'ready'))
-        or (l.leased = 1 and l.from_state = 'leased')
-        or (l.unassigned = 1 and l.from_state = 'ready' and l.held_by = '')
+          and (not l.overdue or l.lease_until < now()))
+        or (l.waiting and l.from_state in ('pending', 'held', 'ready'))
+        or (l.leased and l.from_state = 'leased')
+        or (l.unassigned and l.from_state = 'ready' and l.held_by = '')
     ) ${mayBeOffered ? withdrawOffers(tx) : tx``}, changed as (
       update queue_items q set
         state = l.state, hold_reason = l.hold_reason,
         due_at = now() + make_interval(secs => case l.state when 'ready' then 0 else l.due_in_ms / 1000 end),
         recipient_id = coalesce(l.recipient_id, q.recipient_id), delivery = coalesce(l.delivery, q.delivery),
-        ended_at = case l.ends when 1 then ${now}::timestamptz end,
+        ended_at = case when l.ends then ${now}::timestamptz end,
         lease_token = '', lease_until = null, has_slot = false,
         assign_tries = null, assign_reason = null, assign_snapshot = null, assign_after = null,
         failures = case when l.failure is null then q.failures
           else q.failures || (l.failure::jsonb || jsonb_build_object('recipientId', q.recipient_id)) end
-      from matching l where ${hasKey(tx, "q", "l")} and l.leaves = 0
+      from matching l where ${hasKey(tx, "q", "l")} and not l.leaves
       returning (l.nth - 1)::int as nth, q.tenant_id, q.id, q.pool_id, l.held_by as recipient_id, l.from_state, l.had_slot,
         l.leased_at, q.attempt, q.revived, q.blocks, q.failures, q.singleton_group, q.debounce_group, q.concurrency_group,
-        q.key, case l.ends when 1 then q.evidence::json -> 'experiments' end as experiments
+        q.key, case when l.ends then q.evidence::json -> 'experiments' end as experiments
     ), ended as (
-      delete from queue_items q using matching l where ${hasKey(tx, "q", "l")} and l.leaves = 1
+      delete from queue_items q using matching l where ${hasKey(tx, "q", "l")} and l.leaves
       returning q.*, (l.nth - 1)::int as nth, l.from_state, l.had_slot, l.state as end_state, l.superseded_by_id as replaced_by
         ${hasResults ? tx`, l.result` : tx``}
     ), ${archiveItems(tx, {

@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
-import type { TenantChanges } from "../../../../platform/db/index.ts";
+import { pauseAfterScanMs, type TenantChanges } from "../../../../platform/db/index.ts";
 import { createTenantQueue } from "../../../../platform/event-loop/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { createRepeatedTask } from "../../../../platform/jobs/index.ts";
@@ -269,6 +269,7 @@ export function createAssigner(dependencies: Dependencies) {
 
   const search = createRepeatedTask({
     async work() {
+      const startedAtMs = performance.now();
       await unassignAbsent();
       if (signalsWereLost) {
         signalsWereLost = false;
@@ -281,6 +282,8 @@ export function createAssigner(dependencies: Dependencies) {
       if (performance.now() >= pollAtMs) {
         pollAtMs = performance.now() + pollMs;
         await scanNextPools();
+        const nowMs = performance.now();
+        pollAtMs = Math.max(pollAtMs, nowMs + pauseAfterScanMs(nowMs - startedAtMs));
       }
       const [tenantId] = changed;
       if (tenantId !== undefined) {

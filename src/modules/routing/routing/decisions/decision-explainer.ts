@@ -36,7 +36,9 @@ export function createDecisionExplainer({ decisions, pools }: Dependencies): Exp
       const snapshot = await snapshotOf(context, pools, stored);
       const nameOf = createRecipientNames(context, snapshot);
       const at = new Date(evidence.nowMs);
-      const judged = snapshot === undefined ? [] : judge(snapshot, stored, evidence, { about, nameOf });
+      const judge = snapshot && judgeOf(snapshot, stored, evidence, nameOf);
+      const judged = judge === undefined ? [] : judgeRecipients(judge, snapshot!, { about, nameOf });
+      const rules = covers(context.principal.scopes, "rule:read") ? (snapshot?.rules ?? []) : [];
       const verdicts = await withPauses(context, pools, judged, at);
       const asked =
         about === ""
@@ -46,10 +48,14 @@ export function createDecisionExplainer({ decisions, pools }: Dependencies): Exp
         status: stored.outcome,
         summary: `${describeDecision(stored.outcome, evidence, nameOf(stored.recipientId))}${asked}`,
         steps: [
-          ...evidence.trace.map((step) => ({
-            ...{ at, code: step.step, message: describeStep(step) },
-            ...(step.id !== undefined && { subject: step.id }),
-          })),
+          ...evidence.trace.map((step) => {
+            const rule = rules.find(({ id: ruleId }) => ruleId === step.id);
+            return {
+              ...{ at, code: step.step, message: describeStep(step, rule), result: step.result },
+              ...(step.id !== undefined && { subject: step.id }),
+              ...(rule !== undefined && { values: judge!.valuesOf(rule.id) }),
+            };
+          }),
           ...verdicts.map(({ step }) => ({ at, ...step })),
         ],
         waits: [],
@@ -74,16 +80,17 @@ interface RecipientStep {
   readonly step: ExplainedStep & { readonly subject: string };
 }
 
+function judgeOf(snapshot: PoolSnapshot, stored: FoundDecision, evidence: Evidence, nameOf: RecipientNames) {
+  const at = { nowMs: evidence.nowMs, seed: stored.seed, waitedS: 0 };
+  return new RecipientJudge(compilePool(snapshot), itemOf(stored), at, evidence, nameOf);
+}
+
 /** Judges the recipient that the question is about, and others up to the limit. */
-function judge(
+function judgeRecipients(
+  judge: RecipientJudge,
   snapshot: PoolSnapshot,
-  stored: FoundDecision,
-  evidence: Evidence,
   { about, nameOf }: { readonly about: string; readonly nameOf: RecipientNames },
 ): readonly RecipientStep[] {
-  const pool = compilePool(snapshot);
-  const at = { nowMs: evidence.nowMs, seed: stored.seed, waitedS: 0 };
-  const judgeOf = new RecipientJudge(pool, itemOf(stored), at, evidence, nameOf);
   const isAsked = (index: number) => {
     const { id } = snapshot.recipients[index]!;
     return about !== "" && (id === about || nameOf(id) === about);
@@ -92,10 +99,10 @@ function judge(
   const asked = about === "" ? [] : all.filter(isAsked);
   const shown = [...new Set([...asked, ...all.slice(0, recipientsMax)])].slice(0, recipientsMax);
   return shown.map((index) => {
-    const { code, message } = judgeOf.judge(index);
+    const { code, message, values } = judge.judge(index);
     return {
       isAsked: isAsked(index),
-      step: { code: `recipient_${code}`, subject: snapshot.recipients[index]!.id, message },
+      step: { code: `recipient_${code}`, subject: snapshot.recipients[index]!.id, message, values },
     };
   });
 }
@@ -107,7 +114,9 @@ async function withPauses(
   verdicts: readonly RecipientStep[],
   decidedAt: Date,
 ): Promise<readonly RecipientStep[]> {
-  if (!covers(principal.scopes, "recipient:read")) return verdicts;
+  if (!covers(principal.scopes, "recipient:read")) {
+    return verdicts.map(({ step: { values: _, ...step }, ...verdict }) => ({ ...verdict, step }));
+  }
   const inactive = verdicts.filter(({ step }) => step.code === "recipient_not_active");
   const pauses = await pools.findPauses(
     sql,

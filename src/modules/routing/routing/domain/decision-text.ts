@@ -1,3 +1,4 @@
+import type { Rule } from "../../pools/index.ts";
 import type { DecisionReason } from "./decision.ts";
 import type { Evidence, EvidenceTraceStep } from "./evidence.ts";
 
@@ -71,7 +72,22 @@ const stepTexts: Readonly<Record<EvidenceTraceStep["step"], string>> = {
   omitted: "Further steps that were not recorded",
 };
 
-/** A step of the trace in words. */
-export function describeStep({ step, result, detail }: EvidenceTraceStep): string {
+const ruleTexts: Readonly<Record<string, string>> = {
+  matched: "applied",
+  not_matched: "did not apply",
+  nobody: "applied, and holds for no recipient",
+  error: "could not be evaluated",
+  served: "had already held the item",
+};
+
+/** A step of the trace in words; a rule with its name and its text, if they are known. */
+export function describeStep(
+  { step, result, detail }: EvidenceTraceStep,
+  rule?: Pick<Rule, "name" | "condition">,
+): string {
+  if (rule !== undefined) {
+    const condition = rule.condition === "" ? "always" : rule.condition;
+    return `The rule "${rule.name}" (${detail}) ${ruleTexts[result] ?? result}: ${condition}`;
+  }
   return `${stepTexts[step]}: ${result}${detail === undefined ? "" : ` (${detail})`}.`;
 }

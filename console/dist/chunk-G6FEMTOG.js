@@ -1,1 +1,0 @@
-import{c as s,d as o,f as i}from"/console/chunk-JU2EKI2O.js";var f=250;function p(a,n){let[d,e]=s({}),u=i(n);return u.current=n,o(()=>{if(a===void 0){e({});return}let t=!1,c=setTimeout(()=>{u.current().then(r=>t||e({data:r}),r=>t||e({error:r}))},f);return()=>{t=!0,clearTimeout(c)}},[a]),d}export{p as a};

@@ -1,0 +1,76 @@
+import { element } from "./element";
+
+type Entry = readonly [kind: string, title: string, detail: string, href: string];
+
+const shownMax = 30;
+
+/** Starts the search in the navigation. Its index is loaded when somebody first uses it. */
+export function startSearch(): void {
+  const box = document.getElementById("search")!;
+  const input = box.querySelector("input")!;
+  const list = document.getElementById("found")!;
+  const tree = document.querySelector<HTMLElement>(".tree")!;
+  let index: Promise<readonly Entry[]> | undefined;
+  box.hidden = false;
+
+  input.addEventListener("focus", () => {
+    index ??= fetch(box.dataset.index!).then((response) => response.json());
+  });
+  input.addEventListener("input", show);
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      const stops = [input, ...list.querySelectorAll("a")];
+      const at = stops.indexOf(document.activeElement as HTMLAnchorElement) + (event.key === "ArrowDown" ? 1 : -1);
+      stops[Math.max(0, Math.min(at, stops.length - 1))]!.focus();
+      event.preventDefault();
+    } else if (event.key === "Enter" && document.activeElement === input) {
+      list.querySelector("a")?.click();
+    } else if (event.key === "Escape" && input.value !== "") {
+      input.value = "";
+      show();
+      event.preventDefault();
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    const isTyping = (event.target as Element).closest("input, textarea, select") !== null;
+    const isShortcut = (event.key === "/" && !isTyping) || (event.key === "k" && (event.ctrlKey || event.metaKey));
+    if (!isShortcut) return;
+    event.preventDefault();
+    if (!input.checkVisibility()) document.getElementById("contents")!.showPopover();
+    input.focus();
+  });
+
+  async function show(): Promise<void> {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const entries = await index!;
+    const found = entries.flatMap((entry) => {
+      const title = entry[1].toLowerCase();
+      const text = `${title} ${entry[2].toLowerCase()}`;
+      if (!words.every((word) => text.includes(word))) return [];
+      return [{ entry, rank: words.filter((word) => title.includes(word)).length }];
+    });
+    const best = found.toSorted((a, b) => b.rank - a.rank).slice(0, shownMax);
+    const isSearching = words.length > 0;
+    tree.hidden = isSearching;
+    list.hidden = !isSearching;
+    list.replaceChildren(
+      ...(best.length === 0
+        ? [element("li", { className: "soft", textContent: "Nothing found." })]
+        : best.map(({ entry }) => row(entry))),
+    );
+  }
+
+  function row([kind, title, detail, href]: Entry): HTMLElement {
+    return element(
+      "li",
+      {},
+      element(
+        "a",
+        { href: box.dataset.root + href },
+        element("span", { className: "kind", textContent: kind }),
+        element("strong", { textContent: title }),
+        element("span", { className: "soft", textContent: detail }),
+      ),
+    );
+  }
+}
