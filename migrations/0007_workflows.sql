@@ -8,6 +8,8 @@ create table workflow_definitions (
   status         text not null check (status in ('draft', 'published', 'archived')),
   -- As written, with the order of its members.
   draft          json not null,
+  -- The YAML or JSON text that the draft was imported from, with its comments; empty if the draft came as a document.
+  draft_text     text not null default '',
   draft_digest   text not null,
   -- The version that new runs use, or the last one of an archived definition; 0 before the first.
   active_version integer not null,

@@ -4,12 +4,12 @@ import { segments } from "./core/router";
 import { can } from "./core/session";
 import { Palette } from "./palette";
 import { allPages, type PageEntry } from "./registry";
+import { isWriting, Shortcuts } from "./shortcuts";
 import { Sidebar } from "./sidebar";
 import { Button } from "./ui/button";
 import { Loading } from "./ui/card";
 import { Confirmation } from "./ui/dialog";
-import { messageOf } from "./ui/format";
-import { Notice } from "./ui/text";
+import { Failure } from "./ui/failure";
 import { Toasts } from "./ui/toast";
 
 /** The whole console: menu, page, search and messages. */
@@ -17,6 +17,7 @@ export function Shell() {
   const [first = "", ...rest] = segments.value;
   const [isMenuOpen, openMenu] = useState(false);
   const [isSearching, search] = useState(false);
+  const [isHelping, help] = useState(false);
   const page = allPages.find(({ path }) => path === first);
   const main = useRef<HTMLElement>(null);
   const path = segments.value.join("/");
@@ -31,9 +32,10 @@ export function Shell() {
   // Before the page is shown: a key that is pressed right away is not lost.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "k" || !(event.metaKey || event.ctrlKey)) return;
+      if (event.key === "k" && (event.metaKey || event.ctrlKey)) search(true);
+      else if (event.key === "?" && !isWriting(event) && document.querySelector("dialog[open]") === null) help(true);
+      else return;
       event.preventDefault();
-      search(true);
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
@@ -50,7 +52,8 @@ export function Shell() {
         </span>
         {page === undefined || !can(page.scope) ? <Missing /> : <Lazy key={page.path} page={page} path={rest} />}
       </main>
-      {isSearching && <Palette onClose={() => search(false)} />}
+      {isSearching && <Palette onClose={() => search(false)} onHelp={() => help(true)} />}
+      {isHelping && <Shortcuts onClose={() => help(false)} />}
       <Confirmation />
       <Toasts />
     </div>
@@ -71,14 +74,22 @@ type Loaded = ComponentType<{ readonly path: readonly string[] }>;
 /** A page whose code is loaded on demand. */
 function Lazy({ page, path }: { readonly page: PageEntry; readonly path: readonly string[] }) {
   const [component, setComponent] = useState<{ readonly Content: Loaded }>();
-  const [error, setError] = useState<unknown>();
+  const [hasFailed, fail] = useState(false);
   useEffect(() => {
-    page.load().then((file) => setComponent({ Content: file.default }), setError);
+    page.load().then(
+      (file) => setComponent({ Content: file.default }),
+      () => fail(true),
+    );
   }, [page]);
-  if (error !== undefined) {
+  if (hasFailed) {
     return (
       <div class="page">
-        <Notice tone="bad">The page could not be loaded: {messageOf(error)}. Reload the browser tab.</Notice>
+        <h1>{page.title}</h1>
+        <Failure
+          error="The service is not reachable, or it was upgraded since this tab was opened."
+          onRetry={() => location.reload()}
+          title="The page could not be loaded."
+        />
       </div>
     );
   }

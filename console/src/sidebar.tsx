@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
-import { href, workspace } from "./core/router";
+import { environments } from "./core/environments";
+import { environment, href, setQuery, workspace } from "./core/router";
 import { callerName, can, session } from "./core/session";
 import { theme, toggleTheme } from "./core/theme";
 import { pageGroups } from "./registry";
@@ -12,6 +13,34 @@ interface Props {
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly onSearch: () => void;
+}
+
+/** Chooses the environment that all pages show. */
+function EnvironmentSwitch() {
+  if (environments.value.length < 2) return null;
+  return (
+    <select
+      aria-label="Environment"
+      class="select environment"
+      onChange={(event) => setQuery({ environment: event.currentTarget.value })}
+      value={environment.value ?? ""}
+    >
+      <option value="">All environments</option>
+      {environments.value.map(({ key, name }) => (
+        <option key={key} selected={key === environment.value} value={key}>
+          {name || key}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** Scrolls the menu to the current page. An element that is scrolled into view by the browser would be where Tab continues. */
+function showCurrent(nav: HTMLElement): void {
+  const link = nav.querySelector("[aria-current]")?.getBoundingClientRect();
+  const seen = nav.getBoundingClientRect();
+  if (link === undefined || (link.top >= seen.top && link.bottom <= seen.bottom)) return;
+  nav.scrollTop += link.top - seen.top - seen.height / 2;
 }
 
 /** The menu with the pages that the caller may see. */
@@ -37,6 +66,7 @@ export function Sidebar({ current, isOpen, onClose, onSearch }: Props) {
       removeEventListener("pointerdown", onPress);
     };
   }, [isOpen]);
+  useEffect(() => showCurrent(element.current!.querySelector(".nav")!), [current]);
   const who = session.value!;
   const groups = pageGroups
     .map(({ title, pages }) => ({ title, pages: pages.filter(({ scope }) => can(scope)) }))
@@ -57,6 +87,7 @@ export function Sidebar({ current, isOpen, onClose, onSearch }: Props) {
         Search
         <kbd>⌘K</kbd>
       </button>
+      <EnvironmentSwitch />
       <nav aria-label="Pages" class="nav">
         {groups.map(({ title, pages }) => (
           <div key={title}>

@@ -132,7 +132,7 @@ describe("the health page in a browser", { skip: program === undefined && none }
         assert.equal(await page.locator("ol > li").count(), 4);
         assert.deepEqual(await accessibilityViolations(page), []);
         await picture(page, `console-${colorScheme}`);
-        await page.getByLabel("Environment").selectOption("production");
+        await page.getByRole("main").getByLabel("Environment").selectOption("production");
         await page.getByRole("status").getByText("Healthy", { exact: true }).waitFor();
         assert.equal(new URL(page.url()).search, "?environment=production&period=7d");
 

@@ -123,6 +123,7 @@ describe("in a browser", { skip: program === undefined && none }, () => {
       const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
       assert.equal(root, `${service.baseUrl}/workspaces/platform`);
       await page.getByRole("heading", { name: "Overview" }).waitFor();
+      assert.equal(await page.getByRole("main").count(), 1, "what the page came with is gone");
       assert.deepEqual(await accessibilityViolations(page), []);
 
       await (await openSearch(page)).fill("pools");
@@ -141,7 +142,7 @@ describe("in a browser", { skip: program === undefined && none }, () => {
       await page.getByLabel("Condition, in CEL").fill(`item.attributes.language == "de"`);
       await page.getByText("Matches the sample").waitFor();
       await page.getByLabel("Then").selectOption("hold");
-      await page.getByLabel("Hold, seconds").fill("30");
+      await page.getByLabel("Hold for").fill("30 s");
       assert.deepEqual(await accessibilityViolations(page), []);
       await page.getByRole("button", { name: "Add rule" }).last().click();
       await page.getByRole("cell", { name: "German" }).waitFor();
@@ -234,13 +235,13 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     await page.getByRole("option", { name: second.first_name }).waitFor();
     await input.fill("Person 0");
     await status.getByText("12 of the records that match").waitFor();
-    assert.equal(await page.getByRole("option").count(), 12);
+    assert.equal(await page.getByRole("dialog").getByRole("option").count(), 12);
 
     // This one is not among those that are read. A part of its name does not find it, and its whole address does.
     const last = listed[5_100]!;
     await input.fill(last.first_name);
     await status.getByText("Only the first 5,000 subscribers were searched.").waitFor();
-    assert.equal(await page.getByRole("option").count(), 0);
+    assert.equal(await page.getByRole("dialog").getByRole("option").count(), 0);
     await input.fill(last.email);
     await page.getByRole("option", { name: last.first_name }).waitFor();
     assert.deepEqual(await accessibilityViolations(page), []);
@@ -286,7 +287,7 @@ describe("in a browser", { skip: program === undefined && none }, () => {
       await page.keyboard.press("Enter");
       await hasFocus("main");
       await page.keyboard.press("Tab");
-      assert.equal(await page.evaluate("document.activeElement.textContent"), "Copy as curl");
+      assert.match((await page.evaluate("document.activeElement.textContent")) as string, /^(Live|Connecting)$/);
 
       await openSearch(page);
       await page.keyboard.press("Escape");

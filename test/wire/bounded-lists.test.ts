@@ -48,7 +48,7 @@ async function reading<T>(table: string, read: (sql: Sql) => Promise<T>): Promis
 const decisions = (sql: Sql, page: Page, filter: object = {}) =>
   decisionStore(sql).list(
     tenantId,
-    { poolId: "", outcome: "", recipientId: "", production: undefined, ...filter },
+    { poolId: "", outcome: "", recipientId: "", key: "", environmentId: "", production: undefined, ...filter },
     page,
   );
 const events = (sql: Sql, page: Page, types: string[] = []) =>

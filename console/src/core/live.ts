@@ -4,6 +4,9 @@ import { signal } from "@preact/signals";
 /** Whether events arrive. */
 export const liveState = signal<"connecting" | "live">("connecting");
 
+/** Whether somebody holds the page still. Its data is read again when they let it go. */
+export const isPaused = signal(false);
+
 type Listener = (events: readonly Event[]) => void;
 
 const listeners = new Set<Listener>();

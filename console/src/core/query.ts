@@ -1,6 +1,6 @@
 import type { List, Page } from "@client/transport/list";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { onEvents } from "./live";
+import { isPaused, onEvents } from "./live";
 
 /** State of data that a page reads. */
 export interface Query<Data> {
@@ -81,7 +81,12 @@ function useFreshness({ live, everyMs }: Freshness, refresh: () => void): void {
     const wanted = prefixes.split(" ");
     let timer: ReturnType<typeof setTimeout> | undefined;
     const stop = onEvents((events) => {
-      if (timer !== undefined || !events.some(({ type }) => wanted.some((prefix) => type.startsWith(prefix)))) return;
+      if (
+        isPaused.peek() ||
+        timer !== undefined ||
+        !events.some(({ type }) => wanted.some((prefix) => type.startsWith(prefix)))
+      )
+        return;
       timer = setTimeout(() => {
         timer = undefined;
         refresh();
@@ -95,10 +100,18 @@ function useFreshness({ live, everyMs }: Freshness, refresh: () => void): void {
   useEffect(() => {
     if (everyMs === undefined) return;
     const timer = setInterval(() => {
-      if (document.visibilityState === "visible") refresh();
+      if (document.visibilityState === "visible" && !isPaused.peek()) refresh();
     }, everyMs);
     return () => clearInterval(timer);
   }, [everyMs, refresh]);
+  useEffect(() => {
+    if (prefixes === "" && everyMs === undefined) return;
+    let wasPaused = false;
+    return isPaused.subscribe((paused) => {
+      if (wasPaused && !paused) refresh();
+      wasPaused = paused;
+    });
+  }, [prefixes, everyMs, refresh]);
 }
 
 /** A list, of which as many rows are loaded as were looked at. */

@@ -17,10 +17,15 @@ export const segments = computed(() => url.value.pathname.split("/").slice(3).fi
 /** The filters of the page. */
 export const query = computed(() => url.value.searchParams);
 
-/** The address of a page in the workspace. */
+/** The key of the environment that the whole console shows; undefined for all. It stays in the address on every page. */
+export const environment = computed(() => query.value.get("environment") || undefined);
+
+/** The address of a page in the workspace, for the same environment. */
 export function href(path: string, filters: Readonly<Record<string, string | undefined>> = {}): string {
   const target = path === "" ? "" : `/${path.split("/").map(encodeURIComponent).join("/")}`;
-  const given = Object.entries(filters).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const given = Object.entries({ environment: environment.value, ...filters }).filter(
+    (entry): entry is [string, string] => Boolean(entry[1]),
+  );
   const search = given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
   return `/workspaces/${encodeURIComponent(workspace.peek())}${target}${search}`;
 }
@@ -48,6 +53,12 @@ export function withQuery(changes: Readonly<Record<string, string | undefined>>)
 /** Changes filters of the current page. */
 export function setQuery(changes: Readonly<Record<string, string | undefined>>, options?: { replace?: boolean }): void {
   navigate(withQuery(changes), { replace: true, ...options });
+}
+
+/** A dialog of a page that a link or the search can open: `?do=new`. Returns whether it is open, and how to change that. */
+export function useAddressedDialog(name: string, isAllowed: boolean): [isOpen: boolean, open: (open: boolean) => void] {
+  const isOpen = isAllowed && query.value.get("do") === name;
+  return [isOpen, (open) => setQuery({ do: open ? name : undefined })];
 }
 
 /** Follows links within the console without loading the document again. */

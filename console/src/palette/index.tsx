@@ -4,6 +4,7 @@ import { href, navigate } from "../core/router";
 import { can } from "../core/session";
 import { allPages } from "../registry";
 import { Icon } from "../ui/icon";
+import { findCommands } from "./commands";
 import type { Found } from "./found";
 import { createRecordSearch, type FoundRecords } from "./record-search";
 
@@ -17,8 +18,13 @@ interface SearchResult extends FoundRecords {
   readonly text: string;
 }
 
-/** Goes to anything: a page, or a record by its name or id. */
-export function Palette({ onClose }: { readonly onClose: () => void }) {
+interface Props {
+  readonly onClose: () => void;
+  readonly onHelp: () => void;
+}
+
+/** Goes to anything, a page or a record by its name, key or id, and does things: "pause sales", "new pool". */
+export function Palette({ onClose, onHelp }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState("");
   const [{ records, note, text: foundText }, setFound] = useState(nothing);
@@ -42,7 +48,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const go = (found: Found | undefined) => {
     if (found === undefined) return;
     onClose();
-    navigate(found.href);
+    if (found.run === undefined) navigate(found.href);
+    else found.run();
   };
   useEffect(() => {
     if (wanted.length < lengthMin) {
@@ -63,8 +70,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     };
   }, [wanted, search]);
 
-  const pages = findPages(text);
-  const all = [...pages, ...records];
+  const all = [...findPlaces(text), ...records];
   const onKey = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
     const typed = event.currentTarget.value;
     if (event.key === "ArrowDown") setAt(Math.min(all.length - 1, at + 1));
@@ -76,7 +82,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   /** The results of the last letters may not be shown yet. The first page is known; the first record is waited for. */
   const enter = (typed: string) => {
     const isShown = typed === text && (at > 0 || !isSearching);
-    const first = isShown ? all[at] : findPages(typed)[0];
+    const first = isShown ? all[at] : findPlaces(typed)[0];
     if (first === undefined) entered.current = typed.trim();
     else go(first);
   };
@@ -103,7 +109,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           setAt(0);
         }}
         onKeyDown={onKey}
-        placeholder="Go to a page, a pool, a run, a subscriber, or an id"
+        placeholder="Go to anything by name, key or id, or do something: “pause sales”, “new pool”"
         role="combobox"
         value={text}
       />
@@ -119,7 +125,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
             type="button"
           >
             <Icon name={found.icon} />
-            {found.title}
+            <span class="found">{found.title}</span>
             <span class="kind">{found.kind}</span>
           </button>
         ))}
@@ -127,8 +133,16 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       <p class="note" role="status">
         {isSearching ? "Searching…" : [all.length === 0 && "Nothing was found.", note].filter(Boolean).join(" ")}
       </p>
+      <button class="button quiet small help" onClick={() => [onClose(), onHelp()]} type="button">
+        Keyboard shortcuts <kbd>?</kbd>
+      </button>
     </dialog>
   );
+}
+
+/** What is known without a request. */
+function findPlaces(text: string): Found[] {
+  return [...findPages(text), ...findCommands(text)];
 }
 
 function findPages(text: string): Found[] {

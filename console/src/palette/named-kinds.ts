@@ -5,6 +5,8 @@ import { createMemberService } from "@client/gen/member";
 import { createNotificationWorkflowService } from "@client/gen/notification-workflow";
 import { createPoolService } from "@client/gen/pool";
 import { createPromotionService } from "@client/gen/promotion";
+import { createQueueService } from "@client/gen/queue";
+import { createRecipientService } from "@client/gen/recipient";
 import { createScheduleService } from "@client/gen/schedule";
 import { createSubscriberService } from "@client/gen/subscriber";
 import { createTopicService } from "@client/gen/topic";
@@ -12,8 +14,11 @@ import { createWebhookService } from "@client/gen/webhook";
 import { createWorkflowDefinitionService } from "@client/gen/workflow-definition";
 import type { List } from "@client/transport/list";
 import { href } from "../core/router";
+import { can } from "../core/session";
 import { unlistedTransport as transport } from "../core/transport";
+import { words } from "../ui/format";
 import type { IconName } from "../ui/icon";
+import { announce } from "../ui/toast";
 import type { Found } from "./found";
 
 export interface NamedRecord extends Found {
@@ -23,6 +28,8 @@ export interface NamedRecord extends Found {
   readonly key: string;
   /** In lower case. */
   readonly names: readonly string[];
+  /** What can be done with it, by the verb that somebody types before its name. */
+  readonly verbs: Readonly<Record<string, Found>>;
 }
 
 interface RecordPage {
@@ -57,6 +64,14 @@ interface KindOptions<Row> {
   readonly pathOf: (row: Row) => string;
   /** Query that opens the record on a list page. */
   readonly queryOf?: (row: Row) => Readonly<Record<string, string>>;
+  readonly verbs?: Readonly<Record<string, Verb<Row>>>;
+}
+
+/** Something that can be done with a record: at once, or in a dialog that the address opens. */
+interface Verb<Row> {
+  readonly scope: string;
+  readonly hrefOf?: (row: Row) => string;
+  readonly run?: (row: Row) => void;
 }
 
 const pageSize = 1000;
@@ -66,12 +81,22 @@ const foundMax = 12;
 export function namedKind<Row>({ scope, plural, list, lookUps = [], ...options }: KindOptions<Row>): NamedKind {
   const toRecord = (row: Row): NamedRecord => {
     const names = options.namesOf(row).filter((name) => name !== "");
-    return {
+    const found = {
       title: names[0] ?? "",
       kind: options.kind,
       icon: options.icon,
       href: href(options.pathOf(row), options.queryOf?.(row)),
+    };
+    const verbs = Object.entries(options.verbs ?? {})
+      .filter(([, verb]) => can(verb.scope))
+      .map(([name, { hrefOf, run }]) => {
+        const title = `${words(name)} ${found.title}`;
+        return [name, { ...found, title, ...(hrefOf && { href: hrefOf(row) }), ...(run && { run: () => run(row) }) }];
+      });
+    return {
+      ...found,
       names: names.map((name) => name.toLowerCase()),
+      verbs: Object.fromEntries(verbs),
       ...identityOf(row as Identity),
     };
   };
@@ -112,6 +137,28 @@ export const namedKinds: readonly NamedKind[] = [
     list: (page) => createPoolService(transport).list(page),
     namesOf: ({ name }) => [name],
     pathOf: ({ id }) => `pools/${id}`,
+    verbs: {
+      pause: { scope: "queue:write", hrefOf: ({ id }) => href(`queues/${id}`, { do: "pause" }) },
+      resume: {
+        scope: "queue:write",
+        run: ({ id, name }) =>
+          announce(
+            createQueueService(transport).resume({ pool_id: id }),
+            `The queue of ${name} hands out items again.`,
+          ),
+      },
+    },
+  }),
+  namedKind({
+    scope: "recipient:read",
+    kind: "Recipient",
+    plural: "recipients",
+    icon: "members",
+    list: (page) => createRecipientService(transport).list({ ...page, pool_id: "-" }),
+    lookUps: [(text) => createRecipientService(transport).list({ pool_id: "-", name: text, limit: foundMax })],
+    namesOf: ({ name }) => [name],
+    pathOf: ({ pool_id }) => `pools/${pool_id}`,
+    queryOf: () => ({ tab: "recipients" }),
   }),
   namedKind({
     scope: "schedule:read",
@@ -121,6 +168,18 @@ export const namedKinds: readonly NamedKind[] = [
     list: (page) => createScheduleService(transport).list(page),
     namesOf: ({ name }) => [name],
     pathOf: ({ id }) => `schedules/${id}`,
+    verbs: {
+      pause: {
+        scope: "schedule:write",
+        run: ({ id, name }) =>
+          announce(createScheduleService(transport).pause({ schedule_id: id }), `${name} is paused.`),
+      },
+      resume: {
+        scope: "schedule:write",
+        run: ({ id, name }) =>
+          announce(createScheduleService(transport).resume({ schedule_id: id }), `${name} fires again.`),
+      },
+    },
   }),
   namedKind({
     scope: "workflow_definition:read",
@@ -131,6 +190,9 @@ export const namedKinds: readonly NamedKind[] = [
     lookUps: [(text) => createWorkflowDefinitionService(transport).list({ key_prefix: text, limit: foundMax })],
     namesOf: ({ name, key }) => [name, key],
     pathOf: ({ id }) => `workflows/definitions/${id}`,
+    verbs: {
+      start: { scope: "workflow_run:write", hrefOf: ({ id }) => href(`workflows/definitions/${id}`, { do: "start" }) },
+    },
   }),
   namedKind({
     scope: "experiment:read",

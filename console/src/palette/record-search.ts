@@ -1,5 +1,7 @@
+import { formatCount } from "../ui/format";
 import type { Found } from "./found";
 import { findById } from "./id-search";
+import { findByKey } from "./key-search";
 import { createNameSearch, type Matches } from "./name-search";
 
 /** Found records, with a note about missing ones. */
@@ -12,14 +14,23 @@ export interface FoundRecords {
 const ulid = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const shownMax = 12;
 
-/** Creates a search for records by a part of their name, or by their whole id. */
+/** A verb before a name, such as "pause sales". */
+const command = /^(pause|resume|start)\s+(.+)$/i;
+
+/** Creates a search for records by a part of their name, their whole key or id, and for what can be done with them. */
 export function createRecordSearch() {
   const names = createNameSearch();
   return async (text: string, isWanted: () => boolean): Promise<FoundRecords> => {
     const id = text.toUpperCase();
     if (ulid.test(id)) return { records: await findById(id), note: "" };
-    const { records, incomplete } = await names.find(text, isWanted);
-    return { records: records.slice(0, shownMax), note: noteOn(records.length, incomplete) };
+    const [, verb, name] = command.exec(text) ?? [];
+    const [{ records, incomplete }, keyed] = await Promise.all([
+      names.find(name ?? text, isWanted),
+      verb === undefined ? findByKey(text) : [],
+    ]);
+    const found =
+      verb === undefined ? [...keyed, ...records] : records.flatMap((each) => each.verbs[verb.toLowerCase()] ?? []);
+    return { records: found.slice(0, shownMax), note: noteOn(found.length, incomplete) };
   };
 }
 
@@ -28,7 +39,7 @@ function noteOn(found: number, incomplete: Matches["incomplete"]): string {
   const failed = incomplete.filter(({ searched }) => searched === 0).map(({ plural }) => plural);
   const parts = incomplete
     .filter(({ searched }) => searched > 0)
-    .map(({ plural, searched }) => `${searched.toLocaleString("en-US")} ${plural}`);
+    .map(({ plural, searched }) => `${formatCount(searched)} ${plural}`);
   const notes: string[] = [];
   if (parts.length > 0) {
     notes.push(`Only the first ${listOf(parts)} were searched. To find others, type a whole id, or open their list.`);

@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { type Problem, TextEditor } from "./text-editor";
 
 interface Props {
   readonly id: string;
@@ -12,37 +12,13 @@ interface Props {
 const token =
   /(?<string>"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?)|(?<number>\b\d+(?:\.\d+)?\b)|(?<keyword>\b(?:true|false|null|in|has)\b)|(?<function>\b[a-zA-Z_]\w*(?=\())|(?<other>[^"'\d\w]+|\w+)/g;
 
-/** An editor for a CEL expression: plain text with highlighting behind it, so that the keyboard works as in every text field. */
-export function CelEditor({ id, label, text, onInput, errorAt }: Props) {
-  const behind = useRef<HTMLPreElement>(null);
-  return (
-    <div class="editor">
-      <pre aria-hidden="true" ref={behind}>
-        {highlight(text, errorAt)}{" "}
-      </pre>
-      <textarea
-        aria-label={label}
-        autocapitalize="off"
-        autocomplete="off"
-        id={id}
-        onInput={(event) => onInput(event.currentTarget.value)}
-        onScroll={(event) => {
-          behind.current!.scrollTop = event.currentTarget.scrollTop;
-        }}
-        rows={3}
-        spellcheck={false}
-        value={text}
-      />
-    </div>
-  );
+/** An editor for a CEL expression. */
+export function CelEditor({ errorAt, ...editor }: Props) {
+  const problems = errorAt === undefined ? [] : [problemAt(editor.text, errorAt)];
+  return <TextEditor {...editor} problems={problems} token={token} />;
 }
 
-function highlight(text: string, errorAt: number | undefined) {
-  return [...text.matchAll(token)].map((match) => {
-    const { groups, index } = match;
-    const kind = Object.keys(groups!).find((name) => groups![name] !== undefined);
-    const isWrong = errorAt !== undefined && errorAt >= index && errorAt < index + match[0].length;
-    const content = kind === "other" ? match[0] : <span class={`t-${kind}`}>{match[0]}</span>;
-    return isWrong ? <mark key={index}>{content}</mark> : <span key={index}>{content}</span>;
-  });
+function problemAt(text: string, offset: number): Problem {
+  const lines = text.slice(0, offset).split("\n");
+  return { line: lines.length, column: lines.at(-1)!.length + 1 };
 }

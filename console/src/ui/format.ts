@@ -1,16 +1,22 @@
-/** A number with separators; large ones are shortened. */
+import { ConnectionError, DeadlineError } from "@client/transport/errors";
+
+/** A number with separators, as everywhere in the console. Ten millions and more are shortened. */
 export function formatCount(value: number | string | undefined): string {
   const number = Number(value ?? 0);
-  if (Math.abs(number) >= 1_000_000) return `${trim(number / 1_000_000)}M`;
-  if (Math.abs(number) >= 100_000) return `${trim(number / 1000)}k`;
+  if (Math.abs(number) >= 10_000_000) return `${trim(number / 1_000_000)}M`;
   return number.toLocaleString("en-US", { maximumFractionDigits: 2 });
+}
+
+/** A capacity or another limit. Without one, nothing is limited. */
+export function formatLimit(limit: number | string | undefined): string {
+  return Number(limit ?? 0) === 0 ? "unlimited" : formatCount(limit);
 }
 
 function trim(value: number): string {
   return value.toFixed(value >= 100 ? 0 : 1).replace(/\.0$/, "");
 }
 
-/** A duration in its two largest units. */
+/** A duration in its two largest units, such as "5 min". */
 export function formatSeconds(seconds: number | undefined): string {
   if (seconds === undefined || Number.isNaN(seconds)) return "–";
   if (seconds < 1) return seconds === 0 ? "0 s" : `${Math.round(seconds * 1000)} ms`;
@@ -31,6 +37,16 @@ export function formatSeconds(seconds: number | undefined): string {
       return count === 0 ? [] : [`${count} ${name}`];
     })
     .join(" ");
+}
+
+const secondsOf: Readonly<Record<string, number>> = { s: 1, min: 60, m: 60, h: 3600, d: 86400 };
+
+/** The seconds of a text such as "5 min", "1 h 30 min" or "90". Throws a TypeError for any other text. */
+export function parseSeconds(text: string): number {
+  const parts = [...text.trim().matchAll(/(\d+(?:\.\d+)?)\s*(s|min|m|h|d)?(?:\s+|$)/gy)];
+  const read = parts.reduce((length, [part]) => length + part.length, 0);
+  if (parts.length === 0 || read !== text.trim().length) throw new TypeError("not a duration");
+  return parts.reduce((sum, [, count, unit = "s"]) => sum + Number(count) * secondsOf[unit]!, 0);
 }
 
 /** A time, relative to now. */
@@ -81,5 +97,8 @@ export function words(constant: string | undefined): string {
 /** Returns an error's message without its code. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if (error instanceof ConnectionError || error instanceof DeadlineError) {
+    return "The service does not respond. It may be starting, or the connection to it is interrupted.";
+  }
   return error.message.replace(/^[A-Z_]+: /, "");
 }

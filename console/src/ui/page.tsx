@@ -1,14 +1,15 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { liveState } from "../core/live";
+import { isPaused, liveState } from "../core/live";
 import type { ListQuery, Query } from "../core/query";
 import { href, query, setQuery, withQuery } from "../core/router";
 import { forgetRequests, sentRequests, toCurl } from "../core/transport";
 import { Button } from "./button";
 import { Loading } from "./card";
 import { Dialog } from "./dialog";
+import { Failure } from "./failure";
 import { Picker, type PickerSource } from "./form/picker";
-import { messageOf } from "./format";
+import { messageOf, words } from "./format";
 import { type Column, Table } from "./table";
 import { Code, Notice } from "./text";
 
@@ -35,7 +36,13 @@ export function Page({ title, question, crumbs = [], badge, actions, children }:
   useEffect(() => {
     document.title = `${title} · Switchyard`;
   }, [title]);
-  useEffect(() => forgetRequests, []);
+  useEffect(
+    () => () => {
+      forgetRequests();
+      isPaused.value = false;
+    },
+    [],
+  );
   return (
     <div class="page">
       <header class="page-head">
@@ -50,6 +57,7 @@ export function Page({ title, question, crumbs = [], badge, actions, children }:
                   /
                 </span>,
               ])}
+              <span aria-current="page">{title}</span>
             </nav>
           )}
           <h1>
@@ -58,9 +66,7 @@ export function Page({ title, question, crumbs = [], badge, actions, children }:
           {question !== undefined && <p>{question}</p>}
         </div>
         <div class="actions">
-          <span class="live" data-state={liveState.value}>
-            {liveState.value === "live" ? "Live" : "Connecting"}
-          </span>
+          <LiveButton />
           <Button icon="terminal" onClick={() => show(true)} tone="quiet">
             Copy as curl
           </Button>
@@ -70,6 +76,24 @@ export function Page({ title, question, crumbs = [], badge, actions, children }:
       {children}
       {isShown && <CurlDialog onClose={() => show(false)} />}
     </div>
+  );
+}
+
+/** Says whether the page follows what happens, and lets somebody who reads it hold it still. */
+function LiveButton() {
+  const state = isPaused.value ? "paused" : liveState.value;
+  return (
+    <button
+      class="live"
+      data-state={state}
+      onClick={() => {
+        isPaused.value = !isPaused.value;
+      }}
+      title={isPaused.value ? "Show what has changed, and follow it" : "Hold the page still"}
+      type="button"
+    >
+      {words(state)}
+    </button>
   );
 }
 
@@ -184,7 +208,7 @@ export function filterOf(name: string): string | undefined {
 
 /** Shows a record when it is there, and why not otherwise. */
 export function Ready<Data>({
-  query: { data, error },
+  query: { data, error, refresh },
   children,
 }: {
   query: Query<Data>;
@@ -198,7 +222,7 @@ export function Ready<Data>({
       </>
     );
   }
-  if (error !== undefined) return <Notice tone="bad">{messageOf(error)}</Notice>;
+  if (error !== undefined) return <Failure error={error} onRetry={refresh} title="This could not be read." />;
   return <Loading />;
 }
 
@@ -217,7 +241,9 @@ interface ListTableProps<Row> {
 /** A list as a table. Without rows, it shows how to get some. */
 export function ListTable<Row>({ list, empty, ...table }: ListTableProps<Row>) {
   if (list.rows.length === 0) {
-    if (list.error !== undefined) return <Notice tone="bad">{messageOf(list.error)}</Notice>;
+    if (list.error !== undefined) {
+      return <Failure error={list.error} onRetry={list.refresh} title="The list could not be read." />;
+    }
     return list.isLoading ? <Loading lines={6} /> : empty;
   }
   return <Table {...table} hasMore={list.hasMore} onMore={list.more} rows={list.rows} total={list.total} />;

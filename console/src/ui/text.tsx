@@ -34,13 +34,13 @@ export function Id({ id }: { readonly id: string | undefined }) {
 export type Tone = "ok" | "warn" | "bad" | "info" | "muted";
 
 const tones: Readonly<Record<Tone, readonly string[]>> = {
-  ok: "active routed completed succeeded success sent delivered published approved live pass connected ok equal running winner ship promoted executable verified admitted committed better published issued".split(
+  ok: "passed accepted healthy satisfied active routed completed succeeded success sent delivered published approved live pass connected ok equal running winner ship promoted executable verified admitted committed better published issued".split(
     " ",
   ),
   warn: "paused draining pending queued held waiting draft skipped grace invited degraded warn debounced quarantined canceling unknown outcome_unknown suspended expiring catalog_only unconfigured needs_account needs_reauth partial".split(
     " ",
   ),
-  bad: "failed dead dead_lettered rejected error disabled ejected exhausted revoked expired timeout cancelled canceled deny offline lost bad removed failing harmful missing stopped worse timed_out gone".split(
+  bad: "unhealthy violated blocked failed dead dead_lettered rejected error disabled ejected exhausted revoked expired timeout cancelled canceled deny offline lost bad removed failing harmful missing stopped worse timed_out gone".split(
     " ",
   ),
   info: "leased in_flight processing ready scheduled deduplicated info superseded sandbox new continued".split(" "),
@@ -49,8 +49,9 @@ const tones: Readonly<Record<Tone, readonly string[]>> = {
 
 function toneOf(status: string | undefined): Tone {
   const plain = (status ?? "").replace(/^[A-Z]+_(?=[A-Z])/, "").toLowerCase();
-  const found = (Object.keys(tones) as Tone[]).find((tone) => tones[tone].includes(plain));
-  return found ?? "muted";
+  const named = (word: string) => (Object.keys(tones) as Tone[]).find((tone) => tones[tone].includes(word));
+  // "guardrails_passed" and "preflight_failed" have the colour of their last word.
+  return named(plain) ?? named(plain.split("_").at(-1)!) ?? "muted";
 }
 
 /** A status in words, coloured by its tone. */

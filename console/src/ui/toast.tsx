@@ -27,7 +27,7 @@ export function toastError(error: unknown): void {
 }
 
 /** Waits for a call. Says that it worked, or why it failed, and reads the page again after success. */
-export async function announce(call: Promise<unknown>, done: string, refresh: () => void): Promise<void> {
+export async function announce(call: Promise<unknown>, done: string, refresh = () => {}): Promise<void> {
   try {
     await call;
     toast(done);

@@ -328,3 +328,17 @@ test("the list contains every error code, in HTML and in JSON", () => {
 function textOf(html: string): string {
   return html.replace(/<[^>]+>/g, "").replace(/&#(\d+);/g, (_, char) => String.fromCharCode(Number(char)));
 }
+
+test("every runbook is a page, and those that it names are pages too", () => {
+  const index = get("/docs/runbooks/README.md").body.toString();
+  const names = [...index.matchAll(/href="\.\/([a-z-]+\.md)"/g)].map(([, name]) => name!);
+  assert.ok(names.length > 20);
+  for (const name of new Set(names)) {
+    const text = get(`/docs/runbooks/${name}`).body.toString();
+    assert.match(text, /<h1>[A-Z][^<]+<\/h1>\n<(p|ol|table)>/, name);
+    assert.doesNotMatch(text, /\*\*|\]\(|`/, name);
+    for (const [, other] of text.matchAll(/href="\.\/([^"]+)"/g))
+      assert.ok(names.includes(other!), `${name}: ${other}`);
+  }
+  assert.equal(docs.find("/docs/runbooks/../guides/deploy.md"), undefined);
+});

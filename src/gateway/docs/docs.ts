@@ -8,6 +8,7 @@ import { describeError, describeErrors, renderError, renderErrors } from "./erro
 import { type EventTypes, renderEvents } from "./event-pages.ts";
 import { createPageRenderer, renderOutbox } from "./page.ts";
 import { createReference, type Reference } from "./reference.ts";
+import { listRunbooks, renderRunbook } from "./runbook-pages.ts";
 import { listSearchEntries } from "./search-index.ts";
 
 /** A document and the headers of its responses. */
@@ -38,6 +39,7 @@ const json = "application/json";
 const yaml = "application/yaml; charset=utf-8";
 const yamlPath = "/openapi.yaml";
 const servicesPath = "/docs/services/";
+const runbooksPath = "/docs/runbooks/";
 const eventsPath = "/docs/events/";
 const searchPath = "/docs/search.json";
 /** Pages whose content comes from the OpenAPI document, besides those of services and events. */
@@ -72,11 +74,12 @@ interface Options {
   readonly outbox?: boolean;
 }
 
-/** Serves the interactive reference, the OpenAPI document, the pages of errors and events, and the outbox page. */
+/** Serves the interactive reference, the OpenAPI document, the pages of errors, events and runbooks, and the outbox page. */
 export function createDocs({ openApi, operations, eventTypes, outbox = false }: Options) {
   const external = operations.filter(({ governance }) => !governance.internalOnly);
   const renderPage = createPageRenderer([...new Set(external.map(({ service }) => service.name)), operationalTag.name]);
   const cache = new Map<string, SharedDocument>();
+  const runbooks = listRunbooks();
   let describing: Promise<void> | undefined;
   let writing: Promise<void> | undefined;
   let described: { readonly document: OpenApiDocument; readonly reference: Reference } | undefined;
@@ -148,6 +151,7 @@ export function createDocs({ openApi, operations, eventTypes, outbox = false }: 
       case "/errors/":
         return findErrors(path, accept);
       default:
+        if (path.startsWith(runbooksPath)) return findRunbook(path.slice(runbooksPath.length));
         if (path.startsWith(servicesPath)) return findDescribed(path, "service");
         if (path.startsWith(eventsPath)) return findDescribed(path, "event");
         if (path.startsWith("/docs/")) return findAsset(path.slice("/docs/".length));
@@ -169,6 +173,10 @@ export function createDocs({ openApi, operations, eventTypes, outbox = false }: 
     if (!Object.hasOwn(assets, name)) return undefined;
     const [folder, type] = assets[name]!;
     return cached(name, type, () => readFileSync(join(folder, name)));
+  }
+
+  function findRunbook(file: string): SharedDocument | undefined {
+    return runbooks.has(file) ? cached(runbooksPath + file, html, () => renderRunbook(renderPage, file)) : undefined;
   }
 
   function findErrors(path: string, accept: string | undefined): SharedDocument {

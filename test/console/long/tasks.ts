@@ -31,7 +31,7 @@ export async function pauseQueue(page: Page, root: string, client: Client): Prom
   await page.goto(`${root}/queues/${pool!.id}`);
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByLabel("Reason").fill("a test");
-  await page.getByLabel("For, in seconds").fill("600");
+  await page.getByLabel("For · optional").fill("10 min");
   await page.getByRole("button", { name: "Pause queue" }).click();
   await page.getByText(/none is handed out\. The queue resumes by itself at /).waitFor();
   await page.getByRole("button", { name: "Resume" }).click();

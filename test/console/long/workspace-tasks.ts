@@ -182,9 +182,8 @@ export async function createEnvironment(page: Page, root: string): Promise<void>
 /** Follows a stream: a record that is appended appears. */
 export async function followStream(page: Page, root: string, runId: string, stream: string): Promise<void> {
   await page.goto(`${root}/streams`);
-  await page.getByLabel("Run id").fill(runId);
-  await page.getByLabel("Stream", { exact: true }).fill(stream);
-  await page.getByRole("button", { name: "Open" }).click();
+  await page.getByRole("button", { name: "Open a stream" }).click();
+  await submit(page, { "Run id": runId, Stream: stream }, "Open");
   await page.getByRole("heading", { level: 1, name: stream }).waitFor();
   await page.getByRole("button", { name: "Append" }).click();
   await submit(page, { Payload: `{ "line": "first" }` }, "Append");

@@ -97,6 +97,8 @@ export type ListQueuesRequest = {
   readonly tenant_id?: string;
   /** Only those that are paused. */
   readonly paused_only?: boolean;
+  /** Only those of this environment: its id or its key. */
+  readonly environment_id?: string;
 };
 
 /** The status of a pool's queue. */
@@ -133,6 +135,8 @@ export type Queue = {
   readonly failed_today: number;
   /** When it is resumed by itself; absent if it is not paused, or if somebody has to resume it. */
   readonly paused_until?: string;
+  /** The environment of the pool. */
+  readonly environment_id: string;
 };
 
 /** Requests the sums of all queues. */

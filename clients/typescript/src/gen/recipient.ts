@@ -16,7 +16,7 @@ export interface RecipientService {
   /** Returns one recipient. */
   get(request: GetRecipientRequest, options?: CallOptions): Promise<Recipient>;
 
-  /** Lists the recipients of a pool. */
+  /** Lists the recipients of a pool, or of all pools. */
   list(request: ListRecipientsRequest, options?: CallOptions): List<Recipient>;
 
   /** Changes the fields that are present. */
@@ -228,7 +228,7 @@ export type GetRecipientRequest = {
 
 /** Request for a page of a pool's recipients. */
 export type ListRecipientsRequest = {
-  /** The pool's id. */
+  /** The pool's id, or - for all pools. */
   readonly pool_id: string;
   /** Maximum number of items per page. */
   readonly limit?: number;
@@ -238,6 +238,8 @@ export type ListRecipientsRequest = {
   readonly offset?: number;
   /** Only recipients in this status; removed ones are never listed. */
   readonly status?: RecipientStatus;
+  /** Only those with this name. */
+  readonly name?: string;
 };
 
 /** All skills of a recipient. */

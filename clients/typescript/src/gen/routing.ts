@@ -235,6 +235,10 @@ export type ListDecisionsRequest = {
   readonly outcome?: string;
   /** Only those for this recipient. */
   readonly recipient_id?: string;
+  /** Only those about items with this key. */
+  readonly key?: string;
+  /** Only those of this environment: its id or its key. */
+  readonly environment_id?: string;
 };
 
 /** Selects the decision to replay. */

@@ -172,6 +172,8 @@ export type ListSchedulesRequest = {
   readonly pool_id?: string;
   /** Only schedules that are paused. */
   readonly paused_only?: boolean;
+  /** Only those of this environment: its id or its key. */
+  readonly environment_id?: string;
 };
 
 /** Changes the fields that are present. */

@@ -34,7 +34,7 @@ export interface WorkflowDefinitionService {
   /** Creates or updates the draft of the definition whose key a YAML or JSON text names. */
   import(request: ImportWorkflowDefinitionRequest, options?: CallOptions): Promise<ImportWorkflowDefinitionResponse>;
 
-  /** Returns a definition's draft or one of its versions as a YAML or JSON text. */
+  /** Returns a definition's draft or one of its versions as a YAML or JSON text. A draft that was imported as a text comes back as YAML as it was written, with its comments and its order. */
   export(request: ExportWorkflowDefinitionRequest, options?: CallOptions): Promise<Response>;
 
   /** Lists the published versions of a definition, newest first, without their documents. */
@@ -220,6 +220,8 @@ export type ValidateWorkflowDefinitionResponse = {
   readonly digest: string;
   /** How many steps a run executes at most; 0 if the document is not valid. */
   readonly worst_case_steps: number;
+  /** The document of the text; absent if it came as JSON, or if the text is not that of an object. */
+  readonly document?: JsonObject;
 };
 
 /** A rule of the workflow language that a document breaks. */
@@ -232,6 +234,8 @@ export type WorkflowDefinitionViolation = {
   readonly message: string;
   /** The place in an expression, including its `=`; absent for other violations. */
   readonly position?: WorkflowTextPosition;
+  /** The place in the text that was checked; absent if the document came as JSON. */
+  readonly text_position?: WorkflowTextPosition;
 };
 
 /** A position in a text. */

@@ -5,6 +5,7 @@ import {
   type ProviderConfig,
 } from "@client/gen/provider-config";
 import { useState } from "preact/hooks";
+import { environmentFilter } from "../../core/environments";
 import { useList, useQuery } from "../../core/query";
 import { setQuery, withQuery } from "../../core/router";
 import { can } from "../../core/session";
@@ -18,6 +19,7 @@ import { ChoiceFilter, filterOf, ListTable, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Chips, Code, Facts, Notice, Status } from "../../ui/text";
 import { toast, toastError } from "../../ui/toast";
+import { environmentFields, initialEnvironment, withEnvironment } from "../shared/environment";
 
 const configs = createProviderConfigService(transport);
 const catalog = createConnectorCatalogService(transport);
@@ -39,7 +41,7 @@ const columns: readonly Column<ProviderConfig>[] = [
 /** The tenant's own OAuth apps. People connect accounts through an active one. */
 export function Apps() {
   const [isAdding, add] = useState(false);
-  const filters = { status: filterOf("status"), provider_key: filterOf("provider") };
+  const filters = { status: filterOf("status"), provider_key: filterOf("provider"), ...environmentFilter() };
   const list = useList(
     `apps ${JSON.stringify(filters)}`,
     (page) => configs.list({ ...page, ...filters } as Parameters<typeof configs.list>[0]),
@@ -59,7 +61,7 @@ export function Apps() {
         )}
       </div>
       <ListTable
-        columns={columns}
+        columns={withEnvironment(columns)}
         empty={
           <Empty
             samples={{
@@ -112,12 +114,12 @@ function NewApp({ providerKey, onClose, onCreated }: NewAppProps) {
           required: true,
         },
         { name: "name", label: "Name", required: true, placeholder: "Our app" },
+        ...environmentFields(),
         { name: "client_id", label: "Client id", required: true, row: "client" },
         { name: "secrets.client_secret", label: "Client secret", kind: "password", row: "client" },
         { name: "scopes", label: "More scopes", kind: "list", hint: "Besides those that the provider needs." },
-        { name: "environment_id", label: "Environment", placeholder: "production" },
       ]}
-      initial={{ provider_key: providerKey }}
+      initial={{ provider_key: providerKey, ...initialEnvironment() }}
       onClose={onClose}
       onSubmit={async (values) =>
         onCreated((await configs.create(values as unknown as CreateProviderConfigRequest)).id)

@@ -7,6 +7,7 @@ import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { FormDialog } from "../../ui/form";
 import { Code } from "../../ui/text";
+import { environmentFields, initialEnvironment } from "../shared/environment";
 
 const sessions = createConnectSessionService(transport);
 
@@ -34,8 +35,9 @@ export function ConnectButton({ provider }: { readonly provider: ConnectorProvid
               hint: "Your own id of the person or organization, if it is not you.",
               required: true,
             },
+            ...environmentFields(),
           ]}
-          initial={{ end_user: { id: "console" } }}
+          initial={{ end_user: { id: "console" }, ...initialEnvironment() }}
           onClose={() => open(false)}
           onSubmit={async (values) => {
             const request = { ...values, allowed_provider_keys: [provider.key] };

@@ -3,17 +3,16 @@ import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
-import { pickEnvironment } from "../../palette/picker-sources";
 import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
 import { FormDialog } from "../../ui/form";
 import { words } from "../../ui/format";
-import { nameColumn } from "../../ui/name";
-import { ChoiceFilter, filterOf, ListTable, PickerFilter, TextFilter } from "../../ui/page";
+import { ChoiceFilter, filterOf, ListTable, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Status } from "../../ui/text";
 import { toast, toastError } from "../../ui/toast";
+import { withEnvironment } from "../shared/environment";
 
 const connections = createConnectionService(transport);
 const statuses = ["active", "needs_account", "needs_reauth", "revoked"];
@@ -21,7 +20,6 @@ const statuses = ["active", "needs_account", "needs_reauth", "revoked"];
 const columns: readonly Column<Connection>[] = [
   { title: "Connection", value: ({ name, account }) => name || account?.label || "unnamed" },
   { title: "Provider", width: "150px", value: ({ provider_key }) => provider_key },
-  nameColumn({ title: "Environment", width: "120px", kind: "environment", id: ({ environment_id }) => environment_id }),
   { title: "Account", value: ({ account }) => account?.label },
   { title: "Status", width: "150px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
   { title: "Last test", width: "130px", value: ({ last_test_class }) => words(last_test_class) },
@@ -65,10 +63,9 @@ export function Connections() {
       <div class="filters">
         <ChoiceFilter choices={statuses.map((each) => [each, words(each)])} label="Status" name="status" />
         <TextFilter label="Provider" name="provider" />
-        <PickerFilter from={pickEnvironment} label="Environment" name="environment" />
       </div>
       <ListTable
-        columns={columns}
+        columns={withEnvironment(columns)}
         empty={
           <Empty
             samples={{

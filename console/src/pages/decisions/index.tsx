@@ -1,5 +1,6 @@
 import { createRoutingService, type Decision } from "@client/gen/routing";
 import { useMemo } from "preact/hooks";
+import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
 import { href } from "../../core/router";
 import { transport } from "../../core/transport";
@@ -24,7 +25,13 @@ export default function Decisions({ path: [decisionId] }: { readonly path: reado
 }
 
 function DecisionList() {
-  const filters = { pool_id: filterOf("pool"), outcome: filterOf("outcome"), recipient_id: filterOf("recipient") };
+  const filters = {
+    pool_id: filterOf("pool"),
+    outcome: filterOf("outcome"),
+    recipient_id: filterOf("recipient"),
+    key: filterOf("key"),
+    ...environmentFilter(),
+  };
   const poolId = filters.pool_id;
   const recipients = useMemo(() => poolId && pickRecipient(poolId), [poolId]);
   const list = useList(

@@ -1,14 +1,14 @@
 import { createEventService, type Event } from "@client/gen/event";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { onEvents } from "../../core/live";
+import { isPaused, onEvents } from "../../core/live";
 import { useList, useQuery } from "../../core/query";
-import { setQuery } from "../../core/router";
+import { setQuery, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Empty, samplesOf } from "../../ui/empty";
-import { formatTime } from "../../ui/format";
+import { formatCount, formatTime } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
 import { Name } from "../../ui/name";
 import { filterOf, Page, Ready, TextFilter } from "../../ui/page";
@@ -23,21 +23,17 @@ const keptMax = 50_000;
 
 /** Events: everything that happens in the workspace, as it happens. */
 export default function Events() {
-  const [isPublishing, publish] = useState(false);
-  const [isPaused, pause] = useState(false);
+  const [isPublishing, publish] = useAddressedDialog("publish", can("event:write"));
   const opened = filterOf("open");
-  const rows = useTail(isPaused);
+  const rows = useTail();
   return (
     <Page
       actions={
-        <>
-          <Button onClick={() => pause(!isPaused)}>{isPaused ? "Continue" : "Pause"}</Button>
-          {can("event:write") && (
-            <Button icon="plus" onClick={() => publish(true)}>
-              Publish
-            </Button>
-          )}
-        </>
+        can("event:write") && (
+          <Button icon="plus" onClick={() => publish(true)}>
+            Publish
+          </Button>
+        )
       }
       question="What is happening right now?"
       title="Events"
@@ -47,7 +43,7 @@ export default function Events() {
         <TextFilter label="Subject" name="subject" />
         <span class="spacer" />
         <span class="faint number" data-testid="event-count">
-          {rows.length.toLocaleString("en-US")} events
+          {formatCount(rows.length)} events
         </span>
       </div>
       {rows.length === 0 ? (
@@ -73,7 +69,7 @@ export default function Events() {
 }
 
 /** The newest stored events and, after them, those that arrive. Newest first. */
-function useTail(isPaused: boolean): readonly Event[] {
+function useTail(): readonly Event[] {
   const type = filterOf("type");
   const subject = filterOf("subject");
   const types =
@@ -83,17 +79,22 @@ function useTail(isPaused: boolean): readonly Event[] {
   const arrived = useRef<{ key: string; rows: Event[] }>({ key, rows: [] });
   const [, redraw] = useState(0);
   if (arrived.current.key !== key) arrived.current = { key, rows: [] };
-  useEffect(() => {
-    if (isPaused) return;
-    return onEvents((batch) => {
-      const wanted = batch.filter((event) => matches(event, types, subject));
-      if (wanted.length === 0) return;
-      arrived.current.rows = [...wanted.toReversed(), ...arrived.current.rows].slice(0, keptMax);
-      redraw((count) => count + 1);
-    });
-  }, [isPaused, key]);
+  useEffect(
+    () =>
+      onEvents((batch) => {
+        const wanted = batch.filter((event) => matches(event, types, subject));
+        if (wanted.length === 0) return;
+        arrived.current.rows = [...wanted.toReversed(), ...arrived.current.rows].slice(0, keptMax);
+        if (!isPaused.peek()) redraw((count) => count + 1);
+      }),
+    [key],
+  );
   const known = new Set(arrived.current.rows.slice(-400).map(({ id }) => id));
-  return [...arrived.current.rows, ...stored.rows.filter(({ id }) => !known.has(id))];
+  const rows = [...arrived.current.rows, ...stored.rows.filter(({ id }) => !known.has(id))];
+  // Held still, the rows stay as they were. Those that arrive meanwhile are shown afterwards.
+  const held = useRef(rows);
+  if (!isPaused.value) held.current = rows;
+  return held.current;
 }
 
 function matches(event: Event, types: readonly string[] | undefined, subject: string | undefined): boolean {

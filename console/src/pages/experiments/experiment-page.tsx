@@ -2,7 +2,7 @@ import { createExperimentService, type Experiment, type ExperimentResults } from
 import { useQuery } from "../../core/query";
 import { transport } from "../../core/transport";
 import { Card, Stat } from "../../ui/card";
-import { formatPercent, words } from "../../ui/format";
+import { formatCount, formatPercent, formatSeconds, words } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
 import { currentTab, Page, Ready, Tabs } from "../../ui/page";
 import { Table } from "../../ui/table";
@@ -63,11 +63,7 @@ function Results({ experiment }: { readonly experiment: Experiment }) {
             {data.sentence}
           </Notice>
           <div class="stats">
-            <Stat
-              label="Units"
-              note={`${Number(data.mature_units).toLocaleString("en-US")} counted`}
-              value={Number(data.units)}
-            />
+            <Stat label="Units" note={`${formatCount(data.mature_units)} counted`} value={Number(data.units)} />
             <Stat label="Planned" value={data.planned_units} />
             <Stat label="False winners" note="at most" value={formatPercent(data.alpha, 0)} />
             <Stat
@@ -138,7 +134,7 @@ function Design({ experiment }: { readonly experiment: Experiment }) {
             Control: experiment.control,
             Allocation: `${experiment.allocation_pct} %`,
             Targeting: experiment.targeting ? <code>{experiment.targeting}</code> : "everybody",
-            "Score window": `${experiment.score_window_s} s`,
+            "Score window": formatSeconds(experiment.score_window_s),
             Layer: experiment.layer?.key,
             Phases: experiment.phases.length,
             Decision: experiment.decision && `${experiment.decision.variant}: ${experiment.decision.reason}`,

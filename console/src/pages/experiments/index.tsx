@@ -1,7 +1,7 @@
 import { createExperimentService, type Experiment } from "@client/gen/experiment";
-import { useState } from "preact/hooks";
+import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
-import { href, navigate } from "../../core/router";
+import { href, navigate, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -10,6 +10,7 @@ import { words } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Chips, Status } from "../../ui/text";
+import { withEnvironment } from "../shared/environment";
 import { ExperimentForm } from "./experiment-form";
 import { ExperimentPage } from "./experiment-page";
 
@@ -40,11 +41,11 @@ export default function Experiments({ path: [id] }: { readonly path: readonly st
 }
 
 function ExperimentList() {
-  const [isCreating, create] = useState(false);
+  const [isCreating, create] = useAddressedDialog("new", can("experiment:write"));
   const status = filterOf("status");
   const list = useList(
-    `experiments ${status}`,
-    (page) => experiments.list({ ...page, status } as Parameters<typeof experiments.list>[0]),
+    `experiments ${status} ${environmentFilter().environment_id}`,
+    (page) => experiments.list({ ...page, status, ...environmentFilter() } as Parameters<typeof experiments.list>[0]),
     {
       live: ["experiment."],
     },
@@ -65,7 +66,7 @@ function ExperimentList() {
         <ChoiceFilter choices={statuses.map((each) => [each, words(each)])} label="Status" name="status" />
       </div>
       <ListTable
-        columns={columns}
+        columns={withEnvironment(columns)}
         empty={
           <Empty
             samples={samplesOf({

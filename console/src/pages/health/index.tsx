@@ -89,7 +89,10 @@ function Report({ report }: { readonly report: OperationalHealthReport }) {
                 {action}
                 <br />
                 <span class="soft">
-                  <code>{reason_code}</code>, runbook <code>{runbook}</code>
+                  <code>{reason_code}</code>, runbook{" "}
+                  <a class="link" href={`/${runbook}`}>
+                    {runbook}
+                  </a>
                 </span>
               </li>
             ))}

@@ -1,5 +1,5 @@
 import type { OperationalHealthEvidence, OperationalHealthSignal } from "@client/gen/operational-health";
-import { formatSeconds, words } from "../../ui/format";
+import { formatCount, formatSeconds, words } from "../../ui/format";
 import { type Column, Table } from "../../ui/table";
 import { Status, type Tone } from "../../ui/text";
 
@@ -49,5 +49,5 @@ function formatQuantity(value: number | undefined, unit: string): string {
   if (unit === "percent") return `${value} %`;
   if (unit === "seconds") return formatSeconds(value);
   if (unit === "milliseconds") return formatSeconds(value / 1000);
-  return value.toLocaleString("en-US");
+  return formatCount(value);
 }

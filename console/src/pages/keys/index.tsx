@@ -1,6 +1,7 @@
 import { type ApiKey, type CreateApiKeyRequest, createApiKeyService } from "@client/gen/api-key";
 import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
+import { useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -41,7 +42,7 @@ const columns: readonly Column<ApiKey>[] = [
 
 /** API keys: which programs have access. */
 export default function Keys() {
-  const [isCreating, create] = useState(false);
+  const [isCreating, create] = useAddressedDialog("new", can("api_key:write"));
   const [secret, setSecret] = useState<string>();
   const status = filterOf("status") as ApiKey["status"] | undefined;
   const list = useList(`keys ${status}`, (page) => keys.list({ ...page, status }), { live: ["api_key."] });

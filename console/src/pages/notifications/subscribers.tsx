@@ -1,7 +1,6 @@
 import { createSubscriberService, type Subscriber, type UpsertSubscriberRequest } from "@client/gen/subscriber";
-import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
-import { href } from "../../core/router";
+import { href, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -46,7 +45,7 @@ export const subscriberFields: readonly Field[] = [
 
 /** The people who can be notified. */
 export function Subscribers() {
-  const [isAdding, add] = useState(false);
+  const [isAdding, add] = useAddressedDialog("new", can("notification:write"));
   const filters = { email: filterOf("email"), external_id: filterOf("external") };
   const list = useList(`subscribers ${JSON.stringify(filters)}`, (page) => subscribers.list({ ...page, ...filters }), {
     live: ["subscriber."],

@@ -1,7 +1,6 @@
 import { type CreateTopicRequest, createTopicService, type Topic } from "@client/gen/topic";
-import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
-import { href } from "../../core/router";
+import { href, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -27,7 +26,7 @@ const columns: readonly Column<Topic>[] = [
 
 /** Groups of subscribers that get the same message. */
 export function Topics() {
-  const [isAdding, add] = useState(false);
+  const [isAdding, add] = useAddressedDialog("new", can("notification:write"));
   const list = useList("topics", (page) => topics.list(page), { live: ["topic."] });
   return (
     <>

@@ -6,7 +6,7 @@ import {
 import { createNotificationWorkflowService, type NotificationWorkflow } from "@client/gen/notification-workflow";
 import { useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
-import { href } from "../../core/router";
+import { href, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { pickSubscriber, pickTopicKey } from "../../palette/picker-sources";
@@ -22,7 +22,7 @@ const channels = ["email", "sms", "push", "chat", "in_app"];
 
 /** Sends a notification to one subscriber, or to everybody in a topic. */
 export function TriggerButton() {
-  const [isOpen, open] = useState(false);
+  const [isOpen, open] = useAddressedDialog("trigger", can("notification:write"));
   const list = useQuery(isOpen ? "notification workflow choices" : undefined, () =>
     workflows.list({ limit: 200 }).page(),
   );

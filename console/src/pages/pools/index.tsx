@@ -1,7 +1,7 @@
 import { type CreatePoolRequest, createPoolService, type Pool } from "@client/gen/pool";
-import { useState } from "preact/hooks";
+import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
-import { href, navigate } from "../../core/router";
+import { href, navigate, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -11,6 +11,7 @@ import { words } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Status } from "../../ui/text";
+import { environmentFields, initialEnvironment, withEnvironment } from "../shared/environment";
 import { PoolPage } from "./pool-page";
 import { strategies } from "./strategies";
 
@@ -36,9 +37,10 @@ export default function Pools({ path: [poolId] }: { readonly path: readonly stri
 }
 
 function PoolList() {
-  const [isCreating, create] = useState(false);
+  const [isCreating, create] = useAddressedDialog("new", can("pool:write"));
   const status = filterOf("status") as Pool["status"] | undefined;
-  const list = useList(`pools ${status}`, (page) => pools.list({ ...page, status }), {
+  const filters = { status, ...environmentFilter() };
+  const list = useList(`pools ${JSON.stringify(filters)}`, (page) => pools.list({ ...page, ...filters }), {
     live: ["pool.", "recipient.", "rule."],
   });
   const action = can("pool:write") && (
@@ -59,7 +61,7 @@ function PoolList() {
         />
       </div>
       <ListTable
-        columns={columns}
+        columns={withEnvironment(columns)}
         empty={
           <Empty
             samples={samplesOf({
@@ -91,6 +93,7 @@ function CreatePool({ onClose }: { readonly onClose: () => void }) {
       fields={[
         { name: "name", label: "Name", required: true, placeholder: "support" },
         { name: "description", label: "Description" },
+        ...environmentFields(),
         { name: "strategy", label: "Strategy", kind: "choice", required: true, choices: strategies },
         {
           name: "config.item_events",
@@ -99,6 +102,7 @@ function CreatePool({ onClose }: { readonly onClose: () => void }) {
           hint: "Shows each item in the live tail. Leave it off for pools with thousands of items per second.",
         },
       ]}
+      initial={initialEnvironment()}
       onClose={onClose}
       onSubmit={async (values) => {
         const { id } = await pools.create(values as unknown as CreatePoolRequest);

@@ -8,7 +8,7 @@ import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Card, Meter, Stat } from "../../ui/card";
 import { Empty, samplesOf } from "../../ui/empty";
-import { formatSeconds, words } from "../../ui/format";
+import { formatCount, formatLimit, formatSeconds, words } from "../../ui/format";
 import { nameText } from "../../ui/name";
 import { ListTable } from "../../ui/page";
 import { Ago, Status } from "../../ui/text";
@@ -74,7 +74,7 @@ function Load({ recipient: { name, in_flight, capacity, status } }: { readonly r
         {status !== "STATUS_ACTIVE" && <Status of={status} />}
         <span class="spacer" />
         <span class="soft number">
-          {in_flight} of {capacity === 0 ? "unlimited" : capacity}
+          {formatCount(in_flight)} of {formatLimit(capacity)}
         </span>
       </div>
       <Meter share={share} tone={share >= 1 ? "bad" : undefined} />

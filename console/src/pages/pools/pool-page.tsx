@@ -8,7 +8,7 @@ import { Button } from "../../ui/button";
 import { Card } from "../../ui/card";
 import { confirm } from "../../ui/dialog";
 import { FormDialog } from "../../ui/form";
-import { words } from "../../ui/format";
+import { formatLimit, formatSeconds, words } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
 import { currentTab, Page, Ready, Tabs } from "../../ui/page";
 import { Ago, Facts, Id, Status } from "../../ui/text";
@@ -118,8 +118,8 @@ function Strategy({ pool, refresh }: { readonly pool: Pool; readonly refresh: ()
             of={{
               Strategy: words(pool.strategy),
               "No match": words(pool.config?.fallback?.on_no_match),
-              "Maximum depth": pool.config?.queue?.max_depth?.toLocaleString("en-US"),
-              Lease: `${pool.config?.lease?.duration_s ?? 30} s`,
+              "Maximum depth": formatLimit(pool.config?.queue?.max_depth),
+              Lease: formatSeconds(pool.config?.lease?.duration_s ?? 30),
               Attempts: pool.config?.retry?.max_attempts,
               "Events per item": pool.config?.item_events ? "recorded" : "not recorded",
               Created: <Ago time={pool.created_at} />,

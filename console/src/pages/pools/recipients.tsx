@@ -13,7 +13,7 @@ import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { Empty, samplesOf } from "../../ui/empty";
 import { type Field, FormDialog } from "../../ui/form";
-import { words } from "../../ui/format";
+import { formatLimit, words } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Status } from "../../ui/text";
@@ -23,19 +23,25 @@ const recipients = createRecipientService(transport);
 
 const columns: readonly Column<Recipient>[] = [
   { title: "Name", value: ({ name }) => name },
-  { title: "Status", width: "118px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
-  { title: "In flight", width: "90px", isNumber: true, value: ({ in_flight }) => in_flight },
-  { title: "Capacity", width: "90px", isNumber: true, value: ({ capacity }) => capacity },
-  { title: "Weight", width: "84px", isNumber: true, value: ({ weight }) => weight },
+  { title: "Status", width: "108px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
+  { title: "In flight", width: "80px", isNumber: true, value: ({ in_flight }) => in_flight },
+  {
+    title: "Capacity",
+    width: "96px",
+    isNumber: true,
+    value: ({ capacity }) => capacity,
+    render: ({ capacity }) => formatLimit(capacity),
+  },
+  { title: "Weight", width: "76px", isNumber: true, value: ({ weight }) => weight },
   { title: "Skills", value: ({ skills }) => skillText(skills) },
   {
     title: "Delivery",
-    width: "120px",
+    width: "86px",
     value: ({ delivery }) => words(delivery?.mode),
   },
   {
     title: "Last work",
-    width: "120px",
+    width: "104px",
     value: ({ last_assigned_at }) => last_assigned_at,
     render: ({ last_assigned_at }) => <Ago time={last_assigned_at} />,
   },
@@ -43,7 +49,7 @@ const columns: readonly Column<Recipient>[] = [
 
 const fields: readonly Field[] = [
   { name: "name", label: "Name", required: true, placeholder: "ada" },
-  { name: "capacity", label: "Capacity", kind: "number", row: "numbers", hint: "Items at a time." },
+  { name: "capacity", label: "Capacity", kind: "number", row: "numbers", hint: "Items at a time. 0 is unlimited." },
   { name: "weight", label: "Weight", kind: "number", row: "numbers" },
   { name: "priority", label: "Priority", kind: "number", row: "numbers" },
   { name: "cost", label: "Cost", kind: "number", row: "numbers" },
@@ -118,7 +124,7 @@ export function Recipients({ pool }: { readonly pool: Pool }) {
             ? (recipient) => <RowActions edit={() => edit(recipient)} recipient={recipient} refresh={list.refresh} />
             : undefined
         }
-        rowActionsWidth="210px"
+        rowActionsWidth="196px"
       />
       {edited !== undefined && (
         <FormDialog

@@ -184,7 +184,7 @@ const actionFields = (poolId: string): readonly Field[] => [
   },
   { name: "action.pool_id", label: "Pool", required: true, from: pickPool, appliesTo: isAction("redirect_pool") },
   { name: "action.priority", label: "Priority", kind: "number", required: true, appliesTo: isAction("set_priority") },
-  { name: "action.hold_s", label: "Hold, seconds", kind: "number", required: true, appliesTo: isAction("hold") },
+  { name: "action.hold_s", label: "Hold for", kind: "duration", required: true, appliesTo: isAction("hold") },
   { name: "action.reason", label: "Message to the caller", appliesTo: isAction("reject") },
   {
     name: "action.experiment_key",

@@ -6,6 +6,7 @@ import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { type Field, FormDialog } from "../../ui/form";
 import { Notice } from "../../ui/text";
+import { environmentFields, initialEnvironment } from "../shared/environment";
 import { ArtifactPicker } from "./artifact-picker";
 
 const promotions = createPromotionService(transport);
@@ -55,8 +56,8 @@ export function CandidateForm({ onClose }: { readonly onClose: () => void }) {
   return (
     <FormDialog
       done="The candidate was created. Its next step is the preflight."
-      fields={fields}
-      initial={{ limits: { success: 0.9 } }}
+      fields={[...fields, ...environmentFields()]}
+      initial={{ limits: { success: 0.9 }, ...initialEnvironment() }}
       onClose={onClose}
       onSubmit={async ({ limits: chosen, ...values }) => {
         const guardrails = Object.entries((chosen ?? {}) as Record<string, number>).map(([metric, limit]) => ({

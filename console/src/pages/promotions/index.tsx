@@ -1,7 +1,7 @@
 import { type Candidate, createPromotionService } from "@client/gen/promotion";
-import { useState } from "preact/hooks";
+import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
-import { href } from "../../core/router";
+import { href, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -9,6 +9,7 @@ import { Empty, samplesOf } from "../../ui/empty";
 import { ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Chips, Status } from "../../ui/text";
+import { withEnvironment } from "../shared/environment";
 import { CandidateForm } from "./candidate-form";
 import { CandidatePage } from "./candidate-page";
 
@@ -36,8 +37,13 @@ export default function Promotions({ path: [id] }: { readonly path: readonly str
 }
 
 function CandidateList() {
-  const [isCreating, create] = useState(false);
-  const list = useList("promotions", (page) => promotions.listCandidates(page), { live: ["promotion."] });
+  const [isCreating, create] = useAddressedDialog("new", can("promotion:write"));
+  const filters = environmentFilter();
+  const list = useList(
+    `promotions ${filters.environment_id}`,
+    (page) => promotions.listCandidates({ ...page, ...filters }),
+    { live: ["promotion."] },
+  );
   return (
     <Page
       actions={
@@ -51,7 +57,7 @@ function CandidateList() {
       title="Promotions"
     >
       <ListTable
-        columns={columns}
+        columns={withEnvironment(columns)}
         empty={
           <Empty
             samples={samplesOf({

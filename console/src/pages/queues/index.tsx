@@ -1,4 +1,5 @@
 import { createQueueService, type Queue } from "@client/gen/queue";
+import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
 import { href } from "../../core/router";
 import { transport } from "../../core/transport";
@@ -7,6 +8,7 @@ import { formatSeconds } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Status } from "../../ui/text";
+import { withEnvironment } from "../shared/environment";
 import { QueuePage } from "./queue-page";
 
 const queues = createQueueService(transport);
@@ -46,7 +48,8 @@ export default function Queues({ path: [poolId] }: { readonly path: readonly str
 
 function QueueList() {
   const isPausedOnly = filterOf("state") === "paused";
-  const list = useList(`queues ${isPausedOnly}`, (page) => queues.list({ ...page, paused_only: isPausedOnly }), {
+  const filters = { paused_only: isPausedOnly, ...environmentFilter() };
+  const list = useList(`queues ${JSON.stringify(filters)}`, (page) => queues.list({ ...page, ...filters }), {
     everyMs: 3_000,
     live: ["queue.paused", "queue.resumed", "pool."],
   });
@@ -56,7 +59,7 @@ function QueueList() {
         <ChoiceFilter choices={[["paused", "Paused only"]]} label="State" name="state" />
       </div>
       <ListTable
-        columns={columns}
+        columns={withEnvironment(columns)}
         empty={
           <Empty
             samples={samplesOf({

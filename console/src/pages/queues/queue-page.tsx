@@ -1,7 +1,7 @@
 import { createQueueService, type Queue } from "@client/gen/queue";
 import { useMemo, useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
-import { href, setQuery } from "../../core/router";
+import { href, setQuery, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -143,7 +143,7 @@ function Charts({ queue }: { readonly queue: Queue }) {
 }
 
 function QueueActions({ queue, refresh }: { readonly queue: Queue; readonly refresh: () => void }) {
-  const [isPausing, pause] = useState(false);
+  const [isPausing, pause] = useAddressedDialog("pause", can("queue:write"));
   const [isDraining, drain] = useState(false);
   if (!can("queue:write")) return null;
   const resume = () => announce(queues.resume({ pool_id: queue.pool_id }), "The queue hands out items again.", refresh);
@@ -164,7 +164,7 @@ function QueueActions({ queue, refresh }: { readonly queue: Queue; readonly refr
           done="The queue is paused."
           fields={[
             { name: "reason", label: "Reason", hint: "Shown to everybody who looks at the queue." },
-            { name: "for_s", label: "For, in seconds", kind: "number", hint: "Until somebody resumes it when empty." },
+            { name: "for_s", label: "For", kind: "duration", hint: "Until somebody resumes it when empty." },
           ]}
           onClose={() => pause(false)}
           onSubmit={async (values) => {

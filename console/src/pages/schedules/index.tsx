@@ -1,7 +1,7 @@
 import { createScheduleService, type Schedule } from "@client/gen/schedule";
-import { useState } from "preact/hooks";
+import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
-import { href, navigate } from "../../core/router";
+import { href, navigate, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -10,6 +10,7 @@ import { nameColumn } from "../../ui/name";
 import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Status } from "../../ui/text";
+import { withEnvironment } from "../shared/environment";
 import { PoolFilter } from "../shared/pool-filter";
 import { ScheduleDialog } from "./schedule-dialog";
 import { SchedulePage } from "./schedule-page";
@@ -48,14 +49,14 @@ export default function Schedules({ path: [id] }: { readonly path: readonly stri
 }
 
 function ScheduleList() {
-  const [isCreating, create] = useState(false);
+  const [isCreating, create] = useAddressedDialog("new", can("schedule:write"));
   const poolId = filterOf("pool");
   const isPausedOnly = filterOf("state") === "paused";
-  const list = useList(
-    `schedules ${poolId} ${isPausedOnly}`,
-    (page) => schedules.list({ ...page, pool_id: poolId, paused_only: isPausedOnly }),
-    { everyMs: 10_000, live: ["schedule."] },
-  );
+  const filters = { pool_id: poolId, paused_only: isPausedOnly, ...environmentFilter() };
+  const list = useList(`schedules ${JSON.stringify(filters)}`, (page) => schedules.list({ ...page, ...filters }), {
+    everyMs: 10_000,
+    live: ["schedule."],
+  });
   return (
     <Page
       actions={
@@ -73,7 +74,7 @@ function ScheduleList() {
         <ChoiceFilter choices={[["paused", "Paused only"]]} label="State" name="state" />
       </div>
       <ListTable
-        columns={columns}
+        columns={withEnvironment(columns)}
         empty={poolId !== undefined || isPausedOnly ? <NoMatch /> : <NoSchedule />}
         hrefOf={({ id }) => href(`schedules/${id}`)}
         keyOf={({ id }) => id}

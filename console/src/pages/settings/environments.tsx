@@ -1,6 +1,6 @@
 import { type CreateEnvironmentRequest, createEnvironmentService } from "@client/gen/environment";
-import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
+import { useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -14,7 +14,7 @@ const environments = createEnvironmentService(transport);
 
 /** The environments of the workspace. */
 export function Environments() {
-  const [isAdding, add] = useState(false);
+  const [isAdding, add] = useAddressedDialog("new", can("environment:write"));
   const list = useList("environments", (page) => environments.list(page), { live: ["environment."] });
   const remove = (id: string, key: string) =>
     confirm({

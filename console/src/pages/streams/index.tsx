@@ -1,24 +1,24 @@
 import { createEventService } from "@client/gen/event";
-import { createWorkflowStreamService, type WorkflowStreamRecord } from "@client/gen/workflow-stream";
-import { useEffect, useState } from "preact/hooks";
+import { createWorkflowStreamService } from "@client/gen/workflow-stream";
+import { useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
-import { href, navigate } from "../../core/router";
+import { href, navigate, useAddressedDialog, withQuery } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { Card, Stat } from "../../ui/card";
 import { confirm } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
-import { Form, FormDialog } from "../../ui/form";
-import { formatClock, messageOf } from "../../ui/format";
+import { FormDialog } from "../../ui/form";
+import { formatSeconds } from "../../ui/format";
 import { nameColumn } from "../../ui/name";
-import { Page, Ready } from "../../ui/page";
-import { type Column, Table } from "../../ui/table";
+import { filterOf, Page, Ready } from "../../ui/page";
+import { Table } from "../../ui/table";
 import { Ago, Chips, Facts, Id, Notice, Status } from "../../ui/text";
+import { Records } from "./records";
 
 const streams = createWorkflowStreamService(transport);
 const events = createEventService(transport);
-const readMax = 500;
 
 /** Streams: the records that runs exchange, as they arrive. */
 export default function Streams({ path: [runId, streamId] }: { readonly path: readonly string[] }) {
@@ -33,14 +33,21 @@ const samples = {
   sdk: `await client.workflowStreams.create({ run_id: runId, name: "ledger" });`,
 };
 
-/** Finds a stream: the newest ones from the event log, or any by its run and name. */
-function StreamFinder() {
+/** A stream of a run, and when something was last appended to it. */
+interface RecentStream {
+  readonly runId: string;
+  readonly name: string;
+  readonly time: string | undefined;
+}
+
+/** The newest streams, from the event log. */
+function useRecentStreams(): readonly RecentStream[] {
   const recent = useQuery(
     can("event:read") ? "recent streams" : undefined,
     () => events.list({ types: ["workflow.stream.*"], limit: 100 }).page(),
     { live: ["workflow.stream"] },
   );
-  const seen = new Map<string, { runId: string; name: string; time: string | undefined }>();
+  const seen = new Map<string, RecentStream>();
   for (const { subject, data, time } of recent.data?.items ?? []) {
     const { run_id, name, stream_id } = (data ?? {}) as Record<string, string>;
     const runId = run_id ?? subject;
@@ -48,65 +55,72 @@ function StreamFinder() {
     if (runId && stream && !seen.has(`${runId} ${stream}`))
       seen.set(`${runId} ${stream}`, { runId, name: stream, time });
   }
+  return [...seen.values()];
+}
+
+/** The records of the newest stream as they arrive, the other streams to choose from, and any stream by its run and name. */
+function StreamFinder() {
+  const [isOpening, open] = useAddressedDialog("open", true);
+  const recent = useRecentStreams();
+  const chosen = filterOf("open");
+  const shown = recent.find(({ runId, name }) => `${runId} ${name}` === chosen) ?? recent[0];
   return (
-    <Page question="Which records does a run exchange?" title="Streams">
-      <div class="columns">
-        <Card flush title="Open a stream">
-          <Form
-            fields={[
-              { name: "run", label: "Run id", required: true },
-              { name: "stream", label: "Stream", required: true, hint: "Its name in the run, or its id." },
-            ]}
-            onSubmit={async ({ run, stream }) => navigate(href(`streams/${run}/${stream}`))}
-            submit="Open"
-          />
-        </Card>
-        {seen.size > 0 && (
+    <Page
+      actions={<Button onClick={() => open(true)}>Open a stream</Button>}
+      question="Which records do runs exchange?"
+      title="Streams"
+    >
+      {shown === undefined ? (
+        <Empty samples={samples} title="Streams belong to runs">
+          A stream is an ordered list of records that a workflow run and others exchange while it is in progress.
+        </Empty>
+      ) : (
+        <div class="columns wide-first">
+          <Card
+            actions={
+              <a class="link" href={href(`streams/${shown.runId}/${shown.name}`)}>
+                Open
+              </a>
+            }
+            flush
+            title={`Records of ${shown.name}, newest first`}
+          >
+            <Records key={`${shown.runId} ${shown.name}`} runId={shown.runId} streamId={shown.name} />
+          </Card>
           <Card flush title="Recent streams">
             <Table
               columns={[
                 { title: "Stream", value: ({ name }) => name },
                 nameColumn({ title: "Run", kind: "workflow_run", id: ({ runId }: { runId: string }) => runId }),
-                { title: "When", width: "110px", value: ({ time }) => time, render: ({ time }) => <Ago time={time} /> },
+                { title: "When", width: "100px", value: ({ time }) => time, render: ({ time }) => <Ago time={time} /> },
               ]}
-              hrefOf={({ runId, name }) => href(`streams/${runId}/${name}`)}
+              hrefOf={({ runId, name }) => withQuery({ open: `${runId} ${name}` })}
               keyOf={({ runId, name }) => `${runId} ${name}`}
               label="Recent streams"
-              rows={[...seen.values()]}
+              rows={recent}
             />
           </Card>
-        )}
-      </div>
-      {seen.size === 0 && (
-        <Empty samples={samples} title="Streams belong to runs">
-          A stream is an ordered list of records that a workflow run and others exchange while it is in progress.
-        </Empty>
+        </div>
+      )}
+      {isOpening && (
+        <FormDialog
+          fields={[
+            { name: "run", label: "Run id", required: true },
+            { name: "stream", label: "Stream", required: true, hint: "Its name in the run, or its id." },
+          ]}
+          onClose={() => open(false)}
+          onSubmit={async ({ run, stream }) => navigate(href(`streams/${run}/${stream}`))}
+          submit="Open"
+          title="Open a stream"
+        />
       )}
     </Page>
   );
 }
 
-const columns: readonly Column<WorkflowStreamRecord>[] = [
-  { title: "#", width: "80px", isNumber: true, value: ({ sequence }) => Number(sequence) },
-  {
-    title: "Time",
-    width: "130px",
-    value: ({ appended_at }) => appended_at,
-    render: ({ appended_at }) => <span class="mono">{formatClock(appended_at)}</span>,
-  },
-  { title: "Direction", width: "100px", value: ({ direction }) => direction },
-  { title: "Class", width: "120px", value: ({ content_class }) => content_class },
-  {
-    title: "Payload",
-    value: ({ payload, object }) => JSON.stringify(payload ?? object ?? null).slice(0, 300),
-    render: ({ payload, object }) => <code>{JSON.stringify(payload ?? object ?? null).slice(0, 300)}</code>,
-  },
-];
-
 function StreamPage({ runId, streamId }: { readonly runId: string; readonly streamId: string }) {
   const id = { run_id: runId, stream_id: streamId };
   const stream = useQuery(`stream ${runId} ${streamId}`, () => streams.get(id), { everyMs: 4_000 });
-  const { records, error } = useRecords(runId, streamId);
   return (
     <Page
       actions={stream.data && <StreamActions id={id} refresh={stream.refresh} status={stream.data.status} />}
@@ -132,15 +146,14 @@ function StreamPage({ runId, streamId }: { readonly runId: string; readonly stre
               <Stat label="Latest" value={Number(data.latest_sequence)} />
               <Stat label="Unread" value={Number(data.unread_items)} />
             </div>
-            {error !== undefined && <Notice tone="bad">{error}</Notice>}
-            {records.length > 0 && (
-              <Table columns={columns} keyOf={({ sequence }) => String(sequence)} label="Records" rows={records} />
-            )}
+            <Records runId={runId} streamId={streamId} />
             <Card title="Pins">
               <Facts
                 of={{
                   Home: data.pins?.metadata_home,
-                  "Kept for": data.pins?.retention ? `${data.pins.retention.max_age_s} s` : "as long as the run",
+                  "Kept for": data.pins?.retention
+                    ? formatSeconds(data.pins.retention.max_age_s)
+                    : "as long as the run",
                   Classes: <Chips of={data.pins?.content_classes ?? []} />,
                   Redacted: (
                     <Chips
@@ -158,29 +171,6 @@ function StreamPage({ runId, streamId }: { readonly runId: string; readonly stre
       </Ready>
     </Page>
   );
-}
-
-/** Reads the stored records, then follows the stream. */
-function useRecords(runId: string, streamId: string) {
-  const [records, setRecords] = useState<readonly WorkflowStreamRecord[]>([]);
-  const [error, setError] = useState<string>();
-  useEffect(() => {
-    const stopping = new AbortController();
-    const follow = async () => {
-      const id = { run_id: runId, stream_id: streamId };
-      const first = await streams.readRecords({ ...id, limit: readMax });
-      setRecords(first.records);
-      if (first.closed) return;
-      for await (const record of streams.subscribe({ ...id, cursor: first.next_cursor }, { signal: stopping.signal })) {
-        setRecords((before) => [...before, record]);
-      }
-    };
-    follow().catch((failure) => {
-      if (!stopping.signal.aborted) setError(messageOf(failure));
-    });
-    return () => stopping.abort();
-  }, [runId, streamId]);
-  return { records, error };
 }
 
 interface StreamActionProps {

@@ -1,7 +1,7 @@
 import { type CreateWebhookEndpointRequest, createWebhookService, type WebhookEndpoint } from "@client/gen/webhook";
 import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
-import { href } from "../../core/router";
+import { href, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -34,7 +34,7 @@ export default function Webhooks({ path: [endpointId] }: { readonly path: readon
 }
 
 function EndpointList() {
-  const [isCreating, create] = useState(false);
+  const [isCreating, create] = useAddressedDialog("new", can("webhook:write"));
   const [secret, setSecret] = useState<string>();
   const list = useList("webhooks", (page) => webhooks.listEndpoints(page), { live: ["webhook."] });
   return (

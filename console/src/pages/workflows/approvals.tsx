@@ -1,5 +1,6 @@
 import { createWorkflowApprovalService, type WorkflowApproval } from "@client/gen/workflow-approval";
 import { useState } from "preact/hooks";
+import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
 import { href } from "../../core/router";
 import { can } from "../../core/session";
@@ -19,7 +20,8 @@ const approvals = createWorkflowApprovalService(transport);
 export function Approvals() {
   const mine = filterOf("for") === "me";
   const [decided, decide] = useState<{ approval: WorkflowApproval; approved: boolean }>();
-  const list = useList(`approvals ${mine}`, (page) => approvals.list({ ...page, mine }), {
+  const filters = { mine, ...environmentFilter() };
+  const list = useList(`approvals ${JSON.stringify(filters)}`, (page) => approvals.list({ ...page, ...filters }), {
     everyMs: 4_000,
     live: ["workflow."],
   });

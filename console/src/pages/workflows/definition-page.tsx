@@ -1,5 +1,6 @@
 import { createWorkflowDefinitionService, type WorkflowDefinition } from "@client/gen/workflow-definition";
 import { useQuery } from "../../core/query";
+import { href, navigate } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -11,7 +12,8 @@ import { Facts, Id, Notice, Status } from "../../ui/text";
 import { toast, toastError } from "../../ui/toast";
 import { HistoryCharts } from "../shared/history-charts";
 import { drawDefinition } from "./definition-graph";
-import { Draft } from "./draft";
+import { DraftEditor, Editor } from "./editor";
+import { firstText } from "./first-text";
 import { Runs } from "./runs";
 import { StartRunButton } from "./start-run";
 import { Versions } from "./versions";
@@ -42,7 +44,7 @@ function Part({ definition, refresh }: { readonly definition: WorkflowDefinition
     case "graph":
       return <Overview definition={definition} />;
     case "draft":
-      return <Draft definition={definition} key={definition.record_version} refresh={refresh} />;
+      return <DraftEditor definition={definition} onSaved={refresh} />;
     case "versions":
       return <Versions definition={definition} />;
     case "runs":
@@ -58,6 +60,23 @@ function Part({ definition, refresh }: { readonly definition: WorkflowDefinition
         />
       );
   }
+}
+
+/** A definition that does not exist yet. */
+export function NewDefinitionPage() {
+  return (
+    <Page
+      crumbs={[{ title: "Workflows", path: "workflows" }]}
+      question="Which steps does it have, and in which order?"
+      title="New workflow"
+    >
+      <Editor
+        definition={undefined}
+        onSaved={(id) => navigate(href(`workflows/definitions/${id}`, { tab: "draft" }))}
+        stored={firstText}
+      />
+    </Page>
+  );
 }
 
 function Overview({ definition }: { readonly definition: WorkflowDefinition }) {

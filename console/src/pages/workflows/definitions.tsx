@@ -1,16 +1,15 @@
 import { createWorkflowDefinitionService, type WorkflowDefinition } from "@client/gen/workflow-definition";
-import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { href, navigate } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { Empty } from "../../ui/empty";
-import { FormDialog } from "../../ui/form";
 import { words } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Status } from "../../ui/text";
+import { firstText } from "./first-text";
 
 const definitions = createWorkflowDefinitionService(transport);
 
@@ -32,15 +31,6 @@ const columns: readonly Column<WorkflowDefinition>[] = [
   },
 ];
 
-const firstText = `dsl: "1"
-key: greeting
-name: Greeting
-timeout: 1h
-steps:
-  - id: hello
-    transform: { text: "='Hello ' + input.name" }
-`;
-
 const samples = {
   curl: `curl -sS -X POST '$ORIGIN/api/workflow-definitions:import' \\\n  -H "X-API-Key: $KEY" -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify({ text: firstText })}'`,
   cli: "service workflow-definition import --text @greeting.yaml",
@@ -48,7 +38,6 @@ const samples = {
 };
 
 export function Definitions() {
-  const [isImporting, open] = useState(false);
   const status = filterOf("status") as WorkflowDefinition["status"] | undefined;
   const list = useList(`definitions ${status}`, (page) => definitions.list({ ...page, status }), {
     live: ["workflow."],
@@ -63,8 +52,8 @@ export function Definitions() {
         />
         <span class="spacer" />
         {can("workflow_definition:write") && (
-          <Button icon="plus" onClick={() => open(true)}>
-            New definition
+          <Button icon="plus" onClick={() => navigate(href("workflows/definitions/new"))}>
+            New workflow
           </Button>
         )}
       </div>
@@ -80,29 +69,6 @@ export function Definitions() {
         label="Definitions"
         list={list}
       />
-      {isImporting && (
-        <FormDialog
-          done="The definition was saved as a draft."
-          fields={[
-            {
-              name: "text",
-              label: "Document",
-              kind: "code",
-              required: true,
-              hint: "YAML or JSON. Publish it afterwards.",
-            },
-          ]}
-          initial={{ text: firstText }}
-          onClose={() => open(false)}
-          onSubmit={async ({ text }) => {
-            const { workflow_definition } = await definitions.import({ text: String(text) });
-            navigate(href(`workflows/definitions/${workflow_definition!.id}`));
-          }}
-          submit="Save draft"
-          title="New definition"
-          wide
-        />
-      )}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { currentTab, Page, Tabs } from "../../ui/page";
 import { Approvals } from "./approvals";
-import { DefinitionPage } from "./definition-page";
+import { DefinitionPage, NewDefinitionPage } from "./definition-page";
 import { Definitions } from "./definitions";
 import { RunPage } from "./run-page";
 import { Runs } from "./runs";
@@ -10,6 +10,7 @@ const tabs = { runs: "Runs", definitions: "Definitions", approvals: "Approvals" 
 
 /** Workflows: where each run is, and what it waits for. */
 export default function Workflows({ path: [kind, id] }: { readonly path: readonly string[] }) {
+  if (kind === "definitions" && id === "new") return <NewDefinitionPage />;
   if (kind === "definitions" && id !== undefined) return <DefinitionPage id={id} key={id} />;
   if (kind === "runs" && id !== undefined) return <RunPage key={id} runId={id} />;
   return (

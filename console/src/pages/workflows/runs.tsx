@@ -1,4 +1,5 @@
 import { createWorkflowRunService, type WorkflowRun } from "@client/gen/workflow-run";
+import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
 import { href } from "../../core/router";
 import { transport } from "../../core/transport";
@@ -7,6 +8,7 @@ import { formatMinute, words } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Status } from "../../ui/text";
+import { withEnvironment } from "../shared/environment";
 
 const runs = createWorkflowRunService(transport);
 const statuses = ["pending", "running", "waiting", "paused", "succeeded", "failed", "cancelled", "timed_out"];
@@ -48,7 +50,12 @@ export function runTone(status: string) {
 
 /** The runs of all workflows, or of one. */
 export function Runs({ definitionId }: { readonly definitionId?: string }) {
-  const filters = { status: filterOf("status"), run_key: filterOf("run_key"), definition_id: definitionId };
+  const filters = {
+    status: filterOf("status"),
+    run_key: filterOf("run_key"),
+    definition_id: definitionId,
+    ...environmentFilter(),
+  };
   const list = useList(
     `runs ${JSON.stringify(filters)}`,
     (page) => runs.list({ ...page, ...filters } as Parameters<typeof runs.list>[0]),
@@ -61,7 +68,7 @@ export function Runs({ definitionId }: { readonly definitionId?: string }) {
         <TextFilter label="Run key" name="run_key" />
       </div>
       <ListTable
-        columns={columns}
+        columns={withEnvironment(columns)}
         empty={
           <Empty
             samples={samplesOf({

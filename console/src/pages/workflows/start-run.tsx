@@ -2,13 +2,14 @@ import { createWorkflowDefinitionService } from "@client/gen/workflow-definition
 import { createWorkflowRunService, type StartWorkflowRunRequest, type WorkflowRun } from "@client/gen/workflow-run";
 import { useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
-import { href, navigate } from "../../core/router";
+import { href, navigate, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { type Example, FormDialog, type Texts } from "../../ui/form";
 import { type Schema, schemaFields } from "../../ui/form/schema-fields";
 import { formatAgo, words } from "../../ui/format";
+import { environmentFields, initialEnvironment } from "../shared/environment";
 
 const definitions = createWorkflowDefinitionService(transport);
 const runs = createWorkflowRunService(transport);
@@ -16,7 +17,7 @@ const examplesMax = 20;
 
 /** Starts a run of a published definition. */
 export function StartRunButton({ definition }: { readonly definition?: string }) {
-  const [isOpen, open] = useState(false);
+  const [isOpen, open] = useAddressedDialog("start", can("workflow_run:write"));
   const list = useQuery(isOpen ? "published definitions" : undefined, () =>
     definitions.list({ limit: 200, status: "STATUS_PUBLISHED" }).page(),
   );
@@ -54,6 +55,7 @@ function StartRunDialog({ definition, choices, onClose }: Props) {
       examples={known.data?.runs.map(exampleOf)}
       fields={[
         { name: "definition", label: "Workflow", kind: "choice", required: true, choices },
+        ...environmentFields(),
         ...schemaFields("input", "Input", known.data?.schema),
         {
           name: "run_key",
@@ -61,7 +63,7 @@ function StartRunDialog({ definition, choices, onClose }: Props) {
           hint: "Your own id. Events can be sent to it, and it is unique among open runs.",
         },
       ]}
-      initial={{ definition }}
+      initial={{ definition, ...initialEnvironment() }}
       onClose={onClose}
       onEnter={enter}
       onSubmit={async (values) => {

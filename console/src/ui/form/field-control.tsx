@@ -118,7 +118,7 @@ function Input({ field, id, text, set, described, isInvalid }: InputProps) {
       autocomplete="off"
       class="input"
       onInput={(event) => set(event.currentTarget.value)}
-      placeholder={placeholder}
+      placeholder={placeholder ?? (kind === "duration" ? "5 min" : undefined)}
       step="any"
       type={inputTypes[kind as keyof typeof inputTypes] ?? "text"}
       value={text}

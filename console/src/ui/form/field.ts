@@ -7,11 +7,12 @@ export interface Field {
   readonly label: string;
   /**
    * text by default. `list` is separated by commas; `json` is parsed. `value` is a text, or JSON if it can be read as such.
-   * `rows` is a list of objects.
+   * `rows` is a list of objects. `duration` is a text such as "5 min" and a number of seconds.
    */
   readonly kind?:
     | "text"
     | "number"
+    | "duration"
     | "flag"
     | "choice"
     | "long"

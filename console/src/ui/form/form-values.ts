@@ -1,5 +1,5 @@
 import { ApiError } from "@client/transport/errors";
-import { messageOf } from "../format";
+import { formatSeconds, messageOf, parseSeconds } from "../format";
 import type { Field, Texts, Values } from "./field";
 
 /** Reads a value by the name of its field. */
@@ -39,11 +39,19 @@ function toText(field: Field, value: unknown): string {
       return (value as readonly string[]).join(", ");
     case "rows":
       return JSON.stringify((value as readonly Values[]).map((row) => toTexts(field.fields!, row)));
+    case "duration":
+      return formatDuration(Number(value));
     case "time":
       return toLocalTime(String(value));
     default:
       return String(value);
   }
+}
+
+/** Seconds as the text of a field, which must lose nothing. */
+function formatDuration(seconds: number): string {
+  const text = formatSeconds(seconds);
+  return Number.isInteger(seconds) && parseSeconds(text) === seconds ? text : `${seconds} s`;
 }
 
 /** A time as the text of a field, which is in the zone of the browser. */
@@ -95,6 +103,7 @@ export function parse(
 const problems: Readonly<Record<string, string>> = {
   json: "This is not valid JSON.",
   rows: "Complete or remove the marked rows.",
+  duration: 'Write a number and a unit, such as "30 s", "5 min", "2 h" or "7 d".',
 };
 
 function toValue({ kind, fields = [] }: Field, text: string): unknown {
@@ -104,6 +113,8 @@ function toValue({ kind, fields = [] }: Field, text: string): unknown {
       if (Number.isNaN(value)) throw new TypeError("not a number");
       return value;
     }
+    case "duration":
+      return parseSeconds(text);
     case "flag":
       return text === "true";
     case "list":

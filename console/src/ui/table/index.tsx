@@ -3,6 +3,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { namesSettled, namesVersion } from "../../core/names";
 import { query, setQuery } from "../../core/router";
 import { Button } from "../button";
+import { formatCount } from "../format";
 import { toCsv } from "./csv";
 import { useWindow } from "./window";
 
@@ -29,7 +30,7 @@ interface Props<Row> {
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row) => string;
-  /** Where the first column of a row leads. */
+  /** Where a row leads: its first column is the link, and a click anywhere else in the row follows it. */
   readonly hrefOf?: (row: Row) => string;
   readonly total?: string;
   readonly hasMore?: boolean;
@@ -66,7 +67,7 @@ export function Table<Row>(props: Props<Row>) {
   return (
     <div class="table-card">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: A region that scrolls must be reachable with the keyboard. */}
-      <section aria-label={label} class="table-scroll" onKeyDown={moveFocus} ref={scroller} tabIndex={0}>
+      <section aria-label={label} class="table-scroll" ref={scroller} tabIndex={0} {...rowHandlers}>
         <table
           aria-rowcount={hasMore ? -1 : sorted.length + 1}
           class="table"
@@ -147,7 +148,7 @@ function readablePx<Row>({ columns, selection, rowActions, rowActionsWidth }: Pr
 }
 
 function countText(loaded: number, hasMore: boolean, total: string | undefined): string {
-  const count = loaded.toLocaleString("en-US");
+  const count = formatCount(loaded);
   if (!hasMore) return `${count} ${loaded === 1 ? "row" : "rows"}`;
   return total === undefined || total === "" ? `${count} rows loaded` : `${count} of ${total} rows loaded`;
 }
@@ -168,7 +169,8 @@ function Heading<Row>({ column: { title, isNumber }, order }: { column: Column<R
 }
 
 function Cell<Row>({ column, row, href }: { column: Column<Row>; row: Row; href: string | undefined }) {
-  const content = column.render?.(row) ?? column.value(row) ?? "–";
+  const value = column.value(row);
+  const content = column.render?.(row) ?? (typeof value === "number" ? formatCount(value) : value) ?? "–";
   return (
     // The whole text is shown on hover, because narrow columns cut it.
     <td class={column.isNumber ? "end" : undefined} title={typeof content === "string" ? content : undefined}>
@@ -213,6 +215,19 @@ function SelectRow({ name, selection }: { readonly name: string; readonly select
   };
   return <input aria-label={`Select ${name}`} checked={selection.keys.has(name)} onChange={toggle} type="checkbox" />;
 }
+
+/** Follows the link of the row that was clicked, unless the click was for something in it, or selected text. */
+function openRow(event: MouseEvent): void {
+  const target = event.target as Element;
+  if (target.closest("a, button, input, label, select") !== null || getSelection()?.isCollapsed === false) return;
+  const { ctrlKey, metaKey, shiftKey } = event;
+  target
+    .closest("tr.row")
+    ?.querySelector("a.row-link")
+    ?.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, ctrlKey, metaKey, shiftKey }));
+}
+
+const rowHandlers = { onClick: openRow, onKeyDown: moveFocus };
 
 /** Moves between rows with the arrow keys. */
 function moveFocus(event: KeyboardEvent): void {

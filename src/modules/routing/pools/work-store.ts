@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import type { PoolId } from "./domain/pool.ts";
-import type { RecipientId, RecipientLoad } from "./domain/recipient.ts";
+import type { Recipient, RecipientId, RecipientLoad } from "./domain/recipient.ts";
 import type { RecipientPause } from "./domain/recipient-pause.ts";
 
 /** Reads the current load of recipients and the state learned from their outcomes. */
@@ -10,8 +10,7 @@ export interface RecipientLoadReader {
   readLoads(
     sql: Sql,
     tenantId: TenantId,
-    poolId: PoolId,
-    recipientIds: readonly RecipientId[],
+    recipients: readonly Pick<Recipient, "id" | "poolId">[],
   ): Promise<ReadonlyMap<RecipientId, RecipientLoad>>;
 }
 
@@ -23,15 +22,16 @@ export type CloseQueue = (sql: Sql, tenantId: TenantId, poolId: PoolId) => Promi
 
 /** Reads loads from the tables of the queue. */
 export const recipientLoadStore: RecipientLoadReader = {
-  async readLoads(sql, tenantId, poolId, recipientIds) {
+  async readLoads(sql, tenantId, recipients) {
     const rows = await sql<(Omit<RecipientLoad, "pause"> & NullablePause & { id: RecipientId })[]>`
       select wanted.id, s.last_assigned_at, s.ejected_until, s.deprioritized_until,
         p.cause, p.reason, p.actor, p.anomaly_id, p.paused_at as since, p.resume_at as until,
-        (select count(*)::int from queue_items q where q.tenant_id = ${tenantId} and q.pool_id = ${poolId}
+        (select count(*)::int from queue_items q where q.tenant_id = ${tenantId} and q.pool_id = wanted.pool_id
           and q.recipient_id = wanted.id and q.state = 'leased') as in_flight
-      from unnest(${recipientIds as RecipientId[]}::text[]) as wanted(id)
+      from unnest(${recipients.map(({ id }) => id)}::text[], ${recipients.map(({ poolId }) => poolId)}::text[])
+        as wanted(id, pool_id)
       left join recipient_states s
-        on s.tenant_id = ${tenantId} and s.pool_id = ${poolId} and s.recipient_id = wanted.id
+        on s.tenant_id = ${tenantId} and s.pool_id = wanted.pool_id and s.recipient_id = wanted.id
       left join recipient_pauses p on p.tenant_id = ${tenantId} and p.recipient_id = wanted.id`;
     return new Map(
       rows.map(({ id, cause, reason, actor, anomalyId, since, until, ...load }) => {

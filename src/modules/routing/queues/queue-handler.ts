@@ -20,9 +20,11 @@ export function queueHandlers(service: QueueService, pools: PoolReader): Handler
       if (tenantId !== context.tenantId && !context.platform) {
         throw invalid("tenant_id", "tenant", "must be empty or the caller's own tenant id");
       }
-      const { pausedOnly } = request;
-      const page = await context.page("queues", request, [tenantId, pausedOnly, principal.environmentMode], (wanted) =>
-        queueStore(sql).listPools(tenantId, { pausedOnly, principal }, wanted),
+      const { pausedOnly, environmentId } = request;
+      const filter = { pausedOnly, environmentId, principal };
+      const chosen = [tenantId, pausedOnly, environmentId, principal.environmentMode];
+      const page = await context.page("queues", request, chosen, (wanted) =>
+        queueStore(sql).listPools(tenantId, filter, wanted),
       );
       const ids = page.queues.map(({ id }) => id);
       return { ...page, queues: await readQueues(sql, tenantId, ids, nowMs) };

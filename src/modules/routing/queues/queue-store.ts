@@ -3,7 +3,7 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { ulidMs } from "../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { GroupMember } from "../admission/index.ts";
-import { usablePools } from "../pools/index.ts";
+import { ofEnvironment, usablePools } from "../pools/index.ts";
 import type { ItemDetails, QueueItem } from "./domain/queue-item.ts";
 import { withDetails } from "./item-detail-store.ts";
 import { readItemOffers } from "./offers/item-offer-store.ts";
@@ -12,6 +12,7 @@ import { withSurvivors } from "./survivor-store.ts";
 export interface QueueStatus {
   readonly poolId: string;
   readonly poolName: string;
+  readonly environmentId: string;
   readonly paused: boolean;
   readonly pausedAt: Date | null;
   readonly pausedBy: string;
@@ -56,6 +57,8 @@ export interface QueueTotals {
 /** Filter for listing queues. */
 export interface QueueFilter {
   readonly pausedOnly: boolean;
+  /** The id or key of an environment; empty for all. */
+  readonly environmentId: string;
   /** Whose pools are listed. */
   readonly principal: Principal;
 }
@@ -75,7 +78,7 @@ const readyCountMax = 100_000;
 /** Reads the statuses of queues in one statement. */
 export async function queueStatuses(sql: Sql, tenantId: TenantId, poolIds: readonly string[], nowMs: number) {
   const rows = await sql<(Omit<QueueStatus, "oldestAgeMs"> & { oldestId: string | null })[]>`
-    select p.id as pool_id, p.name as pool_name, coalesce(s.paused, false) as paused, s.paused_at,
+    select p.id as pool_id, p.name as pool_name, p.environment_id, coalesce(s.paused, false) as paused, s.paused_at,
       coalesce(s.paused_by, '') as paused_by, coalesce(s.reason, '') as pause_reason, s.resume_at as paused_until,
       (select coalesce(sum(depth), 0)::bigint from queue_depths d where d.tenant_id = p.tenant_id and d.pool_id = p.id)
         as depth,
@@ -112,6 +115,7 @@ export function queueStore(sql: Sql) {
   return {
     async listPools(tenantId: TenantId, filter: QueueFilter, page: Page): Promise<PageRows<{ id: string }>> {
       const where = sql`${usablePools(sql, tenantId, filter.principal)} and status <> 'archived'
+        and ${ofEnvironment(sql, tenantId, filter.environmentId)}
         ${
           filter.pausedOnly
             ? sql`and id in (select pool_id from queue_states where tenant_id = ${tenantId} and paused)`

@@ -69,9 +69,9 @@ export function routingHandlers(service: RouteService, decisions: DecisionServic
 
     async listDecisions(context, request) {
       const { sql, tenantId, principal } = context;
-      const { poolId, outcome, recipientId } = request;
+      const { poolId, outcome, recipientId, key, environmentId } = request;
       const production = productionOf(principal);
-      const filter = { poolId, outcome, recipientId, production };
+      const filter = { poolId, outcome, recipientId, key, environmentId, production };
       const page = await context.page("decisions", request, Object.values(filter), (wanted) =>
         decisionStore(sql).list(tenantId, filter, wanted),
       );

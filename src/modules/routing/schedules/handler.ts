@@ -7,6 +7,7 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import { productionOf } from "../../../platform/access/index.ts";
 import type { JsonObject } from "../../../platform/document/index.ts";
 import { dateOf, expectedVersion } from "../../../platform/records/index.ts";
+import { ofEnvironment } from "../pools/index.ts";
 import type { CatchUp, Overlap, Schedule, Timing } from "./domain/schedule.ts";
 import { runStore } from "./run-store.ts";
 import type { ScheduleService } from "./schedule-service.ts";
@@ -35,10 +36,16 @@ export function scheduleHandlers(service: ScheduleService): Handlers<typeof Rpc>
 
     async listSchedules(context, request) {
       const { sql, tenantId, principal } = context;
-      const { poolId, pausedOnly } = request;
+      const { poolId, pausedOnly, environmentId } = request;
       const inProduction = productionOf(principal);
-      const page = await context.page("schedules", request, [poolId, pausedOnly, inProduction], (wanted) =>
-        scheduleStore(sql).list(tenantId, { poolId, paused: pausedOnly || undefined, inProduction }, wanted),
+      const page = await context.page(
+        "schedules",
+        request,
+        [poolId, pausedOnly, environmentId, inProduction],
+        (wanted) =>
+          scheduleStore(sql).list(tenantId, { poolId, paused: pausedOnly || undefined, inProduction }, wanted, {
+            where: ofEnvironment(sql, tenantId, environmentId),
+          }),
       );
       return { ...page, schedules: page.schedules.map(fromSchedule) };
     },

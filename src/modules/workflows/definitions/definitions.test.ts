@@ -632,6 +632,38 @@ test("an exported text can be imported again without a change", async () => {
   }
 });
 
+test("an imported text comes back as it was written, until the draft is replaced by another document", async () => {
+  const tenantId = freshTenant();
+  const text = "# Notes.\ndsl: '1'\nkey: a # the key\ntimeout: 1d\nsteps: []\n";
+  const written = async (format = "yaml") => (await exportText({ tenantId }, "a", { format })).text;
+  const { workflowDefinition } = await importText({ tenantId }, text);
+  assert.equal(await written(), text);
+  assert.equal(JSON.parse(await written("json")).key, "a");
+  const recommented = text.replace("Notes", "Other notes");
+  const second = await importText({ tenantId }, recommented, { recordVersion: workflowDefinition!.recordVersion });
+  assert.equal(second.unchanged, false, "only a comment has changed");
+  assert.equal(await written(), recommented);
+  await fixture.update({ tenantId }, "a", second.workflowDefinition!.draft as never);
+  assert.equal(await written(), recommented, "an equal document changes nothing");
+  await fixture.update({ tenantId }, "a", keyed("a", 2));
+  assert.ok(!(await written()).includes("#"));
+});
+
+test("what is wrong with a text has its place, and its document is returned to be drawn", async () => {
+  const text = "# Notes.\ndsl: '1'\nkey: a\ntimeout: 1d\nsteps:\n  - id: one\n    transfrom: 1\n";
+  const request = { text };
+  const checked = await perform(
+    db,
+    { tenantId: freshTenant() },
+    handlers.validateWorkflowDefinition,
+    ValidateWorkflowDefinitionRequestSchema,
+    request,
+  );
+  const { line, column } = checked.violations[0]!.textPosition!;
+  assert.deepEqual([line, column], [7, 5]);
+  assert.equal((checked.document as { key: string }).key, "a");
+});
+
 test("versions can be exported", async () => {
   const tenantId = freshTenant();
   const { id } = await published({ tenantId }, keyed("a", 1));

@@ -90,8 +90,13 @@ export function definitionHandlers(service: DefinitionService): Handlers<typeof 
     },
 
     async validateWorkflowDefinition(context, request) {
-      const report = await service.validateDocument(context, await readDocument(request));
-      return { valid: report.violations.length === 0, ...report };
+      const document = await readDocument(request);
+      const report = await service.validateDocument(context, document);
+      const valid = report.violations.length === 0;
+      if (request.text === "") return { valid, ...report };
+      const located = await service.locate(request.text, report.violations);
+      const violations = report.violations.map((each, at) => ({ ...each, textPosition: located[at]!.position }));
+      return { valid, ...report, violations, document: isObject(document) ? document : undefined };
     },
 
     importWorkflowDefinition: {
@@ -106,8 +111,8 @@ export function definitionHandlers(service: DefinitionService): Handlers<typeof 
 
     async exportWorkflowDefinition(context, request) {
       const format = toFormat(request.format);
-      const document = await service.getDocument(context, request.id, toChoice(request.version, "draft"));
-      const data = Buffer.from(formatText(document, format));
+      const { document, text } = await service.getText(context, request.id, toChoice(request.version, "draft"));
+      const data = Buffer.from(format === "yaml" && text !== "" ? text : formatText(document, format));
       return { document: { contentType: `application/${format}`, data, extensions: [] } };
     },
 
@@ -141,6 +146,10 @@ export function definitionHandlers(service: DefinitionService): Handlers<typeof 
 
 const statuses = enumNumbers(Status);
 const versionStatuses = enumNumbers(VersionStatus);
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 function toDocument(document: unknown): JsonObject {
   return (document ?? {}) as JsonObject;

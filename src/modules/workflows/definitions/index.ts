@@ -27,10 +27,10 @@ export type { FindNames, ReferenceSources } from "./reference-reader.ts";
 
 export type Definitions = ReturnType<typeof createDefinitions>;
 
-type Dependencies = Omit<DefinitionParts, "readText"> & Pick<PlatformServices, "cacheLoadDb">;
+type Dependencies = Omit<DefinitionParts, "texts"> & Pick<PlatformServices, "cacheLoadDb">;
 
 export function createDefinitions({ cacheLoadDb, ...parts }: Dependencies) {
-  const service = createDefinitionService({ ...parts, readText: createTextReader().readText });
+  const service = createDefinitionService({ ...parts, texts: createTextReader() });
   return {
     handlers: definitionHandlers(service),
     /** The definitions as records of packs. */

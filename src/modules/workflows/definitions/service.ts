@@ -9,7 +9,7 @@ import {
   updateRefusal,
 } from "../../../platform/db/index.ts";
 import { type DocumentViolation, Violations } from "../../../platform/document/index.ts";
-import type { ReadText, TextFormat } from "../../../platform/document-text/index.ts";
+import { formatText, type TextFormat, type TextReader } from "../../../platform/document-text/index.ts";
 import { runInSlices } from "../../../platform/event-loop/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { toViolationFailure } from "../../../platform/protojson/index.ts";
@@ -39,11 +39,17 @@ import { definitionStore } from "./store.ts";
 
 export interface DefinitionParts extends Pick<PlatformServices, "changes" | "shares">, ReferenceSources {
   readonly events: EventRecorder;
-  readonly readText: ReadText;
+  readonly texts: TextReader;
 }
 
 /** A version of a definition: its number, its draft or its active version. */
 export type VersionChoice = number | "draft" | "active";
+
+/** A document, and the text that somebody wrote; empty if there is none. */
+export interface DefinitionText {
+  readonly document: JsonObject;
+  readonly text: string;
+}
 
 /** The result of checking a document. */
 export interface ValidationReport {
@@ -76,7 +82,7 @@ const noActiveVersion = { version: 0, digest: "" };
 /** The use cases of workflow definitions. */
 export type DefinitionService = ReturnType<typeof createDefinitionService>;
 
-export function createDefinitionService({ events, changes, shares, readText, ...sources }: DefinitionParts) {
+export function createDefinitionService({ events, changes, shares, texts, ...sources }: DefinitionParts) {
   async function getDefinition({ sql, tenantId }: Context, idOrKey: string): Promise<WorkflowDefinition> {
     return requireFound(await definitionStore(sql).find(tenantId, idOrKey), "workflow definition");
   }
@@ -94,10 +100,17 @@ export function createDefinitionService({ events, changes, shares, readText, ...
     return { definition, version };
   }
 
+  /** A draft or version, with the text that a draft was imported from. */
+  async function getText(context: Context, idOrKey: string, choice: VersionChoice): Promise<DefinitionText> {
+    if (choice !== "draft")
+      return { document: (await getVersion(context, idOrKey, choice)).version.document, text: "" };
+    const { draft, draftText } = await getDefinition(context, idOrKey);
+    return { document: draft, text: draftText };
+  }
+
   /** The document of a draft or version. */
   async function getDocument(context: Context, idOrKey: string, choice: VersionChoice): Promise<JsonObject> {
-    if (choice === "draft") return (await getDefinition(context, idOrKey)).draft;
-    return (await getVersion(context, idOrKey, choice)).version.document;
+    return (await getText(context, idOrKey, choice)).document;
   }
 
   /** Checks a definition in slices of the event loop, because a large one has many expressions to compile. */
@@ -149,7 +162,10 @@ export function createDefinitionService({ events, changes, shares, readText, ...
   ): Promise<WorkflowDefinition> {
     const { sql, tenantId, nowMs } = context;
     if (current.status === "archived") throw archivedFailure();
-    if (draft.digest === current.draftDigest) return unchangedRecord(current, expectedVersion, "workflow definition");
+    const isSameText = draft.text === undefined || draft.text === current.draftText;
+    if (draft.digest === current.draftDigest && isSameText) {
+      return unchangedRecord(current, expectedVersion, "workflow definition");
+    }
     const store = definitionStore(sql);
     const updated = await store.updateDraft(tenantId, current.id, draft, expectedVersion, new Date(nowMs));
     if (updated === undefined) {
@@ -166,6 +182,7 @@ export function createDefinitionService({ events, changes, shares, readText, ...
     getHead,
     getVersion,
     getDocument,
+    getText,
 
     async createDefinition(context: Context, document: JsonObject): Promise<WorkflowDefinition> {
       const draft = requireDraft(document, "document");
@@ -341,11 +358,13 @@ export function createDefinitionService({ events, changes, shares, readText, ...
       return { violations: [], digest: digestOf(document as JsonObject), worstCaseSteps: worstCaseSteps(definition) };
     },
 
-    /** Reads a text as a document, which may break every rule. */
-    readText,
+    /** Reads a text as a document, which may break every rule, and finds the places of what is wrong with it. */
+    ...texts,
 
     async readDraftText(text: string, format: TextFormat): Promise<Draft> {
-      return requireDraft(await readText(text, format), "text");
+      const draft = requireDraft(await texts.readText(text, format), "text");
+      // A text that says no more than its document is not kept.
+      return { ...draft, text: text === formatText(draft.document, format) ? "" : text };
     },
 
     /** Creates the definition that a draft names, or replaces its draft. */

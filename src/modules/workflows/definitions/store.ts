@@ -44,14 +44,17 @@ interface CallRow {
   readonly callVersions: readonly number[] | null;
 }
 
-const definitions = recordTable<DefinitionHead, Pick<WorkflowDefinition, "draft">>("workflow_definitions", {
-  fixed: "tenant_id id key created_at",
-  mutable: "name status draft_digest active_version active_digest updated_at record_version",
-  internal: "draft",
-  computed: (sql) => sql`(
+const definitions = recordTable<DefinitionHead, Pick<WorkflowDefinition, "draft" | "draftText">>(
+  "workflow_definitions",
+  {
+    fixed: "tenant_id id key created_at",
+    mutable: "name status draft_digest active_version active_digest updated_at record_version",
+    internal: "draft draft_text",
+    computed: (sql) => sql`(
     select coalesce(max(v.version), 0) from workflow_definition_versions v
     where v.tenant_id = workflow_definitions.tenant_id and v.definition_id = workflow_definitions.id) as last_version`,
-});
+  },
+);
 
 export function definitionStore(sql: Sql) {
   const { columns: headColumns, fullColumns, insert, set, lockFull, listWhere } = definitions(sql);
@@ -71,10 +74,10 @@ export function definitionStore(sql: Sql) {
     },
 
     async insert(tenantId: TenantId, id: DefinitionId, document: Draft, nowMs: number): Promise<WorkflowDefinition> {
-      const { key, name, document: draft, digest: draftDigest } = document;
+      const { key, name, document: draft, digest: draftDigest, text: draftText = "" } = document;
       const none = { status: "draft", activeVersion: 0, activeDigest: "", lastVersion: 0 } as const;
-      const stored = { tenantId, id, key, name, draft, draftDigest, ...none, ...newStamps(nowMs) };
-      return { ...(await insert(stored)), draft };
+      const stored = { tenantId, id, key, name, draft, draftText, draftDigest, ...none, ...newStamps(nowMs) };
+      return { ...(await insert(stored)), draft, draftText };
     },
 
     find: (tenantId: TenantId, idOrKey: string) =>
@@ -113,15 +116,15 @@ export function definitionStore(sql: Sql) {
     async updateDraft(
       tenantId: TenantId,
       id: DefinitionId,
-      { document: draft, digest, name }: Draft,
+      { document: draft, digest, name, text: draftText = "" }: Draft,
       expectedVersion: number | undefined,
       now: Date,
     ): Promise<WorkflowDefinition | undefined> {
-      const assignments = sql`draft = ${JSON.stringify(draft)}::text::json, draft_digest = ${digest}, name = ${name}`;
+      const assignments = sql`draft = ${JSON.stringify(draft)}::text::json, draft_text = ${draftText}, draft_digest = ${digest}, name = ${name}`;
       const isExpected = sql`
         status <> 'archived' and record_version = coalesce(${expectedVersion ?? null}::int, record_version)`;
       const updated = await set(tenantId, id, now, assignments, isExpected);
-      return updated && { ...updated, draft };
+      return updated && { ...updated, draft, draftText };
     },
 
     /** Makes a version active. Version 0 makes none active, as before the first publication. */
@@ -136,8 +139,8 @@ export function definitionStore(sql: Sql) {
       return (await set(tenantId, id, now, active))!;
     },
 
-    async archive({ tenantId, id, draft }: WorkflowDefinition, now: Date): Promise<WorkflowDefinition> {
-      return { ...(await set(tenantId, id, now, sql`status = 'archived'`))!, draft };
+    async archive({ tenantId, id, draft, draftText }: WorkflowDefinition, now: Date): Promise<WorkflowDefinition> {
+      return { ...(await set(tenantId, id, now, sql`status = 'archived'`))!, draft, draftText };
     },
 
     list(tenantId: TenantId, { status, keyPrefix }: DefinitionFilter, page: Page) {

@@ -1,7 +1,6 @@
 import { createNotificationWorkflowService, type NotificationWorkflow } from "@client/gen/notification-workflow";
-import { useState } from "preact/hooks";
 import { useList } from "../../../core/query";
-import { href, navigate } from "../../../core/router";
+import { href, navigate, useAddressedDialog } from "../../../core/router";
 import { can } from "../../../core/session";
 import { transport } from "../../../core/transport";
 import { Button } from "../../../ui/button";
@@ -38,7 +37,7 @@ const columns: readonly Column<NotificationWorkflow>[] = [
 
 /** The notification workflows: which channels a message uses, and its templates. */
 export function Workflows() {
-  const [isAdding, add] = useState(false);
+  const [isAdding, add] = useAddressedDialog("new", can("notification:write"));
   const list = useList("notification workflows", (page) => workflows.list(page), { live: ["notification.workflow"] });
   return (
     <>

@@ -68,7 +68,7 @@ function option(value: string, isSelected: boolean): Html {
 }
 
 function stepItem({ reasonCode, action, runbook }: OperationalHealthNextStep): Html {
-  return html`<li>${action}<br><span class="quiet"><code>${reasonCode}</code>, runbook <code>${runbook}</code></span></li>`;
+  return html`<li>${action}<br><span class="quiet"><code>${reasonCode}</code>, runbook <a href="/${runbook}">${runbook}</a></span></li>`;
 }
 
 function signalRow(signal: OperationalHealthSignal): Html {

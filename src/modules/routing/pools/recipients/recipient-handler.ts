@@ -8,9 +8,9 @@ import {
 } from "../../../../../gen/service/api/recipient_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
+import { productionOf } from "../../../../platform/access/index.ts";
 import { enumNumbers, expectedVersion, nameOf } from "../../../../platform/records/index.ts";
 import type { DeliveryAction } from "../domain/delivery-action.ts";
-import type { PoolId } from "../domain/pool.ts";
 import {
   isEjected,
   type NewRecipient,
@@ -23,22 +23,24 @@ import type { RecipientLoadReader } from "../work-store.ts";
 import type { RecipientService } from "./recipient-service.ts";
 import { recipientStore } from "./recipient-store.ts";
 
+/** Stands for all pools in the path of a list. */
+const allPools = "-";
+
 export function recipientHandlers(service: RecipientService, loads: RecipientLoadReader): Handlers<typeof Rpc> {
-  async function withLoads({ sql, tenantId, nowMs }: Context, poolId: PoolId, recipients: readonly Recipient[]) {
-    const ids = recipients.map(({ id }) => id);
-    const found = await loads.readLoads(sql, tenantId, poolId, ids);
+  async function withLoads({ sql, tenantId, nowMs }: Context, recipients: readonly Recipient[]) {
+    const found = await loads.readLoads(sql, tenantId, recipients);
     return recipients.map((each) => fromRecipient(each, found.get(each.id) ?? noLoad, nowMs));
   }
 
   /** New recipients have no load; only paused ones have something to read. */
   async function fromCreated(context: Context, created: readonly Recipient[]) {
     const paused = created.find(({ status }) => status === "paused");
-    if (paused !== undefined) return withLoads(context, paused.poolId, created);
+    if (paused !== undefined) return withLoads(context, created);
     return created.map((recipient) => fromRecipient(recipient, noLoad, context.nowMs));
   }
 
   async function withLoad(context: Context, recipient: Recipient) {
-    return (await withLoads(context, recipient.poolId, [recipient]))[0]!;
+    return (await withLoads(context, [recipient]))[0]!;
   }
 
   return {
@@ -57,13 +59,18 @@ export function recipientHandlers(service: RecipientService, loads: RecipientLoa
     },
 
     async listRecipients(context, request) {
-      const { tenantId, sql, nowMs } = context;
-      const poolId = await service.requirePoolId(context, request.poolId);
-      const status = nameOf(allStatuses, request.status);
-      const page = await context.page("recipients", request, [poolId, status], (wanted) =>
-        recipientStore(sql).list(tenantId, { poolId, status, now: new Date(nowMs) }, wanted),
+      const { tenantId, sql, nowMs, principal } = context;
+      const isOfAll = request.poolId === allPools;
+      const filter = {
+        poolId: isOfAll ? undefined : await service.requirePoolId(context, request.poolId),
+        name: request.name,
+        status: nameOf(allStatuses, request.status),
+        production: isOfAll ? productionOf(principal) : undefined,
+      };
+      const page = await context.page("recipients", request, Object.values(filter), (wanted) =>
+        recipientStore(sql).list(tenantId, { ...filter, now: new Date(nowMs) }, wanted),
       );
-      return { ...page, recipients: await withLoads(context, poolId, page.recipients) };
+      return { ...page, recipients: await withLoads(context, page.recipients) };
     },
 
     async updateRecipient(context, { recipientId, status, skillSet, delivery, recordVersion, ...request }) {

@@ -6,7 +6,12 @@ import type { PoolId, StoredPool } from "../domain/pool.ts";
 import { type NewRecipient, type Recipient, type RecipientId, recipientsMax } from "../domain/recipient.ts";
 
 export interface RecipientFilter {
-  readonly poolId: PoolId;
+  /** Undefined selects those of all pools. */
+  readonly poolId: PoolId | undefined;
+  /** Empty selects all. */
+  readonly name: string;
+  /** True: only of pools in production. False: only of pools in other environments. Undefined: of all pools. */
+  readonly production: boolean | undefined;
   /** Undefined selects all. "active" excludes ejected recipients. */
   readonly status: Recipient["status"] | "ejected" | undefined;
   readonly now: Date;
@@ -117,13 +122,22 @@ export function recipientStore(sql: Sql) {
         order by id`;
     },
 
-    list(tenantId: TenantId, { poolId, status, now }: RecipientFilter, page: Page): Promise<PageRows<Recipient>> {
+    list(tenantId: TenantId, filter: RecipientFilter, page: Page): Promise<PageRows<Recipient>> {
+      const { poolId, name, status, production, now } = filter;
+      const inEnvironment =
+        production === undefined
+          ? sql`true`
+          : sql`pool_id in (
+              select p.id from pools p join environments e on e.tenant_id = p.tenant_id and e.id = p.environment_id
+              where p.tenant_id = ${tenantId} and (e.key = 'production') = ${production})`;
       const ejected = sql`(
         select from recipient_states s where s.tenant_id = recipients.tenant_id and s.pool_id = recipients.pool_id
           and s.recipient_id = recipients.id and s.ejected_until > ${now})`;
-      if (status !== "active" && status !== "ejected") return listWhere(tenantId, { poolId, status }, page);
-      const where = status === "ejected" ? sql`exists ${ejected}` : sql`not exists ${ejected}`;
-      return listWhere(tenantId, { poolId, status: "active" }, page, { where });
+      if (status !== "active" && status !== "ejected") {
+        return listWhere(tenantId, { poolId, name, status }, page, { where: inEnvironment });
+      }
+      const where = sql`${inEnvironment} and ${status === "ejected" ? sql`exists` : sql`not exists`} ${ejected}`;
+      return listWhere(tenantId, { poolId, name, status: "active" }, page, { where });
     },
   };
 }

@@ -321,6 +321,27 @@ test("a caller restricted to production cannot access recipients of other enviro
   assert.equal((await get({ tenantId }, id)).recordVersion, 1n);
 });
 
+test("the recipients of all pools are listed, with their loads, as far as the caller may use their environments", async () => {
+  const { tenantId, poolId } = await newPool();
+  const staged = await createPool({ tenantId }, { environmentId: await environmentId(tenantId, "staging") });
+  const one = await createRecipient({ tenantId }, poolId, { name: "ada" });
+  const other = await createRecipient({ tenantId }, staged.id, { name: "ada" });
+  await createRecipient({ tenantId }, poolId, { name: "ben" });
+  await putItem(tenantId, poolId, ulid(Date.now()), "leased", one.id);
+  const found = (await list({ tenantId }, "-", { name: "ada" })).recipients;
+  assert.deepEqual(
+    found.map(({ id, poolId: pool, inFlight }) => [id, pool, inFlight]),
+    [
+      [one.id, poolId, 1],
+      [other.id, staged.id, 0],
+    ],
+  );
+  const ids = async (choice: ContextChoice) => (await list(choice, "-")).recipients.map(({ id }) => id);
+  assert.equal((await ids({ tenantId })).length, 3);
+  assert.deepEqual(await ids({ tenantId, environmentMode: "non_production_only" }), [other.id]);
+  assert.deepEqual(await ids({ tenantId: await newTenant() }), []);
+});
+
 test("pages of recipients are consecutive, and a cursor is valid only for its pool and status", async () => {
   const { tenantId, poolId } = await newPool();
   const created = await batch({ tenantId }, poolId, [{ name: "a" }, { name: "b" }, { name: "c" }]);

@@ -2,6 +2,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
+import { ofEnvironment } from "../../pools/index.ts";
 import { type CompactEvidence, type Evidence, expandEvidence } from "../domain/evidence.ts";
 import type { RoutableItem } from "../domain/item.ts";
 
@@ -46,6 +47,9 @@ export interface DecisionFilter {
   readonly poolId: string;
   readonly outcome: string;
   readonly recipientId: string;
+  readonly key: string;
+  /** The id or key of an environment; empty for all. */
+  readonly environmentId: string;
   /** True: only pools in production. False: only pools in other environments. Undefined: all pools. */
   readonly production: boolean | undefined;
 }
@@ -65,6 +69,13 @@ export function decisionStore(sql: Sql) {
         ${filter.poolId === "" ? sql`` : sql`and pool_id = ${filter.poolId}`}
         ${filter.outcome === "" ? sql`` : sql`and outcome = ${filter.outcome}`}
         ${filter.recipientId === "" ? sql`` : sql`and recipient_id = ${filter.recipientId}`}
+        ${filter.key === "" ? sql`` : sql`and key = ${filter.key}`}
+        ${
+          filter.environmentId === ""
+            ? sql``
+            : sql`and pool_id in (
+                select id from pools where tenant_id = ${tenantId} and ${ofEnvironment(sql, tenantId, filter.environmentId)})`
+        }
         ${
           filter.production === undefined
             ? sql``

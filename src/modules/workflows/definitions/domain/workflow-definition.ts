@@ -29,6 +29,8 @@ export interface DefinitionHead extends Stamps {
 
 export interface WorkflowDefinition extends DefinitionHead {
   readonly draft: JsonObject;
+  /** The text that the draft was imported from; empty if it came as a document. */
+  readonly draftText: string;
 }
 
 /**
@@ -83,6 +85,8 @@ export interface Draft {
   readonly key: string;
   readonly name: string;
   readonly digest: string;
+  /** The text that it was read from; empty if it says no more than the document, undefined if the draft came as a document. */
+  readonly text: string | undefined;
 }
 
 /** Reads a draft. It may be unfinished, but it must have a size that can be stored and a valid key. */
@@ -100,7 +104,7 @@ export function readDraft(document: unknown): Draft | { readonly violations: rea
     return { violations: violations.list };
   }
   const name = Object.hasOwn(draft, "name") && typeof draft.name === "string" ? draft.name : "";
-  return { document: draft, key, name: name.slice(0, 200), digest: digestOf(draft) };
+  return { document: draft, key, name: name.slice(0, 200), digest: digestOf(draft), text: undefined };
 }
 
 /** Keys for a copy of a definition, in order of preference. */

@@ -1,0 +1,46 @@
+import { createRoutingService } from "@client/gen/routing";
+import { createWorkflowRunService } from "@client/gen/workflow-run";
+import { href } from "../core/router";
+import { can } from "../core/session";
+import { unlistedTransport as transport } from "../core/transport";
+import { words } from "../ui/format";
+import type { Found } from "./found";
+
+const foundMax = 5;
+
+/** Finds items and runs by the key that their caller gave them, newest first. */
+export async function findByKey(key: string): Promise<Found[]> {
+  const found = await Promise.all([findItems(key), findRuns(key)].map((each) => each.catch(() => [])));
+  return found.flat();
+}
+
+async function findItems(key: string): Promise<Found[]> {
+  if (!can("decision:read")) return [];
+  const { items } = await createRoutingService(transport).listDecisions({ key, limit: foundMax }).page();
+  return items.map(({ decision_id, queue_item_id, pool_id, type, outcome }) =>
+    queue_item_id !== "" && can("queue:read")
+      ? {
+          title: `${key} · ${type}`,
+          kind: "Item",
+          icon: "queues",
+          href: href(`queues/${pool_id}`, { open: queue_item_id }),
+        }
+      : {
+          title: `${key} · ${type} · ${words(outcome).toLowerCase()}`,
+          kind: "Decision",
+          icon: "decisions",
+          href: href(`decisions/${decision_id}`),
+        },
+  );
+}
+
+async function findRuns(key: string): Promise<Found[]> {
+  if (!can("workflow_run:read")) return [];
+  const { items } = await createWorkflowRunService(transport).list({ run_key: key, limit: foundMax }).page();
+  return items.map(({ id, definition_key, status }) => ({
+    title: `${key} · ${definition_key} · ${words(status).toLowerCase()}`,
+    kind: "Run",
+    icon: "workflows",
+    href: href(`workflows/runs/${id}`),
+  }));
+}

@@ -1,0 +1,188 @@
+// What people do all day in the console: workflows, the search, environments, and what they see when something fails.
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { browserTest } from "../browser/browser-test.ts";
+import { findChromium } from "../browser/chromium.ts";
+import { restClient } from "../harness/rest.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { accessibilityViolations, type ConsoleBrowser, openSearch, startConsoleBrowser } from "./console-browser.ts";
+
+const program = await findChromium();
+const none = "This machine has no Chromium: daily work was not tried in a browser. Install it, or set CHROMIUM.";
+
+describe("daily work in the console", { skip: program === undefined && none }, () => {
+  let service: TestService;
+  let rest: ReturnType<typeof restClient>;
+  let poolId: string;
+  let browser: ConsoleBrowser;
+
+  before(async () => {
+    service = await startService();
+    rest = restClient(service.baseUrl, service.adminKey);
+    const { body } = await rest.call("POST", "/api/pools", { name: "tickets" });
+    poolId = body.data.id;
+    await rest.call("POST", `/api/pools/${poolId}/recipients`, { name: "ada", capacity: 2 });
+    browser = await startConsoleBrowser(program!);
+  });
+
+  browserTest("a workflow is written in YAML, published, started and approved, and its comments are kept", async () => {
+    const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
+    const text = `# Who may be refunded.\ndsl: "1"\nkey: refund\ntimeout: 1d\nsteps:\n  - id: ask # a person\n    approval: { by: [role:admin], timeout: 1h }\n`;
+    await page.goto(`${root}/workflows?tab=definitions`);
+    await page.getByRole("button", { name: "New workflow" }).click();
+    const editor = page.getByRole("textbox", { name: "Document of the draft" });
+    // What is wrong is listed with its line, and leads there.
+    await editor.fill(text.replace("approval:", "aproval:"));
+    await page.getByRole("listitem").filter({ hasText: "aproval" }).getByRole("button", { name: "Line 7" }).click();
+    await page.keyboard.press("End");
+    assert.deepEqual(await accessibilityViolations(page), []);
+    await editor.fill(text);
+    await page.getByText("Valid. A run has at most").waitFor();
+    // The schema knows what can follow.
+    await editor.press("Control+End");
+    await page.keyboard.type("  - id: done\ntra");
+    await page.getByRole("option", { name: "transform" }).waitFor();
+    assert.deepEqual(await accessibilityViolations(page), []);
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("=steps.ask");
+    await page.getByText("Valid. A run has at most").waitFor();
+    const written = `${text}  - id: done\n    transform: =steps.ask`;
+    assert.equal(await editor.inputValue(), written);
+    await page.getByRole("button", { name: "Publish" }).click();
+    await page.getByText("Version 1 is active.").waitFor();
+    await page.waitForURL(/tab=draft/);
+
+    await page.reload();
+    await page.getByText("Valid. A run has at most").waitFor();
+    assert.equal(await editor.inputValue(), written, "the draft comes back as it was written");
+    await page.getByRole("button", { name: "Start run" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Start run" }).click();
+    await page.waitForURL(/workflows\/runs\//);
+    const run = page.url();
+    await page.goto(`${root}/workflows?tab=approvals`);
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
+    await page.getByText("You approved it.").waitFor();
+    await page.goto(run);
+    await page.locator("h1").getByText("Succeeded").waitFor();
+  });
+
+  browserTest("the search finds by key and does things, rows open anywhere, and a page can be held still", async () => {
+    const item = { pool_id: poolId, type: "ticket", key: "order-4711", attributes: { language: "de" } };
+    await rest.call("POST", "/api/route", item);
+    const { page } = await browser.signIn(service.baseUrl, service.adminKey);
+    await (await openSearch(page)).fill("order-4711");
+    await page.getByRole("option", { name: /order-4711 · ticket/ }).click();
+    await page.waitForURL(new RegExp(`/queues/${poolId}\\?open=`));
+    await page.getByRole("dialog").getByText("order-4711").first().waitFor();
+    await page.keyboard.press("Escape");
+
+    await (await openSearch(page)).fill("ada");
+    await page.getByRole("option", { name: "ada Recipient" }).click();
+    await page.waitForURL(new RegExp(`/pools/${poolId}\\?tab=recipients$`));
+
+    await (await openSearch(page)).fill("pause tick");
+    await page.getByRole("option", { name: "Pause tickets" }).click();
+    await page.getByRole("dialog").getByLabel("For · optional").fill("soon");
+    await page.getByRole("dialog").getByRole("button", { name: "Pause queue" }).click();
+    await page.getByRole("dialog").getByText("Write a number and a unit").waitFor();
+    await page.getByRole("dialog").getByLabel("For · optional").fill("10 min");
+    await page.getByRole("dialog").getByRole("button", { name: "Pause queue" }).click();
+    await page.getByText(/The queue resumes by itself at/).waitFor();
+    await (await openSearch(page)).fill("resume tick");
+    await page.getByRole("option", { name: "Resume tickets" }).click();
+    await page.getByText("The queue of tickets hands out items again.").waitFor();
+
+    await (await openSearch(page)).fill("new pool");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "New pool" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Open the row", { exact: true }).waitFor();
+    await page.keyboard.press("Escape");
+
+    // Held still, the list shows what it showed. Let go, it shows what has changed.
+    await page.getByRole("button", { name: "Live" }).click();
+    await rest.call("POST", "/api/pools", { name: "made meanwhile" });
+    await page.getByRole("button", { name: "Paused" }).waitFor();
+    await rest.call("POST", "/api/events", { type: "order.held" });
+    assert.equal(await page.getByRole("link", { name: "made meanwhile" }).count(), 0);
+    await page.getByRole("button", { name: "Paused" }).click();
+    await page.getByRole("link", { name: "made meanwhile" }).waitFor();
+    await page
+      .getByRole("row", { name: /tickets/ })
+      .getByText("Active")
+      .click();
+    await page.waitForURL(new RegExp(`/pools/${poolId}$`));
+    await page.getByRole("navigation", { name: "Path" }).getByText("tickets").waitFor();
+  });
+
+  browserTest("the chosen environment holds on every page, and for what is created", async () => {
+    const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
+    await page.goto(`${root}/pools`);
+    await page.getByRole("columnheader", { name: "Environment" }).waitFor();
+    await page.getByLabel("Environment").selectOption({ value: "staging" });
+    await page.getByRole("link", { name: "tickets" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "New pool" }).click();
+    await page.getByLabel("Name").fill("rehearsal");
+    await page.getByRole("button", { name: "Create pool" }).click();
+    await page.getByRole("heading", { name: "rehearsal" }).waitFor();
+    const { body } = await rest.call("GET", "/api/pools?environment_id=staging");
+    assert.deepEqual(
+      body.data.map(({ name }: { name: string }) => name),
+      ["rehearsal"],
+    );
+    const [{ id: staged }] = body.data;
+    await rest.call("POST", "/api/route", { pool_id: staged, type: "trial", key: "order-4711" });
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Queues" }).click();
+    await page.getByRole("link", { name: "rehearsal" }).waitFor();
+    assert.equal(await page.getByRole("link", { name: "tickets" }).count(), 0);
+    for (const [path, field] of [
+      ["decisions?key=order-4711&", "pool_id"],
+      ["queues?", "pool_id"],
+    ] as const) {
+      const { body: listed } = await rest.call("GET", `/api/${path}environment_id=staging`);
+      const pools = listed.data.map((each: Record<string, string>) => each[field]);
+      assert.deepEqual([...new Set(pools)], [staged], path);
+    }
+    assert.deepEqual(await accessibilityViolations(page), []);
+  });
+
+  browserTest("what cannot be loaded says so, and another try shows it", async () => {
+    const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
+    const isScript = /\/console\/main\.js$/;
+    await page.route(isScript, (route) => route.abort());
+    await page.goto(`${root}/pools`);
+    await page.getByText("The console could not be loaded.").waitFor();
+    assert.deepEqual(await accessibilityViolations(page), []);
+    await page.unroute(isScript);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { name: "Pools" }).waitFor();
+
+    const isModule = /\/console\/queues-\w+\.js$/;
+    await page.route(isModule, (route) => route.abort());
+    await page.getByRole("link", { name: "Queues" }).click();
+    await page.getByText("The page could not be loaded.").waitFor();
+    await page.unroute(isModule);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { name: "Queues" }).waitFor();
+
+    const isCall = /\/api\/v2\/api-keys/;
+    await page.route(isCall, (route) => route.abort());
+    await page.getByRole("link", { name: "API keys" }).click();
+    await page.getByText("The service does not respond.").waitFor();
+    assert.deepEqual(await accessibilityViolations(page), []);
+    await page.unroute(isCall);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("table").waitFor();
+  });
+
+  test("no page violates its policy, fails in a script, or sends a key", () => {
+    // Requests that the tests abort, and texts that are no YAML while they are typed.
+    const expected = /ERR_FAILED|definitions\/new: .* status of 400/;
+    assert.deepEqual(
+      browser.problems.filter((problem) => !expected.test(problem)),
+      [],
+    );
+  });
+});
