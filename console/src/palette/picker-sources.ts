@@ -1,5 +1,4 @@
 import { createConnectionService } from "@client/gen/connection";
-import { createEnvironmentService } from "@client/gen/environment";
 import { createRecipientService } from "@client/gen/recipient";
 import { unlistedTransport as transport } from "../core/transport";
 import type { PickerSource } from "../ui/form/picker";
@@ -67,18 +66,3 @@ export const pickConnection = (providerKey: string) =>
     }),
     idOf,
   );
-
-export const pickEnvironment = pickFrom(
-  "environment",
-  namedKind({
-    scope: "environment:read",
-    kind: "Environment",
-    plural: "environments",
-    icon: "settings",
-    list: (page) => createEnvironmentService(transport).list(page),
-    namesOf: ({ name, key }) => [name, key],
-    pathOf: () => "settings",
-    queryOf: () => ({ tab: "environments" }),
-  }),
-  idOf,
-);

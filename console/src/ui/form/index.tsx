@@ -25,7 +25,7 @@ interface FormProps {
 }
 
 /** A form made from the description of its fields. Violations that the service reports are shown at their fields. */
-export function Form({
+function Form({
   fields,
   initial = {},
   submit,

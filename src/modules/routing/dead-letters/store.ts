@@ -213,7 +213,8 @@ export function deadLetterStore(sql: Sql) {
     },
 
     async stats(tenantId: TenantId, pools: PoolChoice): Promise<Stats> {
-      const inPools = "poolId" in pools ? sql`pool_id = ${pools.poolId}` : (inEnvironment(tenantId, pools) ?? sql`true`);
+      const inPools =
+        "poolId" in pools ? sql`pool_id = ${pools.poolId}` : (inEnvironment(tenantId, pools) ?? sql`true`);
       const own = sql`from dead_letters where tenant_id = ${tenantId} and ${inPools}`;
       const [row] = await sql<Stats[]>`
         select count(*) as depth, count(*) filter (where retry_count >= max_retries) as exhausted,
