@@ -25,16 +25,7 @@ interface FormProps {
 }
 
 /** A form made from the description of its fields. Violations that the service reports are shown at their fields. */
-function Form({
-  fields,
-  initial = {},
-  submit,
-  onSubmit,
-  onCancel,
-  onEnter,
-  examples = [],
-  children,
-}: FormProps) {
+function Form({ fields, initial = {}, submit, onSubmit, onCancel, onEnter, examples = [], children }: FormProps) {
   const [entered, setEntered] = useState<Texts>({});
   const [filled, setFilled] = useState<Values>({});
   const [errors, setErrors] = useState<Texts>({});
