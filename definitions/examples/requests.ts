@@ -454,6 +454,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     payload: { order_id: "A-1001", carrier: "Royal Mail" },
   },
   ExplainSubscriberRequest: { workflow_key: "order.shipped" },
+  ResolveNamesRequest: { ids: [exampleId("pool"), `key:${exampleId("api_key")}`], kinds: ["pool", "api_key"] },
   GetGroupRolesRequest: { group: "support" },
   CreateSsoConnectionRequest: { ...ssoConnection, default_roles: ["viewer"], email_domains: ["example.com"] },
   UpdateSsoConnectionRequest: {
