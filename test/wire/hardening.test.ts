@@ -146,7 +146,7 @@ test("read-only paths return 405 for other verbs, with the allowed verbs", async
   const open = restClient(service.baseUrl);
   for (const path of [
     ...["/", "/health", "/healthz", "/livez", "/ready", "/readyz", "/metrics", "/metricsz"],
-    ...["/openapi.yaml", "/docs", "/docs/", "/docs/style.css", "/errors", "/errors/NOT_FOUND"],
+    ...["/openapi.yaml", "/docs", "/docs/", "/docs/reference.css", "/errors", "/errors/NOT_FOUND"],
   ]) {
     for (const verb of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
       const { status, headers, body } = await open.call(verb, path);
