@@ -1,4 +1,8 @@
 import assert from "node:assert/strict";
+import { sized } from "../harness/run-size.ts";
+
+/** Long runs write for minutes while a stream is open. */
+const streamMsMax = sized(60_000, 1_800_000);
 
 /** A server-sent event. */
 interface SentEvent {
@@ -22,7 +26,7 @@ export interface EventSource {
 export async function openEvents(url: string, headers: Record<string, string>, body?: object): Promise<EventSource> {
   const leave = new AbortController();
   // A stream without events would block a failing test forever.
-  const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(60_000)]);
+  const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(streamMsMax)]);
   const posted = body && { method: "POST", body: JSON.stringify(body) };
   const response = await fetch(url, { headers: { "content-type": "application/json", ...headers }, signal, ...posted });
   assert.equal(response.status, 200);
