@@ -148,13 +148,13 @@ describe("the tasks of the other pages", () => {
         const decision = await tenant.route(poolId);
         await goTo(page, "warehouse", /The warehouse/, /\/webhooks\/01/i);
         await goTo(page, "checkout", /Checkout/, /\/experiments\/01/i);
-        await goTo(page, poolId, /Pool 01/, /\/pools\/01/);
-        await goTo(page, decision.queue_item_id, /Item 01/, /\/queues\/01.*open=01/);
+        await goTo(page, poolId, /Pool$/, /\/pools\/01/);
+        await goTo(page, decision.queue_item_id, /[Ii]tem$/, /\/queues\/01.*open=01/);
         await page.getByRole("dialog").getByText(decision.queue_item_id).first().waitFor();
         await page.keyboard.press("Escape");
         await goTo(page, "postmark", /Postmark/, /\/connectors\?open=postmark/);
         await page.getByRole("dialog").getByRole("button", { name: "Connect", exact: true }).waitFor();
-        await goTo(page, decision.decision_id, /Decision 01/, /\/decisions\/01/);
+        await goTo(page, decision.decision_id, /Decision$/, /\/decisions\/01/);
       });
     });
   }

@@ -2,6 +2,7 @@ import type { Experiment } from "@client/gen/experiment";
 import { CelEditor } from "../../ui/cel-editor";
 import type { Field, Texts } from "../../ui/form";
 import { words } from "../../ui/format";
+import { environmentFields } from "../shared/environment";
 
 const choicesOf = (values: readonly string[]) => values.map((value) => ({ value, label: words(value) }));
 const isGuardrail = ({ role }: Texts) => role === "guardrail";
@@ -55,6 +56,7 @@ export function experimentFields(experiment: Experiment | undefined, variantKeys
       ? [{ name: "key", label: "Key", required: true, row: "names", placeholder: "checkout" }]
       : []),
     { name: "name", label: "Name", row: "names", required: experiment !== undefined },
+    ...(experiment === undefined ? environmentFields() : []),
     { name: "description", label: "Question", kind: "long" },
     {
       name: "variants",
@@ -77,8 +79,8 @@ export function experimentFields(experiment: Experiment | undefined, variantKeys
     { name: "allocation_pct", label: "Units that enter, percent", kind: "number", required: true, row: "who" },
     {
       name: "score_window_s",
-      label: "Score window, seconds",
-      kind: "number",
+      label: "Score window",
+      kind: "duration",
       required: true,
       row: "plan",
       isFixed: true,

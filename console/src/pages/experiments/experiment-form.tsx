@@ -12,6 +12,7 @@ import { FormDialog, type Texts, type Values } from "../../ui/form";
 import { readRows } from "../../ui/form/form-values";
 import { formatCount } from "../../ui/format";
 import { Notice } from "../../ui/text";
+import { initialEnvironment } from "../shared/environment";
 import { experimentFields } from "./experiment-fields";
 
 const experiments = createExperimentService(transport);
@@ -45,7 +46,7 @@ export function ExperimentForm({ experiment, onSaved, onClose }: Props) {
       fields={experimentFields(experiment, keys)}
       initial={
         experiment === undefined
-          ? firstDesign
+          ? { ...firstDesign, ...initialEnvironment() }
           : { ...experiment, expected_units_per_day: experiment.expected_units_per_day || undefined }
       }
       onClose={onClose}

@@ -136,9 +136,9 @@ function scoreText({ verdict, value, limit, baseline, keys, reason }: CandidateS
 /** Who did something, and when. */
 function Who({ id, time }: { readonly id: string; readonly time: string | undefined }) {
   return (
-    <>
+    <p>
       <Name id={id} />, {formatTime(time)}
-    </>
+    </p>
   );
 }
 
