@@ -10,7 +10,6 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import { dateOf } from "../../../platform/records/index.ts";
 import type { DeadLetter, DeadLetterState, FailedAttempt } from "./domain/dead-letter.ts";
 import type { DeadLetterService, RetryAllPlan, RetryPlan, ScanProgress } from "./service.ts";
-import type { Stats } from "./store.ts";
 
 export function deadLetterHandlers(service: DeadLetterService): Handlers<typeof Rpc> {
   return {
@@ -27,7 +26,8 @@ export function deadLetterHandlers(service: DeadLetterService): Handlers<typeof 
     },
 
     async getDeadLetterStats(context, { poolId }) {
-      return { stats: fromStats(poolId, await service.getStats(context, poolId)) };
+      const { quarantined, exhausted, ...stats } = await service.getStats(context, poolId);
+      return { stats: { ...stats, poolId, quarantinedCount: quarantined, exhaustedCount: exhausted } };
     },
 
     retryDeadLetters: {
@@ -51,10 +51,6 @@ export function deadLetterHandlers(service: DeadLetterService): Handlers<typeof 
       service.purge(context, poolId, olderThan && dateOf(olderThan), includeQuarantined),
   };
 }
-
-const fromStats = (poolId: string, { quarantined, exhausted, ...stats }: Stats) => ({
-  ...{ ...stats, poolId, quarantinedCount: quarantined, exhaustedCount: exhausted },
-});
 
 const fromDeadLetter = (letter: DeadLetter) => ({
   ...letter,

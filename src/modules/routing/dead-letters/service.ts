@@ -5,7 +5,7 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import { lockFor } from "../../../platform/db/index.ts";
 import type { Page } from "../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import { type PoolReader, type PoolSnapshot, priorityWorthS } from "../pools/index.ts";
+import { allPools, type PoolReader, type PoolSnapshot, priorityWorthS } from "../pools/index.ts";
 import { type DeadLetterState, partition, type SkippedLetter } from "./domain/dead-letter.ts";
 import type { PreparedReadmission, Readmission } from "./readmission.ts";
 import {
@@ -23,8 +23,6 @@ const retryBatchSize = 1000;
 /** The maximum number of letters that one call deletes. */
 const purgeMax = 100_000;
 const purgeBatchSize = 5000;
-/** Stands for all pools in place of a pool's id. */
-const allPools = "-";
 /** The number of rows over which the queue spreads a pool's depth counter. */
 const depthShards = 16;
 

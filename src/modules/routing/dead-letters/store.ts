@@ -1,7 +1,7 @@
 import type { Principal, TenantId } from "../../../platform/access/index.ts";
 import { type Backlog, type Fragment, recordRows, type Sql } from "../../../platform/db/index.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
-import { usablePools } from "../pools/index.ts";
+import { inUsablePools } from "../pools/index.ts";
 import type { DeadLetter, DeadLetterState, LetterStatus } from "./domain/dead-letter.ts";
 import type { RequeuedItem } from "./readmission.ts";
 
@@ -209,12 +209,15 @@ export function deadLetterStore(sql: Sql) {
       const inPools = "poolId" in pools ? sql`pool_id = ${pools.poolId}` : isOnlyLetter;
       const where = sql`tenant_id = ${tenantId} and ${inPools} and ${inState(state)}`;
       const selection = { columns, table: "dead_letters", where, key: "queue_item_id", newestFirst: true };
-      return readKeyset<DeadLetter>(sql, { ...selection, filter: inEnvironment(tenantId, pools) }, page);
+      const filter = "poolId" in pools ? undefined : inUsablePools(sql, tenantId, pools.usableBy);
+      return readKeyset<DeadLetter>(sql, { ...selection, filter }, page);
     },
 
     async stats(tenantId: TenantId, pools: PoolChoice): Promise<Stats> {
       const inPools =
-        "poolId" in pools ? sql`pool_id = ${pools.poolId}` : (inEnvironment(tenantId, pools) ?? sql`true`);
+        "poolId" in pools
+          ? sql`pool_id = ${pools.poolId}`
+          : (inUsablePools(sql, tenantId, pools.usableBy) ?? sql`true`);
       const own = sql`from dead_letters where tenant_id = ${tenantId} and ${inPools}`;
       const [row] = await sql<Stats[]>`
         select count(*) as depth, count(*) filter (where retry_count >= max_retries) as exhausted,
@@ -317,12 +320,6 @@ export function deadLetterStore(sql: Sql) {
       return row!.count;
     },
   };
-
-  /** Whether a letter is in an environment that the caller may use; undefined if all are. */
-  function inEnvironment(tenantId: TenantId, pools: PoolChoice): Fragment | undefined {
-    if ("poolId" in pools || pools.usableBy.environmentMode === "any") return undefined;
-    return sql`pool_id in (select id from pools where ${usablePools(sql, tenantId, pools.usableBy)})`;
-  }
 
   function matching(tenantId: TenantId, poolId: string, { state, failedBefore }: RemovalFilter): Fragment {
     return sql`tenant_id = ${tenantId} and pool_id = ${poolId} and ${inState(state)}

@@ -57,8 +57,8 @@ export { type AutomaticPause, describePause } from "./domain/recipient-pause.ts"
 export type { Rule, RuleAction, RuleId } from "./domain/rule.ts";
 export { type PoolSnapshot, sideOf, type TenantPools } from "./domain/snapshot.ts";
 export type { Strategy } from "./domain/strategy.ts";
-export { ofEnvironment } from "./environment-filter.ts";
-export { usablePools } from "./pool-store.ts";
+export { allPools, ofEnvironment } from "./environment-filter.ts";
+export { inUsablePools, usablePools } from "./pool-store.ts";
 export { createRecipientNames, type RecipientNames } from "./recipients/recipient-names.ts";
 export type { RecipientChunk } from "./snapshots/recipient-chunks.ts";
 export { deriveSnapshot, type SnapshotBody, type SnapshotHead } from "./snapshots/snapshot-codec.ts";

@@ -129,6 +129,16 @@ export function usablePools(
   return sql`tenant_id = ${tenantId} ${inEnvironment}`;
 }
 
+/** SQL condition on a table with a `pool_id`: the rows of those pools; undefined if the caller may use all. */
+export function inUsablePools(
+  sql: Sql,
+  tenantId: TenantId,
+  principal: Pick<Principal, "environmentMode">,
+): Fragment | undefined {
+  if (principal.environmentMode === "any") return undefined;
+  return sql`pool_id in (select id from pools where ${usablePools(sql, tenantId, principal)})`;
+}
+
 function toPool<R extends { settings: PoolSettings; strategy: StoredPool["strategy"] }>(row: R) {
   return { ...row, config: effectiveConfig(row.settings, row.strategy) };
 }

@@ -8,7 +8,6 @@ import {
 } from "../../../../../gen/service/api/recipient_pb.ts";
 import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
-import { productionOf } from "../../../../platform/access/index.ts";
 import { enumNumbers, expectedVersion, nameOf } from "../../../../platform/records/index.ts";
 import type { DeliveryAction } from "../domain/delivery-action.ts";
 import {
@@ -19,12 +18,10 @@ import {
   type RecipientLoad,
   type RecipientStatus,
 } from "../domain/recipient.ts";
+import { allPools } from "../environment-filter.ts";
 import type { RecipientLoadReader } from "../work-store.ts";
 import type { RecipientService } from "./recipient-service.ts";
 import { recipientStore } from "./recipient-store.ts";
-
-/** Stands for all pools in the path of a list. */
-const allPools = "-";
 
 export function recipientHandlers(service: RecipientService, loads: RecipientLoadReader): Handlers<typeof Rpc> {
   async function withLoads({ sql, tenantId, nowMs }: Context, recipients: readonly Recipient[]) {
@@ -60,15 +57,12 @@ export function recipientHandlers(service: RecipientService, loads: RecipientLoa
 
     async listRecipients(context, request) {
       const { tenantId, sql, nowMs, principal } = context;
-      const isOfAll = request.poolId === allPools;
-      const filter = {
-        poolId: isOfAll ? undefined : await service.requirePoolId(context, request.poolId),
-        name: request.name,
-        status: nameOf(allStatuses, request.status),
-        production: isOfAll ? productionOf(principal) : undefined,
-      };
-      const page = await context.page("recipients", request, Object.values(filter), (wanted) =>
-        recipientStore(sql).list(tenantId, { ...filter, now: new Date(nowMs) }, wanted),
+      const poolId = request.poolId === allPools ? undefined : await service.requirePoolId(context, request.poolId);
+      const { name } = request;
+      const status = nameOf(allStatuses, request.status);
+      const chosen = [poolId, name, status, principal.environmentMode];
+      const page = await context.page("recipients", request, chosen, (wanted) =>
+        recipientStore(sql).list(tenantId, { poolId, name, status, principal, now: new Date(nowMs) }, wanted),
       );
       return { ...page, recipients: await withLoads(context, page.recipients) };
     },

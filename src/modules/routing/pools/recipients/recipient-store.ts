@@ -1,17 +1,18 @@
-import type { TenantId } from "../../../../platform/access/index.ts";
+import type { Principal, TenantId } from "../../../../platform/access/index.ts";
 import { recordRows, type Sql } from "../../../../platform/db/index.ts";
 import type { Page, PageRows } from "../../../../platform/paging/index.ts";
 import { recordTable } from "../../../../platform/records/index.ts";
 import type { PoolId, StoredPool } from "../domain/pool.ts";
 import { type NewRecipient, type Recipient, type RecipientId, recipientsMax } from "../domain/recipient.ts";
+import { inUsablePools } from "../pool-store.ts";
 
 export interface RecipientFilter {
   /** Undefined selects those of all pools. */
   readonly poolId: PoolId | undefined;
   /** Empty selects all. */
   readonly name: string;
-  /** True: only of pools in production. False: only of pools in other environments. Undefined: of all pools. */
-  readonly production: boolean | undefined;
+  /** Whose pools are listed when none is named. */
+  readonly principal: Pick<Principal, "environmentMode">;
   /** Undefined selects all. "active" excludes ejected recipients. */
   readonly status: Recipient["status"] | "ejected" | undefined;
   readonly now: Date;
@@ -123,20 +124,15 @@ export function recipientStore(sql: Sql) {
     },
 
     list(tenantId: TenantId, filter: RecipientFilter, page: Page): Promise<PageRows<Recipient>> {
-      const { poolId, name, status, production, now } = filter;
-      const inEnvironment =
-        production === undefined
-          ? sql`true`
-          : sql`pool_id in (
-              select p.id from pools p join environments e on e.tenant_id = p.tenant_id and e.id = p.environment_id
-              where p.tenant_id = ${tenantId} and (e.key = 'production') = ${production})`;
+      const { poolId, name, status, principal, now } = filter;
+      const usable = (poolId === undefined && inUsablePools(sql, tenantId, principal)) || sql`true`;
       const ejected = sql`(
         select from recipient_states s where s.tenant_id = recipients.tenant_id and s.pool_id = recipients.pool_id
           and s.recipient_id = recipients.id and s.ejected_until > ${now})`;
       if (status !== "active" && status !== "ejected") {
-        return listWhere(tenantId, { poolId, name, status }, page, { where: inEnvironment });
+        return listWhere(tenantId, { poolId, name, status }, page, { where: usable });
       }
-      const where = sql`${inEnvironment} and ${status === "ejected" ? sql`exists` : sql`not exists`} ${ejected}`;
+      const where = sql`${usable} and ${status === "ejected" ? sql`exists` : sql`not exists`} ${ejected}`;
       return listWhere(tenantId, { poolId, name, status: "active" }, page, { where });
     },
   };
