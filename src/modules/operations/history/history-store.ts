@@ -112,9 +112,9 @@ export async function readMarks(
   { ofPools, poolId }: { readonly ofPools: boolean; readonly poolId: string },
 ): Promise<HistoryMark[]> {
   // The types are written out, because the index of marked events is chosen by them.
-  const shown = ofPools
-    ? sql`and (e.type like 'promotion.%' ${poolId === "" ? sql`or true` : sql`or e.subject = ${poolId}`})`
-    : sql`and e.type like 'promotion.%'`;
+  const ofPromotion = sql`e.type like 'promotion.%'`;
+  const ofSubject = ofPools ? sql`(${ofPromotion} or e.subject = ${poolId})` : ofPromotion;
+  const shown = ofPools && poolId === "" ? sql`` : sql`and ${ofSubject}`;
   return sql<HistoryMark[]>`
     select * from (
       select e.type as kind, e.time as at, coalesce(p.name, e.data ->> 'name', '') as name, e.subject as subject_id,
