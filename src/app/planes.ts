@@ -95,7 +95,11 @@ export async function openPlanes(dependencies: Dependencies, role: "all" | "api"
   const close = async ({ drainMs, graceMs, handsOver = false }: StopTimes) => {
     stopping.abort();
     if (handsOver) await dependencies.sharedListeners?.close();
-    await Promise.all([each((listener) => listener.drain(handsOver ? graceMs : lingerMs, handsOver)), delay(drainMs)]);
+    // A proxy loses a request with a body if a GOAWAY arrives after it chose the connection. Proxies that check readiness
+    // stop choosing this node in the first half of the time.
+    await delay(drainMs / 2);
+    const announced = each((listener) => listener.drain(handsOver ? graceMs : lingerMs, handsOver));
+    await Promise.all([announced, delay(drainMs / 2)]);
     await each((listener) => listener.close(graceMs));
   };
   try {

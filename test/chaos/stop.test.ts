@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import http from "node:http";
+import http2 from "node:http2";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -126,15 +127,27 @@ test("during a stop, a call in flight gets its response, readiness fails, and la
   creating.end(JSON.stringify({ key: "lab" }));
   const answered = once(creating, "response") as Promise<[http.IncomingMessage]>;
   await held.waiting();
+  const proxy = http2.connect(node.baseUrl);
+  await once(proxy, "remoteSettings");
+  const order: string[] = [];
+  proxy.on("goaway", () => order.push("goaway"));
   const ended = terminate(node);
   let statuses = "";
   await until(async () => {
     const ready = await fetch(`${node.baseUrl}/ready`).catch(() => undefined);
     if (ready === undefined) return true;
-    if (ready.status === 503) assert.equal(ready.headers.get("connection"), "close");
+    if (ready.status === 503) {
+      assert.equal(ready.headers.get("connection"), "close");
+      if (order.length === 0) {
+        order.push("not ready");
+        const [headers] = await once(proxy.request({ ":path": "/livez" }).resume(), "response");
+        order.push(`over HTTP/2: ${headers[":status"]}`);
+      }
+    }
     statuses += `${ready.status} `;
     return false;
   });
+  assert.deepEqual(order.slice(0, 3), ["not ready", "over HTTP/2: 200", "goaway"], "proxies have time to move on");
   assert.match(statuses, /^(200 )*(503 )+$/, "readiness returns 503 until the node accepts no more connections");
   await held.release();
   const [response] = await answered;
