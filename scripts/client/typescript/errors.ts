@@ -1,5 +1,5 @@
-import { catalogue } from "../../src/errors/index.ts";
-import { docComment } from "./names.ts";
+import { catalogue } from "../../../src/errors/index.ts";
+import { docComment } from "./language.ts";
 
 /** Writes the errors of the catalogue: code, status, whether a retry can succeed, and title. */
 export function writeErrors(): string {

@@ -1,9 +1,10 @@
-import type { DescMessage, DescService } from "@bufbuild/protobuf";
-import { methodNames, propertyOf } from "../../src/definitions/client-names.ts";
-import { commentOf } from "../../src/definitions/comments.ts";
-import { type Operation, operationOf } from "../../src/definitions/operation.ts";
-import { docComment } from "./names.ts";
-import type { Module, ObjectField, TypeWriter } from "./types.ts";
+import type { DescService } from "@bufbuild/protobuf";
+import { methodNames, propertyOf } from "../../../src/definitions/client-names.ts";
+import { commentOf } from "../../../src/definitions/comments.ts";
+import type { Operation } from "../../../src/definitions/operation.ts";
+import { clientOperations, requestFields, resultKind, resultMessage } from "../operations.ts";
+import type { Module, TypeWriter } from "../types.ts";
+import { docComment } from "./language.ts";
 
 /** A service as source: its interface, its operations and its factory. */
 export interface ServiceSource {
@@ -14,13 +15,6 @@ export interface ServiceSource {
   readonly source: string;
   /** The kinds of results that its methods return besides promises. */
   readonly resultTypes: ReadonlySet<string>;
-}
-
-/** The operations of a service that its clients can call. */
-export function clientOperations(service: DescService): Operation[] {
-  return service.methods
-    .map((method) => operationOf(service, method))
-    .filter(({ governance }) => !governance.internalOnly);
 }
 
 /** Writes one service. */
@@ -62,34 +56,17 @@ function tableName({ name }: DescService): string {
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}Operations`;
 }
 
-/** REST names of the paging fields of cursor lists. */
-const pagingNames: Readonly<Record<string, string>> = { page_size: "limit", page_token: "cursor", skip: "offset" };
-
 function requestType(
-  { method, bindings, paging }: Operation,
+  operation: Operation,
   types: TypeWriter,
   module: Module,
 ): { readonly name: string; readonly hasRequired: boolean } {
-  const { input } = method;
-  const inPath = new Set([...bindings[0]!.path.matchAll(/\{([a-z0-9_]+)\}/g)].map((match) => match[1]!));
-  const fields = input.fields.map((field): ObjectField => {
-    const plain = types.toObjectField(field, "request", module);
-    return {
-      ...plain,
-      name: paging?.kind === "cursor" ? (pagingNames[field.name] ?? field.name) : field.name,
-      isOptional: plain.isOptional && !inPath.has(field.name),
-    };
-  });
+  const { input } = operation.method;
+  const fields = requestFields(operation, types, module);
   const owner = types.moduleOf(input);
   if (owner !== module) throw new Error(`${input.typeName} is not in the file of its service`);
   types.writeObject(input.name, commentOf(input), fields, module);
   return { name: input.name, hasRequired: fields.some(({ isOptional }) => !isOptional) };
-}
-
-/** The message that a call returns as data. */
-export function resultMessage({ method, paging, bindings }: Operation): DescMessage {
-  if (paging !== undefined) return paging.items.message!;
-  return method.output.fields.find(({ name }) => name === bindings[0]!.responseBody)?.message ?? method.output;
 }
 
 function resultType(
@@ -97,25 +74,20 @@ function resultType(
   types: TypeWriter,
   module: Module,
 ): { readonly type: string; readonly generic?: string } {
-  const message = resultMessage(operation);
-  if (isRaw(message)) return { type: "Promise<Response>" };
-  const data = types.ofMessage(message, "response", module);
-  if (operation.paging !== undefined) return { type: `List<${data}>`, generic: "List" };
-  if (operation.streaming) return { type: `EventStream<${data}>`, generic: "EventStream" };
-  return { type: `Promise<${data}>` };
-}
-
-function isRaw(message: DescMessage): boolean {
-  return message.typeName === "google.api.HttpBody";
+  const kind = resultKind(operation);
+  if (kind === "raw") return { type: "Promise<Response>" };
+  const data = types.ofMessage(resultMessage(operation), "response", module);
+  if (kind === "record") return { type: `Promise<${data}>` };
+  const generic = kind === "stream" ? "EventStream" : "List";
+  return { type: `${generic}<${data}>`, generic };
 }
 
 function operationLiteral(operation: Operation): string {
   const { verb, path, body } = operation.bindings[0]!;
   const parts = [`verb: "${verb}"`, `path: ${JSON.stringify(path)}`];
   if (body !== "") parts.push(`body: ${JSON.stringify(body)}`);
-  if (isRaw(resultMessage(operation))) parts.push(`result: "raw"`);
-  else if (operation.paging !== undefined) parts.push(`result: "${operation.paging.kind}"`);
-  else if (operation.streaming) parts.push(`result: "stream"`);
+  const kind = resultKind(operation);
+  if (kind !== "record") parts.push(`result: "${kind}"`);
   if (operation.acceptsIdempotencyKey) parts.push("keyed: true");
   return `{ ${parts.join(", ")} }`;
 }

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { findPython, whyNoPython } from "../harness/python.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { readSamples, runSample } from "./readme-samples.ts";
+
+const client = fileURLToPath(new URL("../../clients/python", import.meta.url));
+const modules = readdirSync(join(client, "tests")).flatMap((file) => /^(test_\w+)\.py$/.exec(file)?.[1] ?? []);
+const python = await findPython();
+
+describe("the Python client", { skip: python === undefined && whyNoPython() }, () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startService();
+  });
+
+  const environment = () => ({
+    ...python!.env,
+    ...{ SWITCHYARD_ADDRESS: service.baseUrl, SWITCHYARD_KEY: service.adminKey },
+    ...{ PYTHONPATH: client, PYTHONDONTWRITEBYTECODE: "1" },
+  });
+
+  for (const module of modules) {
+    test(`clients/python/tests/${module}.py passes`, async () => {
+      const args = ["-W", "ignore::ResourceWarning", "-m", "unittest", "-v", `tests.${module}`];
+      const { stderr } = await promisify(execFile)(python!.path, args, { cwd: client, env: environment() }).catch(
+        ({ stderr: output }: { stderr: string }) => assert.fail(output),
+      );
+      assert.match(stderr, /^Ran [1-9]\d* tests/m);
+    });
+  }
+
+  for (const [at, sample] of readSamples(join(client, "README.md"), "python").entries()) {
+    test(`sample ${at + 1} of the README (${sample.title}) prints what the README says`, async () => {
+      await runSample(sample, [python!.path, "-c", sample.code], environment());
+    });
+  }
+});
