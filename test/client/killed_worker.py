@@ -12,7 +12,9 @@ pool_id, item_ms, lease_s = sys.argv[1:]
 
 
 def handle(item, context):
-    print(item["key"], flush=True)
+    # print() writes the end of the line by itself, after that of another thread.
+    sys.stdout.write(f"{item['key']}\n")
+    sys.stdout.flush()
     time.sleep(int(item_ms) / 1000)
 
 
