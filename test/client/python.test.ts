@@ -7,9 +7,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { findPython, whyNoPython } from "../harness/python.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { readSamples, runSample } from "./readme-samples.ts";
+import { assertShorter, readSamples, runSample } from "./readme-samples.ts";
 
-const client = fileURLToPath(new URL("../../clients/python", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const client = join(root, "clients/python");
 const modules = readdirSync(join(client, "tests")).flatMap((file) => /^(test_\w+)\.py$/.exec(file)?.[1] ?? []);
 const python = await findPython();
 
@@ -36,9 +37,12 @@ describe("the Python client", { skip: python === undefined && whyNoPython() }, (
     });
   }
 
-  for (const [at, sample] of readSamples(join(client, "README.md"), "python").entries()) {
-    test(`sample ${at + 1} of the README (${sample.title}) prints what the README says`, async () => {
+  const guide = join(root, "docs/guides/move-from-temporal.md");
+  for (const sample of [...readSamples(join(client, "README.md"), "python"), ...readSamples(guide, "python")]) {
+    test(`${sample.name} prints what it says`, async () => {
       await runSample(sample, [python!.path, "-c", sample.code], environment());
     });
   }
+
+  test("the program that was moved from Temporal is shorter than before", () => assertShorter(guide, "py", "python"));
 });

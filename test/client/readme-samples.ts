@@ -2,26 +2,43 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { afterFile } from "../harness/after-file.ts";
 
-/** A program of a README, with what it prints. */
+/** A program of a document, with what it prints. */
 export interface ReadmeSample {
-  /** The heading of its section. */
-  readonly title: string;
+  readonly name: string;
   readonly code: string;
   readonly output: string;
 }
 
-/** Reads the programs of a README in one language. Each has an output. */
+/** Reads the programs of a document in one language. Each has an output. */
 export function readSamples(file: string, language: string): ReadmeSample[] {
-  const readme = readFileSync(file, "utf8");
-  const samples = readme.split(/^## /m).flatMap((section) => {
+  const document = readFileSync(file, "utf8");
+  const samples = document.split(/^##? /m).flatMap((section) => {
     const title = section.slice(0, section.indexOf("\n"));
     const found = section.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\`\n\n\`\`\`text\n(.*?)\`\`\``, "gs"));
     return [...found].map(([, code, output]) => ({ title, code: code!, output: output! }));
   });
-  assert.equal(samples.length, readme.split(`\`\`\`${language}\n`).length - 1, "every sample has an output");
-  return samples;
+  assert.equal(samples.length, programsOf(document, language).length, "every sample has an output");
+  const of = basename(file);
+  return samples.map(({ title, ...sample }, at) => ({ ...sample, name: `sample ${at + 1} of ${of} (${title})` }));
+}
+
+/** Checks that a moved program has fewer lines than the original, which is in the same document. */
+export function assertShorter(file: string, original: string, moved: string): void {
+  const document = readFileSync(file, "utf8");
+  const [before, after] = [original, moved].map(
+    (language) =>
+      programsOf(document, language)[0]!
+        .split("\n")
+        .filter((line) => line.trim() !== "").length,
+  );
+  assert.ok(after! < before!, `${after} lines instead of ${before}`);
+}
+
+function programsOf(document: string, language: string): string[] {
+  return [...document.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "gms"))].map(([, code]) => code!);
 }
 
 /** Runs a program and checks what it prints. Workers are stopped when they have printed `shipped`. */

@@ -9,11 +9,12 @@ import { promisify } from "node:util";
 import { readReferenceSamples } from "../docs/reference-samples.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { startService, type TestService } from "../harness/service.ts";
-import { readSamples, runSample } from "./readme-samples.ts";
+import { assertShorter, readSamples, runSample } from "./readme-samples.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const client = join(root, "clients/typescript");
-const samples = readSamples(join(client, "README.md"), "ts");
+const guide = join(root, "docs/guides/move-from-bullmq.md");
+const samples = [...readSamples(join(client, "README.md"), "ts"), ...readSamples(guide, "ts")];
 
 describe("the package of the client", () => {
   const folder = mkdtempSync(join(tmpdir(), "switchyard-client-"));
@@ -49,9 +50,11 @@ describe("the package of the client", () => {
   });
 
   for (const [at, sample] of samples.entries()) {
-    test(`sample ${at + 1} of the README (${sample.title}) prints what the README says`, async () => {
+    test(`${sample.name} prints what it says`, async () => {
       const env = { ...process.env, SWITCHYARD_ADDRESS: service.baseUrl, SWITCHYARD_KEY: service.adminKey };
       await runSample(sample, [process.execPath, join(folder, `sample-${at}.ts`)], env);
     });
   }
+
+  test("the program that was moved from BullMQ is shorter than before", () => assertShorter(guide, "js", "ts"));
 });
