@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { readReferenceSamples } from "../docs/reference-samples.ts";
 import { findPython, whyNoPython } from "../harness/python.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { assertShorter, readSamples, runSample } from "./readme-samples.ts";
@@ -43,6 +44,18 @@ describe("the Python client", { skip: python === undefined && whyNoPython() }, (
       await runSample(sample, [python!.path, "-c", sample.code], environment());
     });
   }
+
+  test("the samples of the reference call methods that exist, with their arguments", () => {
+    const ofReference = readReferenceSamples().flatMap(({ object, write }) => {
+      const code = write("Python");
+      return code === undefined ? [] : [{ name: object.operationId, code }];
+    });
+    assert.ok(ofReference.length > 400);
+    const { status, stderr } = spawnSync(python!.path, [join(root, "test/client/reference_samples.py")], {
+      ...{ env: environment(), input: JSON.stringify(ofReference), encoding: "utf8" },
+    });
+    assert.equal(status, 0, stderr);
+  });
 
   test("the program that was moved from Temporal is shorter than before", () => assertShorter(guide, "py", "python"));
 });

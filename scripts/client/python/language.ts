@@ -1,4 +1,5 @@
 import { type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { isPythonKeyword } from "../../../src/platform/text/python-name.ts";
 import type { Direction, Language, ObjectField } from "../types.ts";
 
 /** The types of Python. Annotations are texts for its interpreter, so they may use newer syntax than the oldest version. */
@@ -12,7 +13,7 @@ export const python: Language = {
   map: (value, direction) => (direction === "request" ? `Mapping[str, ${value}]` : `Dict[str, ${value}]`),
   declareEnum: (name, comment, values) => `${remark(comment)}${name} = ${python.literals(values)}\n`,
   declareObject(name, comment, fields) {
-    if (fields.some((field) => isKeyword(field.name))) return functionalDict(name, comment, fields);
+    if (fields.some((field) => isPythonKeyword(field.name))) return functionalDict(name, comment, fields);
     const required = fields.filter(({ isOptional }) => !isOptional);
     const optional = fields.filter(({ isOptional }) => isOptional);
     if (optional.length === 0) return typedDict(name, "TypedDict", comment, required);
@@ -21,16 +22,6 @@ export const python: Language = {
     return `${typedDict(base, "TypedDict", "", required)}\n\n${typedDict(name, `${base}, total=False`, comment, optional)}`;
   },
 };
-
-const keywords = new Set(
-  `False None True and as assert async await break class continue def del elif else except finally for from global if import
-  in is lambda nonlocal not or pass raise return try while with yield`.split(/\s+/),
-);
-
-/** Whether a name is a keyword of Python. */
-export function isKeyword(name: string): boolean {
-  return keywords.has(name);
-}
 
 /** Writes the documentation of what precedes it, at a depth of indentation. */
 export function docString(text: string, indent: string): string {

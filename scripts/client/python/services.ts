@@ -3,9 +3,10 @@ import { methodNames, propertyOf } from "../../../src/definitions/client-names.t
 import { commentOf } from "../../../src/definitions/comments.ts";
 import type { Operation } from "../../../src/definitions/operation.ts";
 import { snakeCase } from "../../../src/platform/text/letter-case.ts";
+import { pythonName } from "../../../src/platform/text/python-name.ts";
 import { clientOperations, requestFields, resultKind, resultMessage } from "../operations.ts";
 import type { Module, TypeWriter } from "../types.ts";
-import { docString, isKeyword } from "./language.ts";
+import { docString } from "./language.ts";
 
 /** The classes of a service as source. */
 export interface ServiceSource {
@@ -26,11 +27,10 @@ export function writeService(service: DescService, types: TypeWriter): ServiceSo
   const user: Module = { name: "", imports: new Map(), declarations: new Map() };
   const names = methodNames(service);
   const methods = clientOperations(service).map((operation) => {
-    const plain = snakeCase(names.get(operation.method.name)!);
-    const name = isKeyword(plain) ? `${plain}_` : plain;
+    const name = pythonName(names.get(operation.method.name)!);
     const kind = resultKind(operation);
     const data = kind === "raw" ? "RawResponse" : types.ofMessage(resultMessage(operation), "response", user);
-    const constant = plain.toUpperCase();
+    const constant = snakeCase(names.get(operation.method.name)!).toUpperCase();
     const write = (isAsync: boolean) => writeMethod({ operation, name, constant, data, kind, isAsync }, types, user);
     return { literal: `${constant} = ${operationLiteral(operation)}\n`, plain: write(false), async: write(true) };
   });
@@ -76,7 +76,7 @@ function writeMethod(
 ): string {
   const fields = requestFields(operation, types, user);
   const parameters = fields.map((field) => {
-    const parameter = isKeyword(field.name) ? `${field.name}_` : field.name;
+    const parameter = pythonName(field.name);
     return `        ${parameter}: ${field.type}${field.isOptional ? " | None = None" : ""},\n`;
   });
   const isList = kind === "cursor" || kind === "numbered";
@@ -87,9 +87,7 @@ function writeMethod(
       : data;
   const awaits = isAsync && !isList && kind !== "stream";
   const send = !isAsync ? "self._call" : awaits ? "await self._call" : isList ? "self._list" : "self._stream";
-  const remarks = fields.map(
-    (field) => `        ${isKeyword(field.name) ? `${field.name}_` : field.name}: ${field.comment}\n`,
-  );
+  const remarks = fields.map((field) => `        ${pythonName(field.name)}: ${field.comment}\n`);
   return `    ${awaits ? "async " : ""}def ${name}(
         self,
         *,
