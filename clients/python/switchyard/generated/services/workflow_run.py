@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...operation import CallOptions
     from ...streams import AsyncEventStream, EventStream
     from ...transport import RawResponse
-    from ..types.workflow_run import ReplayWorkflowRunResponse, SignalWorkflowRunByKeyResponse, SignalWorkflowRunResponse, SimulatedWorkflowDecision, SimulatedWorkflowEvent, StartWorkflowRunResponse, WorkflowRun, WorkflowRunAdvance, WorkflowRunExplanation, WorkflowSimulation, WorkflowStepStub
+    from ..types.workflow_run import ReplayWorkflowRunResponse, SignalWorkflowRunByKeyResponse, SignalWorkflowRunResponse, SimulatedWorkflowDecision, SimulatedWorkflowEvent, StartSignal, StartWorkflowRunResponse, WorkflowRun, WorkflowRunAdvance, WorkflowRunExplanation, WorkflowSimulation, WorkflowStepStub
 
 START = Operation("POST", "/api/workflow-runs", body="*", keyed=True)
 GET = Operation("GET", "/api/workflow-runs/{run_id}")
@@ -41,6 +41,7 @@ class WorkflowRunService(Service):
         run_key: str | None = None,
         start_at: str | datetime | None = None,
         wait_s: int | None = None,
+        signal: StartSignal | None = None,
         call: CallOptions | None = None,
     ) -> StartWorkflowRunResponse:
         """
@@ -53,6 +54,7 @@ class WorkflowRunService(Service):
         run_key: At most one run per key and definition is in progress.
         start_at: When the run starts; now when absent. At most a year ahead.
         wait_s: Seconds to wait for the end of the run.
+        signal: An event for the run. A new run starts with it; a run in progress with the run key gets it.
         """
         return self._call(START, locals())
 
@@ -289,6 +291,7 @@ class AsyncWorkflowRunService(AsyncService):
         run_key: str | None = None,
         start_at: str | datetime | None = None,
         wait_s: int | None = None,
+        signal: StartSignal | None = None,
         call: CallOptions | None = None,
     ) -> StartWorkflowRunResponse:
         """
@@ -301,6 +304,7 @@ class AsyncWorkflowRunService(AsyncService):
         run_key: At most one run per key and definition is in progress.
         start_at: When the run starts; now when absent. At most a year ahead.
         wait_s: Seconds to wait for the end of the run.
+        signal: An event for the run. A new run starts with it; a run in progress with the run key gets it.
         """
         return await self._call(START, locals())
 

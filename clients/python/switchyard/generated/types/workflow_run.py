@@ -121,6 +121,8 @@ class WorkflowReplayPlan(TypedDict):
 class _StartWorkflowRunResponseRequired(TypedDict):
     #: False if a run with this key was in progress already.
     started: bool
+    #: The id of the event; empty if the request has none.
+    event_id: str
 
 
 class StartWorkflowRunResponse(_StartWorkflowRunResponseRequired, total=False):
@@ -128,6 +130,22 @@ class StartWorkflowRunResponse(_StartWorkflowRunResponseRequired, total=False):
 
     #: The run.
     run: WorkflowRun
+
+
+class _StartSignalRequired(TypedDict):
+    #: The name of the event.
+    event: str
+
+
+class StartSignal(_StartSignalRequired, total=False):
+    """An event that is sent to a run when it starts, or when it is in progress already."""
+
+    #: What it is about. Only a wait with the same scope takes it.
+    scope: str
+    #: Data for the run, at most 64 KiB as JSON.
+    payload: Any
+    #: Identifies the event: another one with the same id for the same run is ignored. A new id when empty.
+    event_id: str
 
 
 class SignalWorkflowRunResponse(TypedDict):
