@@ -85,6 +85,18 @@ test("what happened in a pool on two nodes is counted once, and is the tenant's 
   const hidden = (await staging.call("GET", "/api/history?source=pool")).body.data;
   assert.ok(hidden.points.every(({ started, waiting }: ResponseData) => started + waiting === 0));
 
+  await own.pool({ environment_id: "staging" });
+  assert.deepEqual(await flowsOf("source=pool&environment_id=production"), expected, "the sums of an environment");
+  assert.deepEqual(await flowsOf("source=pool&environment_id=staging"), {
+    started: 0,
+    completed: 0,
+    failed: 0,
+    dead: 0,
+  });
+  for (const query of [`source=pool&source_id=${poolId}`, "source=workflow", "source=channel"]) {
+    await own.refused("INVALID_ARGUMENT", "GET", `/api/history?${query}&environment_id=production`);
+  }
+
   await own.complete(leased);
   await own.complete(await own.leaseOne(poolId));
   await passMinutes();
@@ -152,6 +164,8 @@ test("a history marks pauses of its pool, promotions and new versions", async ()
     assert.deepEqual(await marksOf(query), [...starts, ...pauses]);
   assert.deepEqual(await marksOf(`source=pool&source_id=${quiet}`), starts);
   assert.deepEqual(await marksOf("source=channel"), starts);
+  assert.deepEqual(await marksOf("source=pool&environment_id=production"), [...starts, ...pauses]);
+  assert.deepEqual(await marksOf("source=pool&environment_id=staging"), starts);
   assert.deepEqual(await marksOf("source=pool", other), starts);
 });
 

@@ -26,6 +26,8 @@ export type GetHistoryRequest = {
   readonly source_id?: string;
   /** The time range: 15m and 1h have a point for each minute, 24h one for ten minutes, 7d one for an hour. 1h when empty. */
   readonly range?: "" | "15m" | "1h" | "24h" | "7d";
+  /** Only pools of this environment: its id or its key. Workflows and channels belong to no environment. */
+  readonly environment_id?: string;
 };
 
 /** Counts over a time range. */

@@ -1,6 +1,7 @@
 import type { HistoryService as Rpc } from "../../../../gen/service/api/history_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import { modeAllows } from "../../../platform/access/index.ts";
+import { invalid } from "../../../errors/index.ts";
+import { environmentIdOf, modeAllows } from "../../../platform/access/index.ts";
 import type { HistorySource } from "../../history-source.ts";
 import { rangeOf } from "./history-range.ts";
 import { readMarks, readPoints } from "./history-store.ts";
@@ -9,13 +10,17 @@ export function historyHandlers(sources: () => readonly HistorySource[]): Handle
   return {
     async getHistory(context, request) {
       const { sql, tenantId, nowMs, principal } = context;
+      if (request.environmentId !== "" && (request.source !== "pool" || request.sourceId !== "")) {
+        throw invalid("environment_id", "environment", "must be empty, unless source is pool and source_id is empty");
+      }
       const { kind, resolve, visible } = sources().find((each) => each.kind === request.source)!;
       const id = request.sourceId === "" ? "" : await resolve(context, request.sourceId);
+      const environmentId = await environmentIdOf(context, request.environmentId);
       const range = rangeOf(request.range, nowMs);
-      const ids = id === "" ? visible(context) : sql`values (${id}::text)`;
+      const ids = id === "" ? visible(context, environmentId) : sql`values (${id}::text)`;
       const [points, marks] = await Promise.all([
         readPoints(sql, tenantId, kind, ids, range),
-        readMarks(sql, tenantId, range.since, { ofPools: kind === "pool", poolId: id }),
+        readMarks(sql, tenantId, range.since, { ofPools: kind === "pool", poolId: id, environmentId }),
       ]);
       return {
         history: {

@@ -38,6 +38,15 @@ export interface HistoryMark {
   readonly inProduction: boolean | null;
 }
 
+/** Selects the marks of charts. */
+interface MarkFilter {
+  readonly ofPools: boolean;
+  /** The pool whose pauses are marked; empty for all. */
+  readonly poolId: string;
+  /** The environment of marked events; empty for all. */
+  readonly environmentId: string;
+}
+
 /** The number of versions whose first start is kept, and of marks that are read. */
 const versionsMax = 100;
 const marksMax = 200;
@@ -109,19 +118,20 @@ export async function readMarks(
   sql: Sql,
   tenantId: TenantId,
   since: Date,
-  { ofPools, poolId }: { readonly ofPools: boolean; readonly poolId: string },
+  { ofPools, poolId, environmentId }: MarkFilter,
 ): Promise<HistoryMark[]> {
   // The types are written out, because the index of marked events is chosen by them.
   const ofPromotion = sql`e.type like 'promotion.%'`;
   const ofSubject = ofPools ? sql`(${ofPromotion} or e.subject = ${poolId})` : ofPromotion;
   const shown = ofPools && poolId === "" ? sql`` : sql`and ${ofSubject}`;
+  const inEnvironment = environmentId === "" ? sql`` : sql`and e.environment_id = ${environmentId}`;
   return sql<HistoryMark[]>`
     select * from (
       select e.type as kind, e.time as at, coalesce(p.name, e.data ->> 'name', '') as name, e.subject as subject_id,
         e.in_production
       from events e left join pools p on p.tenant_id = e.tenant_id and p.id = e.subject
       where e.tenant_id = ${tenantId} and e.id >= ${lowestUlid(since.getTime())}
-        and e.type in ('queue.paused', 'queue.resumed', 'promotion.promoted', 'promotion.rolled_back') ${shown}
+        and e.type in ('queue.paused', 'queue.resumed', 'promotion.promoted', 'promotion.rolled_back') ${shown} ${inEnvironment}
       order by e.id desc limit ${marksMax}
     ) marked
     union all
