@@ -146,6 +146,39 @@ describe("daily work in the console", { skip: program === undefined && none }, (
       assert.deepEqual([...new Set(pools)], [staged], path);
     }
     assert.deepEqual(await accessibilityViolations(page), []);
+
+    // What failed, what happened and what is waiting are those of the environment as well.
+    const retry = { max_attempts: 1 };
+    for (const environment_id of ["production", "staging"]) {
+      const name = `fails in ${environment_id}`;
+      const created = await rest.call("POST", "/api/pools", { name, environment_id, config: { retry } });
+      const pool_id = created.body.data.id;
+      await rest.call("POST", "/api/route", { pool_id, type: "trial", key: name });
+      const { body: leased } = await rest.call("POST", `/api/queues/${pool_id}/lease`, { wait_s: 10 });
+      const [{ queue_item_id, lease_token }] = leased.data.items;
+      await rest.call("POST", `/api/queues/${pool_id}/items/${queue_item_id}/fail`, { lease_token });
+    }
+    const open = (name: string) =>
+      page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name, exact: true }).click();
+    await open("Dead letters");
+    await page.getByRole("row", { name: /fails in staging/ }).waitFor();
+    assert.equal(await page.getByRole("row", { name: /fails in production/ }).count(), 0);
+    await open("Overview");
+    await page.getByRole("link", { name: /^Dead letters 1$/ }).waitFor();
+    await page.getByRole("link", { name: /^Waiting 1 / }).waitFor();
+    await open("Events");
+    const log = page.getByRole("region", { name: "Events, newest first" });
+    await log.getByRole("button", { name: /dead_lettered.*fails in staging/ }).waitFor();
+    await rest.call("POST", `/api/queues/${poolId}/pause`, {});
+    await rest.call("POST", `/api/queues/${staged}/pause`, {});
+    await log.getByRole("button", { name: /queue.paused.*rehearsal/ }).waitFor();
+    assert.equal(await log.getByRole("button", { name: /tickets|fails in production/ }).count(), 0);
+    await open("Notifications");
+    await page.getByText("Notifications belong to no environment").waitFor();
+    await page.getByLabel("Environment").selectOption({ value: "" });
+    await open("Dead letters");
+    await page.getByRole("row", { name: /fails in production/ }).waitFor();
+    await rest.call("POST", `/api/queues/${poolId}/resume`, {});
   });
 
   browserTest("what cannot be loaded says so, and another try shows it", async () => {

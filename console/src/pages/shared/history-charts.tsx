@@ -1,4 +1,5 @@
 import { createHistoryService, type GetHistoryRequest, type HistoryMark } from "@client/gen/history";
+import { environmentFilter } from "../../core/environments";
 import { useQuery } from "../../core/query";
 import { href, query, setQuery } from "../../core/router";
 import { can } from "../../core/session";
@@ -6,6 +7,7 @@ import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
 import { Chart } from "../../ui/chart";
 import { useSamples } from "../../ui/chart/samples";
+import { AllEnvironments } from "./environment";
 import { type Counts, momentsOf } from "./timeline";
 
 const service = createHistoryService(transport);
@@ -42,10 +44,11 @@ interface Props extends Pick<GetHistoryRequest, "source"> {
 export function HistoryCharts({ source, sourceId = "", charts, live }: Props) {
   const wanted = query.value.get("range") ?? "";
   const range: Range = wanted in ranges ? (wanted as Range) : "1h";
-  const key = `history ${source} ${sourceId}`;
+  const filter = source === "pool" && sourceId === "" ? environmentFilter() : {};
+  const key = `history ${source} ${sourceId} ${filter.environment_id}`;
   const history = useQuery(
     can("history:read") ? `${key} ${range}` : undefined,
-    () => service.get({ source, source_id: sourceId, range }),
+    () => service.get({ source, source_id: sourceId, range, ...filter }),
     { everyMs: refreshMs, live: ["queue.paused", "queue.resumed", "promotion."] },
   );
   const moments = momentsOf(history.data, useSamples(key, live));
@@ -54,6 +57,7 @@ export function HistoryCharts({ source, sourceId = "", charts, live }: Props) {
   const marks = history.data?.marks ?? [];
   return (
     <>
+      {source === "workflow" && <AllEnvironments of="These counts" />}
       <div class="filters">
         <fieldset aria-label="Time range" class="segmented">
           {(Object.keys(ranges) as Range[]).map((each) => (

@@ -1,6 +1,7 @@
 import { createEventService } from "@client/gen/event";
 import { createWorkflowStreamService } from "@client/gen/workflow-stream";
 import { useState } from "preact/hooks";
+import { environmentFilter } from "../../core/environments";
 import { useQuery } from "../../core/query";
 import { href, navigate, useAddressedDialog, withQuery } from "../../core/router";
 import { can } from "../../core/session";
@@ -43,8 +44,8 @@ interface RecentStream {
 /** The newest streams, from the event log. */
 function useRecentStreams(): readonly RecentStream[] {
   const recent = useQuery(
-    can("event:read") ? "recent streams" : undefined,
-    () => events.list({ types: ["workflow.stream.*"], limit: 100 }).page(),
+    can("event:read") ? `recent streams ${environmentFilter().environment_id}` : undefined,
+    () => events.list({ types: ["workflow.stream.*"], limit: 100, ...environmentFilter() }).page(),
     { live: ["workflow.stream"] },
   );
   const seen = new Map<string, RecentStream>();
