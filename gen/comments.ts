@@ -2286,7 +2286,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.HistoryMark.name": "The version, or the name of the promotion or the pool.",
   "service.api.HistoryMark.subject_id": "The promotion or the pool; empty for a version.",
   "service.api.HistoryService": "History: coarse counts of pools, workflows and notification channels over the last seven days, for charts.",
-  "service.api.HistoryService.GetHistory": "Returns the counts of one pool, workflow or channel over a time range that ends now, or the sums of all that the caller may see, with what happened in that time. Points are complete to about a minute ago.",
+  "service.api.HistoryService.GetHistory": "Returns the counts of one pool, workflow or channel over a time range that ends now, or the sums of all that the caller may see, with what happened in that time. Points of pools are complete to about a minute ago, the others to about ten seconds.",
   "service.api.InboxMessage": "A message in an inbox.",
   "service.api.InboxMessage.id": "The id, a ULID; the same as that of its delivery.",
   "service.api.InboxMessage.tenant_id": "The owning tenant.",

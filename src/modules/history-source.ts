@@ -5,7 +5,7 @@ import type { Fragment, Sql } from "../platform/db/index.ts";
 /** The kinds of records that have a history. */
 export type HistoryKind = "pool" | "workflow" | "channel";
 
-/** Counts what happened to a record. The counts are stored once a minute. */
+/** Counts what happened to a record. The counts are stored every few seconds. */
 export interface HistoryRecorder {
   count(tenantId: TenantId, kind: HistoryKind, id: string, what: "started" | "completed" | "failed"): void;
 }

@@ -30,11 +30,13 @@ async function startNode() {
   return { service, time, areas: areas! };
 }
 
-/** Lets minutes pass on both nodes, which store the last of them. */
-async function passMinutes(count = 1): Promise<void> {
-  for (const { time } of nodes) time.aheadMs += count * minuteMs;
+/** Lets time pass on both nodes, which then store what they have counted. */
+async function pass(ms: number): Promise<void> {
+  for (const { time } of nodes) time.aheadMs += ms;
   for (const { areas } of nodes) await areas.operations.recordHistory();
 }
+
+const passMinutes = (count = 1) => pass(count * minuteMs);
 
 before(async () => {
   database = await freshDatabase();
@@ -132,6 +134,36 @@ test("the runs of a workflow and the messages of a channel are counted on the no
   await other.refused("NOT_FOUND", "GET", `/api/history?source=workflow&source_id=${key}`);
   await own.refused("INVALID_ARGUMENT", "GET", "/api/history?source=tenant");
   await own.refused("INVALID_ARGUMENT", "GET", "/api/history?source=pool&range=30d");
+});
+
+test("the current minute of runs and messages is shown before it ends, of all nodes, and counted once when it has", async () => {
+  const workflow = await own.workflow();
+  const { id: subscriber_id } = await own.subscriber();
+  const now = () => Date.now() + nodes[0]!.time.aheadMs;
+  const ofChannel = async (range = "15m") => {
+    const { points } = await historyOf(`source=channel&source_id=in_app&range=${range}`);
+    return points.at(-1);
+  };
+  const startOfNext = minuteMs - (now() % minuteMs);
+  await pass(startOfNext + 1_000);
+  for (const tenant of [own, onB]) await tenant.trigger({ workflow_key: workflow, subscriber_id });
+  await pass(12_000);
+  const current = await ofChannel();
+  assert.equal(current.started, 2);
+  assert.ok(current.covered_s >= 10 && current.covered_s < 60, "only a part of it has been counted");
+  assert.ok(now() - Date.parse(current.at) < minuteMs, "it is the current minute");
+  const { started: before } = await ofChannel("24h");
+  await own.trigger({ workflow_key: workflow, subscriber_id });
+  await pass(12_000);
+  const later = await ofChannel();
+  assert.deepEqual([later.at, later.started], [current.at, 3]);
+  assert.ok(later.covered_s > current.covered_s);
+  assert.equal((await ofChannel("24h")).started, before + 1);
+  await passMinutes();
+  const ended = (await historyOf("source=channel&source_id=in_app&range=15m")).points.find(
+    ({ at }: ResponseData) => at === current.at,
+  );
+  assert.deepEqual([ended.started, ended.covered_s], [3, 60]);
 });
 
 test("a node that stops stores what it has counted, and the time without a node is a gap", async () => {

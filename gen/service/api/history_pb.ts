@@ -263,7 +263,7 @@ export const HistoryMarkSchema: GenMessage<HistoryMark> = /*@__PURE__*/
 export const HistoryService: GenService<{
   /**
    * Returns the counts of one pool, workflow or channel over a time range that ends now, or the sums of all that the caller may
-   * see, with what happened in that time. Points are complete to about a minute ago.
+   * see, with what happened in that time. Points of pools are complete to about a minute ago, the others to about ten seconds.
    *
    * @generated from rpc service.api.HistoryService.GetHistory
    */

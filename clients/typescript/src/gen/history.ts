@@ -5,7 +5,7 @@ import type { Transport } from "../transport/transport.ts";
 
 /** History: coarse counts of pools, workflows and notification channels over the last seven days, for charts. */
 export interface HistoryService {
-  /** Returns the counts of one pool, workflow or channel over a time range that ends now, or the sums of all that the caller may see, with what happened in that time. Points are complete to about a minute ago. */
+  /** Returns the counts of one pool, workflow or channel over a time range that ends now, or the sums of all that the caller may see, with what happened in that time. Points of pools are complete to about a minute ago, the others to about ten seconds. */
   get(request: GetHistoryRequest, options?: CallOptions): Promise<History>;
 }
 

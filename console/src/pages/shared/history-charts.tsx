@@ -12,6 +12,8 @@ import { type Counts, momentsOf } from "./timeline";
 
 const service = createHistoryService(transport);
 const refreshMs = 30_000;
+/** Counts that a page does not read itself are stored this often. */
+const storedMs = 10_000;
 const marksShown = 6;
 
 /** The time ranges, and what their charts say about a time. */
@@ -49,7 +51,7 @@ export function HistoryCharts({ source, sourceId = "", charts, live }: Props) {
   const history = useQuery(
     can("history:read") ? `${key} ${range}` : undefined,
     () => service.get({ source, source_id: sourceId, range, ...filter }),
-    { everyMs: refreshMs, live: ["queue.paused", "queue.resumed", "promotion."] },
+    { everyMs: live === undefined ? storedMs : refreshMs, live: ["queue.paused", "queue.resumed", "promotion."] },
   );
   const moments = momentsOf(history.data, useSamples(key, live));
   const times = moments.map(({ atMs }) => atMs);

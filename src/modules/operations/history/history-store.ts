@@ -17,8 +17,8 @@ export interface CountedRecord {
 /** The counts of one or of many records in a part of a time range. */
 export interface HistoryPoint {
   readonly at: Date;
-  /** The minutes in which the service took samples. */
-  readonly minutes: number;
+  /** The seconds that have been counted. */
+  readonly coveredS: number;
   readonly waiting: number;
   readonly inProgress: number;
   readonly oldestAgeS: number;
@@ -26,6 +26,12 @@ export interface HistoryPoint {
   readonly completed: number;
   readonly failed: number;
   readonly deadLettered: number;
+}
+
+/** What has been counted of a minute of which no sample has been taken yet. */
+export interface MinutePart {
+  readonly minute: Date;
+  readonly seconds: number;
 }
 
 /** Something that happened at a time of a chart. */
@@ -86,16 +92,32 @@ export async function storeVersionStart(sql: Sql, version: string, at: Date): Pr
     where instance.value -> -1 ->> 'version' <> ${version}`;
 }
 
-/** Reads the points of one record, or the sums of many: `ids` selects them. A part of the range without samples has no point. */
+/**
+ * Reads the points of one record, or the sums of many: `ids` selects them. A part of the range without samples has no point, except
+ * the current part of records that are counted without samples.
+ */
 export async function readPoints(
   sql: Sql,
   tenantId: TenantId,
   kind: HistoryKind,
   ids: Fragment,
   { since, step, pointMinutes }: HistoryRange,
+  current: MinutePart | undefined,
 ): Promise<HistoryPoint[]> {
+  const part =
+    current === undefined
+      ? sql``
+      : sql`union all
+        select ${startOfStep(step, current.minute)}::timestamptz, ${current.seconds}::int
+        where ${current.seconds} > 0 and not exists (
+          select from history_samples where step = ${steps.short} and at = ${current.minute})`;
   return sql<HistoryPoint[]>`
-    with sums as (
+    with covered as (
+      select at, sum(seconds) as seconds from (
+        select at, minutes * 60 as seconds from history_samples where step = ${step} and at >= ${since}
+        ${part}
+      ) parts group by at
+    ), sums as (
       select p.at, sum(waiting) as waiting, sum(in_progress) as in_progress, max(oldest_age_s) as oldest_age_s,
         sum(started) as started, sum(completed) as completed, sum(failed) as failed, sum(dead_lettered) as dead_lettered
       from (${ids}) as ids(id)
@@ -103,13 +125,12 @@ export async function readPoints(
         and p.at >= ${since}
       group by p.at
     )
-    select date_bin(make_interval(mins => ${pointMinutes}), s.at, 'epoch') as at, sum(s.minutes)::int as minutes,
+    select date_bin(make_interval(mins => ${pointMinutes}), covered.at, 'epoch') as at, sum(seconds)::int as covered_s,
       coalesce(max(waiting), 0)::bigint as waiting, coalesce(max(in_progress), 0)::bigint as in_progress,
       coalesce(max(oldest_age_s), 0)::bigint as oldest_age_s, coalesce(sum(started), 0)::bigint as started,
       coalesce(sum(completed), 0)::bigint as completed, coalesce(sum(failed), 0)::bigint as failed,
       coalesce(sum(dead_lettered), 0)::bigint as dead_lettered
-    from history_samples s left join sums on sums.at = s.at
-    where s.step = ${step} and s.at >= ${since}
+    from covered left join sums on sums.at = covered.at
     group by 1 order by 1`;
 }
 
