@@ -6,6 +6,7 @@ import { useQuery } from "../../core/query";
 import { href, navigate, useAddressedDialog, withQuery } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
+import { pickRun } from "../../palette/picker-sources";
 import { Button } from "../../ui/button";
 import { Card, Stat } from "../../ui/card";
 import { confirm } from "../../ui/dialog";
@@ -106,7 +107,7 @@ function StreamFinder() {
       {isOpening && (
         <FormDialog
           fields={[
-            { name: "run", label: "Run id", required: true },
+            { name: "run", label: "Run", required: true, from: pickRun },
             { name: "stream", label: "Stream", required: true, hint: "Its name in the run, or its id." },
           ]}
           onClose={() => open(false)}
