@@ -7,6 +7,7 @@ import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
 import { Chart } from "../../ui/chart";
 import { useSamples } from "../../ui/chart/samples";
+import { formatMoment } from "../../ui/format";
 import { AllEnvironments } from "./environment";
 import { type Counts, momentsOf } from "./timeline";
 
@@ -55,7 +56,7 @@ export function HistoryCharts({ source, sourceId = "", charts, live }: Props) {
   );
   const moments = momentsOf(history.data, useSamples(key, live));
   const times = moments.map(({ atMs }) => atMs);
-  const positions = times.map((time) => new Date(time).toLocaleString("en-GB", ranges[range].time));
+  const positions = times.map((time) => formatMoment(time, ranges[range].time));
   const marks = history.data?.marks ?? [];
   return (
     <>
@@ -68,7 +69,7 @@ export function HistoryCharts({ source, sourceId = "", charts, live }: Props) {
             </button>
           ))}
         </fieldset>
-        <Marks marks={marks} timeOf={(at) => new Date(at).toLocaleString("en-GB", ranges[range].time)} />
+        <Marks marks={marks} timeOf={(at) => formatMoment(at, ranges[range].time)} />
       </div>
       <div class="columns">
         {charts.map(({ title, lines, format }) => (
