@@ -9,7 +9,7 @@ import { startOAuthIssuer } from "../../connectors/oauth-issuer.ts";
 import { assignAll, scoreAll } from "../../experiments/experiment-fixture.ts";
 import { startService, type TestService } from "../../harness/service.ts";
 import { startSignInIssuer } from "../../identity/oidc-issuer.ts";
-import { activeContent, keysOf, stagedPool, work } from "../../promotions/promotion-fixture.ts";
+import { activeContent, decisionOnly, keysOf, work } from "../../promotions/promotion-fixture.ts";
 import { newTenant, type TenantFixture } from "../../routing/tenant-fixture.ts";
 import {
   accessibilityViolations,
@@ -17,7 +17,6 @@ import {
   startConsoleBrowser,
   waitForContent,
 } from "../console-browser.ts";
-import { createCandidate } from "../long/operator-tasks.ts";
 import { approveCandidate } from "../long/tasks.ts";
 
 const program = await findChromium();
@@ -75,8 +74,7 @@ describe("the everyday tasks of somebody who changes things", { skip: program ==
     await page.getByRole("dialog").getByRole("button", { name: "Start run" }).click();
     await page.waitForURL(/workflows\/runs\//);
     const run = page.url();
-    await page.getByRole("link", { name: "Workflows" }).first().click();
-    await page.getByRole("link", { name: "Approvals" }).click();
+    await page.getByRole("link", { name: "Open the approval" }).click();
     await page.getByRole("button", { name: "Approve" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
     await page.getByText("You approved it.").waitFor();
@@ -180,13 +178,28 @@ describe("the everyday tasks of somebody who changes things", { skip: program ==
   });
 
   browserTest("take a change from its form to production and back, as two people", async () => {
-    const pool = await stagedPool(tenant);
-    await work(tenant, pool.id, keysOf("past", 16));
-    const before = await activeContent(tenant, pool.id);
-    const { data: target } = await tenant.ok("GET", `/api/pools/${pool.id}`);
-    const { page, root } = await browser.signIn(service.baseUrl, tenant.key);
+    const poolId = await tenant.pool({ name: "leads" });
+    for (const name of ["Ada", "Grace"]) await tenant.recipient(poolId, { name, ...decisionOnly });
+    await work(tenant, poolId, keysOf("past", 16));
+    const before = await activeContent(tenant, poolId);
+    const { page } = await browser.signIn(service.baseUrl, tenant.key);
     const dialog = page.getByRole("dialog");
-    await createCandidate(page, root, { pool: target.name, version: pool.version, success: 0.5 });
+    await page.getByRole("link", { name: "Pools" }).click();
+    await page.getByRole("link", { name: "leads" }).click();
+    await page.getByRole("link", { name: "Strategy" }).click();
+    await page.getByRole("button", { name: "Stage a version" }).click();
+    await dialog.getByLabel("Strategy").selectOption("least_loaded");
+    await dialog.getByRole("button", { name: "Stage version" }).click();
+    await dialog.getByText("Version 2 is staged.").waitFor();
+    assert.equal(await activeContent(tenant, poolId), before, "the pool routes as before");
+    await dialog.getByRole("link", { name: "Create a candidate for a promotion" }).click();
+    await dialog.getByLabel("Name").fill("To the least busy");
+    await dialog.getByLabel("Kind of the version").selectOption("strategy");
+    await dialog.getByLabel("Target").selectOption({ label: "leads" });
+    await dialog.getByRole("button", { name: "Add version" }).click();
+    await dialog.getByText("strategy, version 2").waitFor();
+    await dialog.getByLabel("Success of at least").fill("0.5");
+    await dialog.getByRole("button", { name: "Create candidate" }).click();
     await page.getByRole("button", { name: "Preflight" }).click();
     await page.getByRole("button", { name: "Score guardrails" }).click();
     await page.getByRole("button", { name: "Start canary" }).click();
@@ -195,20 +208,22 @@ describe("the everyday tasks of somebody who changes things", { skip: program ==
     await dialog.getByLabel("Largest loss of success").fill("1");
     await dialog.getByRole("button", { name: "Start canary" }).click();
     await page.getByText("The canary is running.").waitFor();
-    await work(tenant, pool.id, keysOf("now", 60));
+    await work(tenant, poolId, keysOf("now", 60));
     await page.getByRole("button", { name: "Stop canary" }).click();
     await page.getByText("The canary was stopped.").waitFor();
+    await page.getByText("It waits for an approval by a second person.").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Approve" }).count(), 0, "the first person cannot approve");
     const second = await browser.openLink(await service.service.linkApprover(tenant.id));
-    await approveCandidate(second.page, second.root, "From the console");
+    await approveCandidate(second.page, second.root, "To the least busy");
     const confirmStep = async (step: "Promote" | "Roll back", done: string) => {
       await page.getByRole("button", { name: step }).click();
       await dialog.getByRole("button", { name: step }).click();
       await page.getByText(done).waitFor();
     };
     await confirmStep("Promote", "The versions are active.");
-    assert.notEqual(await activeContent(tenant, pool.id), before);
+    assert.notEqual(await activeContent(tenant, poolId), before);
     await confirmStep("Roll back", "The previous versions are active.");
-    assert.equal(await activeContent(tenant, pool.id), before);
+    assert.equal(await activeContent(tenant, poolId), before);
     await isAccessible(page);
   });
 
