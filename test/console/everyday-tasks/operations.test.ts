@@ -79,7 +79,7 @@ describe("the everyday tasks of an operator", { skip: program === undefined && n
     // What the rules read is a field.
     await dialog.getByLabel("language").fill("de");
     await dialog.getByRole("button", { name: "Route item" }).click();
-    await dialog.getByText("Routed.").waitFor();
+    await dialog.getByText("Routed to Hedy.").waitFor();
     assert.deepEqual(await accessibilityViolations(page), []);
     await dialog.getByRole("button", { name: "Another one" }).click();
     await dialog.getByLabel("Fill in from").selectOption({ index: 1 });
