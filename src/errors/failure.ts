@@ -59,7 +59,16 @@ interface FailureDetails {
   readonly extra?: Readonly<Record<string, unknown>> & { readonly [name in ProblemMember]?: never };
 }
 
-type ProblemMember = "type" | "title" | "status" | "detail" | "errorCode" | "retryable" | "request_id" | "violations" | "corrections";
+type ProblemMember =
+  | "type"
+  | "title"
+  | "status"
+  | "detail"
+  | "errorCode"
+  | "retryable"
+  | "request_id"
+  | "violations"
+  | "corrections";
 
 /** The only error that code throws deliberately: a code, a public message, and a cause that stays in the log. */
 export class Failure extends Error {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { create } from "@bufbuild/protobuf";
+import { isDeepStrictEqual } from "node:util";
+import { create, type Message } from "@bufbuild/protobuf";
 import type { Operation } from "../../src/definitions/index.ts";
 import { type Correction, Failure } from "../../src/errors/index.ts";
 import { exampleOfMessage } from "../../src/gateway/openapi/examples/examples.ts";
@@ -8,10 +9,10 @@ import { applyPatch } from "../../src/platform/corrections/index.ts";
 import { applyParams } from "../../src/platform/protojson/index.ts";
 import { createRequestReader } from "../../src/platform/validation/index.ts";
 import type { Json } from "../harness/operations.ts";
-import { sampled, shareText } from "../harness/run-size.ts";
-import { restPagingNames, restRequest, send } from "../harness/wire.ts";
+import { sized } from "../harness/run-size.ts";
+import { type Outcome, restRequest, send } from "../harness/wire.ts";
 import { callerFor, createMatrixFixture, type MatrixFixture, operations } from "../matrix/fixture.ts";
-import { type Break, breaks } from "./request-breaks.ts";
+import { breaks } from "./request-breaks.ts";
 
 let fixture: MatrixFixture;
 before(async () => {
@@ -23,88 +24,99 @@ interface Tally {
   broken: number;
   corrected: number;
   repaired: number;
-  readonly misses: string[];
 }
 
-const tallies = new Map<Break, Tally>(breaks.map((each) => [each, { broken: 0, corrected: 0, repaired: 0, misses: [] }]));
+const tallies = new Map<string, Tally>(breaks.map(({ name }) => [name, { broken: 0, corrected: 0, repaired: 0 }]));
 
-/** The parts of an example that the service accepts as a request, and its reader. */
-function exampleOf({ method, bindings }: Operation) {
-  const read = createRequestReader(method.input);
-  const isQuery = bindings[0]!.body !== "*";
-  const request = exampleOfMessage(method.input, "request") as Json;
-  const check = (json: Json): string => {
-    try {
-      if (!isQuery) return JSON.stringify(read(json), (_, value) => (typeof value === "bigint" ? `${value}n` : value));
-      const params = Object.entries(json).map(([name, value]) => [name, String(value)] as const);
-      const wrong = applyParams(method.input, create(method.input), params, "query");
-      return wrong.length > 0 ? "" : JSON.stringify(params.sort());
-    } catch (error) {
-      if (error instanceof Failure) return "";
-      throw error;
-    }
-  };
-  return { request, check };
-}
-
-const pathNames = ({ bindings }: Operation) =>
-  [...bindings[0]!.path.matchAll(/\{([a-z_.]+)\}/g)].map(([, name]) => name!);
-
-/** Applies the corrections of a part of a request. */
-function corrected(request: Json, corrections: readonly Correction[]): Json {
-  return corrections.reduce((json, { patch = [] }) => applyPatch(json, patch) as Json, request);
-}
-
-for (const [turn, operation] of operations.entries()) {
-  if (operation.rawBodyBytesMax !== undefined) continue;
-  test(`${operation.id} says what it would have accepted${shareText(6, "breaks")}`, async () => {
-    const { request, check } = exampleOf(operation);
-    const original = check(request);
-    if (original === "") return;
-    const { baseUrl, headers } = callerFor(fixture.platform, operation);
-    const inPath = new Set(pathNames(operation));
-    const body = Object.fromEntries(Object.entries(request).filter(([name]) => !inPath.has(name)));
-    for (const each of sampled(breaks, 6, turn)) {
-      for (const broken of sampled(each.apply(body, operation.method.input), 3, turn)) {
-        const whole = { ...request, ...broken };
-        for (const name of Object.keys(body)) if (!Object.hasOwn(broken, name)) delete whole[name];
+for (const operation of operations.filter(({ rawBodyBytesMax }) => rawBodyBytesMax === undefined)) {
+  test(`${operation.id} says what it would have accepted`, async () => {
+    const request = exampleOfMessage(operation.method.input, "request") as Json;
+    const original = accept(operation, request);
+    if (original === undefined) return;
+    const inPath = new Set([...operation.bindings[0]!.path.matchAll(/\{([a-z_.]+)\}/g)].map(([, name]) => name!));
+    const [path, sent] = divide(request, (name) => inPath.has(name));
+    for (const { name, apply } of breaks) {
+      for (const broken of apply(sent, operation.method.input)) {
+        const whole = { ...path, ...broken };
+        const isQuery = operation.bindings[0]!.body !== "*";
+        if (isQuery && name === "a request in another object") continue;
         // What the service accepts would have an effect.
-        if (check(whole) !== "") continue;
-        const raw = restRequest(operation, whole);
-        const { body: answer, code, text } = await send("REST", baseUrl + raw.path, {
-          method: raw.method,
-          headers: { ...headers, ...raw.headers },
-          ...(raw.body !== undefined && { body: raw.body }),
-        });
+        if (Object.keys(broken).some((each) => inPath.has(each)) || accept(operation, whole) !== undefined) continue;
+        const { code, text, body } = await call(operation, whole);
         assert.equal(code, "INVALID_ARGUMENT", text);
-        const tally = tallies.get(each)!;
+        const corrections: Correction[] = body.corrections ?? [];
+        const tally = tallies.get(name)!;
         tally.broken++;
-        const corrections: Correction[] = answer.corrections ?? [];
-        if (corrections.length === 0) {
-          tally.misses.push(`${operation.method.name} none: ${answer.detail}`);
-          continue;
-        }
-        tally.corrected++;
-        const result = corrected(whole, corrections);
-        if (check(result) === original) tally.repaired++;
-        else tally.misses.push(`${operation.method.name}: ${answer.detail} ${JSON.stringify(corrections)}`);
+        if (corrections.length > 0) tally.corrected++;
+        if (isDeepStrictEqual(accept(operation, correct(whole, corrections)), original)) tally.repaired++;
       }
     }
   });
 }
 
-test("of the requests that got corrections, 80 % of each kind are the intended ones afterwards", () => {
-  for (const [{ name }, { broken, corrected: answered, repaired }] of tallies) {
-    assert.ok(repaired >= answered * 0.8, `${name}: ${repaired} of ${answered} are repaired (${broken} broken)`);
+test("after its corrections, at least 80 % of the requests of each kind are those that were meant", () => {
+  for (const [name, { broken, corrected, repaired }] of tallies) {
+    assert.ok(repaired >= corrected * 0.8, `${name}: ${repaired} of ${corrected} are repaired`);
+    // The others are mistakes that are only named, because a correction could widen access, spend or delete.
+    assert.ok(broken > 0 && corrected >= broken * 0.3, `${name}: ${corrected} of ${broken} are corrected`);
   }
 });
 
 after(() => {
-  const lines = [...tallies].map(
-    ([{ name }, { broken, corrected: answered, repaired }]) =>
-      `${name.padEnd(32)} ${String(broken).padStart(6)} ${String(answered).padStart(6)} ${String(repaired).padStart(6)}`,
-  );
-  console.log(["mistake                          broken corrected repaired", ...lines].join("\n"));
-  if (process.env.MISSES) for (const [{ name }, { misses }] of tallies) for (const miss of misses.slice(0, 12)) console.log(name, "|", miss.slice(0, 400));
+  const row = (cells: readonly unknown[]) => cells.map((cell, at) => String(cell).padEnd(at === 0 ? 32 : 10)).join(" ");
+  const rows = [...tallies].map(([name, { broken, corrected, repaired }]) => row([name, broken, corrected, repaired]));
+  if (sized(0, 1) === 1) console.log([row(["mistake", "broken", "corrected", "repaired"]), ...rows].join("\n"));
 });
-void restPagingNames;
+
+test("a mistake that could widen access, spend or delete is named, with what is allowed, and not corrected", async () => {
+  const guarded: [operation: string, request: Json, detail: RegExp][] = [
+    ["ApiKeyService/CreateApiKey", { name: "ci", scopes: ["pool:raed"] }, /scopes\[0\].*did you mean pool:read/],
+    ["ApiKeyService/CreateApiKey", { name: "ci", roles: ["admim"] }, /roles\[0\].*admin/],
+    ["ApiKeyService/CreateApiKey", { name: "ci", scoeps: ["pool:read"] }, /did you mean scopes/],
+    ["ApiKeyService/CreateApiKey", { name: "ci", roles: "viewer" }, /roles: must be a list/],
+    ["ApiKeyService/CreateApiKey", { name: "ci", environment_mode: "production-only" }, /production_only/],
+    ["DeadLetterService/PurgeDeadLetters", { olderThan: "2026-01-31T12:00:00Z" }, /is called older_than here/],
+    ["PlanService/CreatePlan", { key: "pro", name: "Pro", terms: { limts: { route: 5 } } }, /did you mean limits/],
+  ];
+  for (const [id, request, detail] of guarded) {
+    const { code, text, body } = await call(operations.find((each) => each.id === `service.api.${id}`)!, request);
+    assert.equal(code, "INVALID_ARGUMENT", text);
+    assert.match(body.detail, detail);
+    assert.equal(body.corrections, undefined, text);
+  }
+});
+
+function call(operation: Operation, request: Json): Promise<Outcome> {
+  const { baseUrl, headers } = callerFor(fixture.platform, operation);
+  const raw = restRequest(operation, request);
+  return send("REST", baseUrl + raw.path, {
+    method: raw.method,
+    headers: { ...headers, ...raw.headers },
+    ...(raw.body !== undefined && { body: raw.body }),
+  });
+}
+
+/** Reads a request like the service does; undefined if it breaks a rule. */
+function accept({ method, bindings }: Operation, request: Json): Message | undefined {
+  try {
+    if (bindings[0]!.body === "*") return createRequestReader(method.input)(request);
+    const message = create(method.input);
+    const params = Object.entries(request).flatMap(([name, value]) =>
+      [value].flat().map((each) => [name, typeof each === "object" ? JSON.stringify(each) : String(each)] as const),
+    );
+    return applyParams(method.input, message, params, "query").length > 0 ? undefined : message;
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}
+
+function correct(request: Json, corrections: readonly Correction[]): Json {
+  return corrections.reduce((json, { patch }) => applyPatch(json, patch!) as Json, request);
+}
+
+function divide(request: Json, isFirst: (name: string) => boolean): [Json, Json] {
+  const entries = Object.entries(request);
+  const part = (wanted: boolean) => Object.fromEntries(entries.filter(([name]) => isFirst(name) === wanted));
+  return [part(true), part(false)];
+}

@@ -23,7 +23,8 @@ function spotsOf(request: Json, desc: DescMessage, keys: readonly (string | numb
     const value = request[field.name];
     if (value === undefined) return [];
     const at = [...keys, field.name];
-    const inner = field.message === undefined || field.message.typeName.startsWith("google.") ? undefined : field.message;
+    const inner =
+      field.message === undefined || field.message.typeName.startsWith("google.") ? undefined : field.message;
     const nested =
       inner === undefined
         ? []
@@ -81,6 +82,7 @@ const stringRules = (field: DescField) => {
   const type = rulesOf(field)?.type;
   return type?.case === "string" ? type.value : undefined;
 };
+
 const isChoice = (field: DescField) => field.enum !== undefined || (stringRules(field)?.in.length ?? 0) > 0;
 
 /** Swaps two letters in the middle. */
@@ -110,7 +112,10 @@ export const breaks: readonly Break[] = [
   names("a field with hyphens", (name) => name.replaceAll("_", "-")),
   names("a field in upper case", (name) => name.toUpperCase()),
   { name: "a field beside its object", apply: misplaced },
-  { name: "a request in another object", apply: (request) => [{ data: request }] },
+  {
+    name: "a request in another object",
+    apply: (request) => (Object.keys(request).length === 0 ? [] : [{ data: request }]),
+  },
   values("a number as a text", (value) => (typeof value === "number" ? String(value) : undefined)),
   values("a time span with a unit", (value, { name }) =>
     typeof value === "number" && name.endsWith("_s") ? `${value} seconds` : undefined,
@@ -129,7 +134,9 @@ export const breaks: readonly Break[] = [
       : undefined,
   ),
   values("JSON in a text", (value, field) =>
-    typeof value === "object" && field.message?.typeName !== "google.protobuf.Value" ? JSON.stringify(value) : undefined,
+    typeof value === "object" && field.message?.typeName !== "google.protobuf.Value"
+      ? JSON.stringify(value)
+      : undefined,
   ),
   {
     name: "null for an absent field",
@@ -148,7 +155,10 @@ export const breaks: readonly Break[] = [
       ? value.slice(choices.sharedPrefix.length).toLowerCase()
       : undefined,
   ),
-  values("a choice as a number", (value, { enum: choices }) => choices?.values.find(({ name }) => name === value)?.number),
+  values(
+    "a choice as a number",
+    (value, { enum: choices }) => choices?.values.find(({ name }) => name === value)?.number,
+  ),
   values("a time without T and Z", (value, { message }) =>
     message?.typeName === "google.protobuf.Timestamp" && isText(value)
       ? value.replace("T", " ").replace("Z", "")
@@ -167,6 +177,8 @@ export const breaks: readonly Break[] = [
   ),
   values("an item twice", (value, field) => {
     const type = rulesOf(field)?.type;
-    return type?.case === "repeated" && type.value.unique ? [...(value as unknown[]), (value as unknown[])[0]] : undefined;
+    return type?.case === "repeated" && type.value.unique
+      ? [...(value as unknown[]), (value as unknown[])[0]]
+      : undefined;
   }),
 ];

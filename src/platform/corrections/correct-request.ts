@@ -45,9 +45,10 @@ export function correctRequest(request: RefusedRequest): readonly FoundCorrectio
       // Another round also sees fields of the path or the query as missing.
       if (place === undefined || (round > 0 && place.value === undefined)) continue;
       if (isGuardedField(place.names) && !request.otherNames.includes(place.names[0]!)) continue;
-      if (place.field?.proto.options?.debugRedact === true) continue;
       const correction = findCorrection({ ...request, place, violation });
       if (correction === undefined) continue;
+      // Secrets are not sent back.
+      if (correction.value !== undefined && place.field?.proto.options?.debugRedact === true) continue;
       const { target, steps, ...rest } = correction;
       document = applyPatch(document, steps);
       const { field, rule } = violation;

@@ -62,7 +62,8 @@ export function moveMember(mistake: Mistake): Change | undefined {
   let holder: unknown = place.holder;
   let pointer = place.holderPointer;
   for (const field of home) {
-    const key = isObject(holder) && Object.hasOwn(holder, field.jsonName) ? field.jsonName : nameOf(mistake, field.name);
+    const key =
+      isObject(holder) && Object.hasOwn(holder, field.jsonName) ? field.jsonName : nameOf(mistake, field.name);
     pointer += `/${escapePointer(key)}`;
     holder = isObject(holder) && Object.hasOwn(holder, key) ? holder[key] : undefined;
     if (holder === undefined) steps.push({ op: "add", path: pointer, value: {} });

@@ -90,8 +90,8 @@ export function correctEnum(mistake: Mistake): Change | undefined {
   const { value, field } = mistake.place;
   if (field?.enum === undefined) return undefined;
   const names = offeredNames(field.enum);
-  if (typeof value === "number") {
-    const name = field.enum.value[value]?.name;
+  if (typeof value === "number" || (typeof value === "string" && /^\d{1,4}$/.test(value))) {
+    const name = field.enum.value[Number(value)]?.name;
     return name !== undefined && names.includes(name) ? toValue(mistake, name, "certain") : undefined;
   }
   if (typeof value !== "string" || value.length > 100) return undefined;
@@ -100,7 +100,10 @@ export function correctEnum(mistake: Mistake): Change | undefined {
   const typed = plainName(value);
   const same = names.filter((name) => plainName(name) === typed || plainName(short(name)) === typed);
   if (same.length === 1) return toValue(mistake, same[0], "certain");
-  const upper = value.trim().toUpperCase().replaceAll(/[\s-]+/g, "_");
+  const upper = value
+    .trim()
+    .toUpperCase()
+    .replaceAll(/[\s-]+/g, "_");
   const near = nearestName(upper, names) ?? nearestName(upper, names.map(short));
   const found = names.find((name) => name === near || short(name) === near);
   return found === undefined ? undefined : toValue(mistake, found, "likely");
@@ -115,7 +118,9 @@ export function correctTime(mistake: Mistake): Change | undefined {
     const count = Number(text);
     return toTime(mistake, new Date(count < epochMsMin ? count * 1000 : count).toISOString(), "likely");
   }
-  const match = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(:\d{2}(?:\.\d{1,9})?)?)?\s*(Z|[+-]\d{2}:?\d{2})?$/i.exec(text);
+  const match = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(:\d{2}(?:\.\d{1,9})?)?)?\s*(Z|[+-]\d{2}:?\d{2})?$/i.exec(
+    text,
+  );
   if (match === null) return undefined;
   const [, day, minutes = "00:00", seconds = ":00", zone] = match;
   const written = zone?.toUpperCase().replace(/^([+-]\d{2}):?(\d{2})$/, "$1:$2") ?? "Z";
