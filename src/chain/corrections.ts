@@ -15,19 +15,22 @@ export function findCorrections(call: Call, failure: Failure): readonly Correcti
   const refused = refusedInput(call, failure);
   if (refused === undefined) return [];
   const { json, query } = refused;
-  const isRest = protocol === "rest";
   const found = correctRequest({
     desc: input,
     json,
     violations,
-    naming: isRest || protocol === "mcp" || protocol === "scim" ? "proto" : "json",
+    naming: namingOf(protocol),
     otherNames: query?.names ?? [],
     check: query === undefined ? createCheck(call) : (again) => query.check(again as Record<string, unknown>),
   });
   return found.map(({ root, ...correction }) => ({
     ...correction,
-    in: query !== undefined ? "query" : isRest ? partOf(operation, call.httpMethod, root) : "body",
+    in: query !== undefined ? "query" : protocol === "rest" ? partOf(operation, call.httpMethod, root) : "body",
   }));
+}
+
+function namingOf(protocol: Call["protocol"]): "proto" | "json" {
+  return protocol === "rest" || protocol === "mcp" || protocol === "scim" ? "proto" : "json";
 }
 
 function isGuardedOperation({ method, governance, bindings }: Operation): boolean {
@@ -40,12 +43,12 @@ function isGuardedOperation({ method, governance, bindings }: Operation): boolea
 }
 
 /** The JSON that was refused: as it was sent, if the decoder refused it, or that of the message. */
-function refusedInput({ operation, message }: Call, { refused }: Failure): RefusedInput | undefined {
+function refusedInput({ operation, message, protocol }: Call, { refused }: Failure): RefusedInput | undefined {
   const { input } = operation.method;
   if (operation.rawBodyBytesMax !== undefined) return undefined;
   if (refused?.type === input.typeName) return isWithinBytes(refused.json, correctedBytesMax) ? refused : undefined;
   if (message === undefined || !isWithinBytes(message, correctedBytesMax)) return undefined;
-  return { type: input.typeName, json: JSON.parse(createJsonEncoder(input, "proto")(message)) };
+  return { type: input.typeName, json: JSON.parse(createJsonEncoder(input, namingOf(protocol))(message)) };
 }
 
 function createCheck({ operation, protocol }: Call): (json: unknown) => readonly Violation[] {
