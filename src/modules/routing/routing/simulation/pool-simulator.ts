@@ -4,7 +4,7 @@ import type { TimeSlices } from "../../../../platform/event-loop/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import type { SimulationReport } from "../../../promotable-artifacts.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
-import { findRecordedRange, readRecordedItems } from "./recorded-item-store.ts";
+import { findRecordedRange, type RecordedItem, readRecordedItems } from "./recorded-item-store.ts";
 import { ServiceProfile } from "./service-profile.ts";
 import { SimulatedPool, type SimulatedPoolParts } from "./simulated-pool.ts";
 import { SimulationTally } from "./simulation-tally.ts";
@@ -35,9 +35,9 @@ export async function simulatePool(
   const range = await findRecordedRange(sql, tenantId, { poolId: before.pool.id, from, until, itemsMax });
 
   /** Handles all items in slices of the event loop. */
-  async function forEachItem(handle: (item: Parameters<typeof tally.add>[0]) => void): Promise<void> {
+  async function forEachItem(withRequests: boolean, handle: (item: RecordedItem) => void): Promise<void> {
     if (range === undefined) return;
-    for await (const page of readRecordedItems(sql, tenantId, range)) {
+    for await (const page of readRecordedItems(sql, tenantId, range, withRequests)) {
       for (const item of page) {
         if (slices.isOver()) {
           await slices.next();
@@ -48,10 +48,10 @@ export async function simulatePool(
     }
   }
 
-  await forEachItem((item) => profile.add(item));
+  await forEachItem(false, (item) => profile.add(item));
   const sides = [before, after].map((snapshot) => new SimulatedPool({ snapshot, profile, admissionOf }));
   const [was, is] = sides as [SimulatedPool, SimulatedPool];
-  await forEachItem((item) => tally.add(item, ulidMs(item.id), was.arrive(item), is.arrive(item)));
+  await forEachItem(true, (item) => tally.add(item, ulidMs(item.id), was.arrive(item), is.arrive(item)));
   const [firstMs, lastMs] = [range && ulidMs(range.firstId), range && ulidMs(range.lastId)];
   const spanMs = Math.max(1, (lastMs ?? 0) - (firstMs ?? 0));
   return {

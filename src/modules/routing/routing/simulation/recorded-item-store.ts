@@ -61,18 +61,22 @@ export async function findRecordedRange(
   return { poolId, firstId, lastId, items, isCut: items === itemsMax || searched === searchedMax };
 }
 
-/** Reads the items of a range page by page, oldest first. */
-export async function* readRecordedItems(sql: Sql, tenantId: TenantId, range: RecordedRange) {
+/** Reads the items of a range page by page, oldest first: what became of them, and what decides about them if that is wanted. */
+export async function* readRecordedItems(sql: Sql, tenantId: TenantId, range: RecordedRange, withRequests: boolean) {
   const { poolId, firstId, lastId } = range;
+  const request = withRequests
+    ? sql`type, key, attributes, requirements, octet_length(payload) as payload_bytes,
+        strpos(evidence, '"step":"pool"') > 0 as unaddressed`
+    : sql`'' as type, '' as key, '{}'::varchar as attributes, '{}'::varchar as requirements, 0 as payload_bytes,
+        false as unaddressed`;
   let after: string | undefined;
   do {
     const bounds = sql`
       tenant_id = ${tenantId} and pool_id = ${poolId} and id <= ${lastId}
       and ${after === undefined ? sql`id >= ${firstId}` : sql`id > ${after}`}`;
     const columns = sql`
-      tenant_id, id, type, key, attributes, requirements, decided_priority, seed, outcome, decided_for,
-      coalesce(nullif(recipient_id, ''), decided_for) as held_by, strpos(evidence, '"step":"pool"') > 0 as unaddressed,
-      octet_length(payload) as payload_bytes, leased_at, ended_at`;
+      tenant_id, id, ${request}, decided_priority, seed, outcome, decided_for,
+      coalesce(nullif(recipient_id, ''), decided_for) as held_by, leased_at, ended_at`;
     const page: RecordedItem[] = await sql<RecordedItem[]>`
       select i.id, type, key, attributes, requirements, decided_priority as priority, seed, outcome,
         decided_for as recipient_id, held_by, unaddressed, payload_bytes,
