@@ -8,7 +8,7 @@ ErrorCode = Literal["INVALID_ARGUMENT", "UNAUTHENTICATED", "PERMISSION_DENIED", 
 
 #: Every error of the service: its HTTP status, whether a retry can succeed, and its title.
 ERRORS: Dict[str, Tuple[int, bool, str]] = {
-    # The request cannot be parsed, or a field violates a rule. Correct the fields that `detail` and `violations` name, then send the request again.
+    # The request cannot be parsed, or a field violates a rule. Correct the fields that `detail` and `violations` name, then send the request again. `corrections` says how, where that can be known.
     "INVALID_ARGUMENT": (400, False, "Invalid request"),
     # The call has no credentials, or they are invalid, expired or revoked. Send a valid key in `X-API-Key` or a valid token in `Authorization: Bearer`.
     "UNAUTHENTICATED": (401, False, "Not authenticated"),

@@ -30,6 +30,7 @@ class AnomalyService(Service):
         pool_id: str | None = None,
         recipient_id: str | None = None,
         method: Literal["", "zscore", "iqr", "rate_change", "pattern"] | None = None,
+        environment_id: str | None = None,
         call: CallOptions | None = None,
     ) -> PagedList[Anomaly]:
         """
@@ -41,6 +42,7 @@ class AnomalyService(Service):
         pool_id: Only those of this pool.
         recipient_id: Only those of this recipient.
         method: Only those found by this method.
+        environment_id: Only those of pools of this environment: its id or its key.
         """
         return self._call(LIST, locals())
 
@@ -70,6 +72,7 @@ class AsyncAnomalyService(AsyncService):
         pool_id: str | None = None,
         recipient_id: str | None = None,
         method: Literal["", "zscore", "iqr", "rate_change", "pattern"] | None = None,
+        environment_id: str | None = None,
         call: CallOptions | None = None,
     ) -> AsyncPagedList[Anomaly]:
         """
@@ -81,6 +84,7 @@ class AsyncAnomalyService(AsyncService):
         pool_id: Only those of this pool.
         recipient_id: Only those of this recipient.
         method: Only those found by this method.
+        environment_id: Only those of pools of this environment: its id or its key.
         """
         return self._list(LIST, locals())
 

@@ -33,6 +33,7 @@ class DeadLetterService(Service):
         offset: int | None = None,
         pool_id: str,
         state: Literal["", "failed", "retrying", "quarantined"] | None = None,
+        environment_id: str | None = None,
         call: CallOptions | None = None,
     ) -> PagedList[DeadLetter]:
         """
@@ -43,6 +44,7 @@ class DeadLetterService(Service):
         offset: Number of items to skip.
         pool_id: The pool; - for all pools.
         state: Only those in this state; failed when empty.
+        environment_id: Only those of pools of this environment: its id or its key.
         """
         return self._call(LIST, locals())
 
@@ -50,12 +52,14 @@ class DeadLetterService(Service):
         self,
         *,
         pool_id: str,
+        environment_id: str | None = None,
         call: CallOptions | None = None,
     ) -> DeadLetterStats:
         """
         Counts the dead letters of a pool or of all pools.
 
         pool_id: The pool; - for all pools.
+        environment_id: Only those of pools of this environment: its id or its key.
         """
         return self._call(GET_STATS, locals())
 
@@ -137,6 +141,7 @@ class AsyncDeadLetterService(AsyncService):
         offset: int | None = None,
         pool_id: str,
         state: Literal["", "failed", "retrying", "quarantined"] | None = None,
+        environment_id: str | None = None,
         call: CallOptions | None = None,
     ) -> AsyncPagedList[DeadLetter]:
         """
@@ -147,6 +152,7 @@ class AsyncDeadLetterService(AsyncService):
         offset: Number of items to skip.
         pool_id: The pool; - for all pools.
         state: Only those in this state; failed when empty.
+        environment_id: Only those of pools of this environment: its id or its key.
         """
         return self._list(LIST, locals())
 
@@ -154,12 +160,14 @@ class AsyncDeadLetterService(AsyncService):
         self,
         *,
         pool_id: str,
+        environment_id: str | None = None,
         call: CallOptions | None = None,
     ) -> DeadLetterStats:
         """
         Counts the dead letters of a pool or of all pools.
 
         pool_id: The pool; - for all pools.
+        environment_id: Only those of pools of this environment: its id or its key.
         """
         return await self._call(GET_STATS, locals())
 

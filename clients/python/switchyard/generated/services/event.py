@@ -67,6 +67,7 @@ class EventService(Service):
         subject: str | None = None,
         since: str | datetime | None = None,
         until: str | datetime | None = None,
+        environment_id: str | None = None,
         call: CallOptions | None = None,
     ) -> PagedList[Event]:
         """
@@ -79,6 +80,7 @@ class EventService(Service):
         subject: Only events about this subject.
         since: Only events at or after this time.
         until: Only events before this time.
+        environment_id: Only those of this environment: its id or its key.
         """
         return self._call(LIST, locals())
 
@@ -147,6 +149,7 @@ class AsyncEventService(AsyncService):
         subject: str | None = None,
         since: str | datetime | None = None,
         until: str | datetime | None = None,
+        environment_id: str | None = None,
         call: CallOptions | None = None,
     ) -> AsyncPagedList[Event]:
         """
@@ -159,6 +162,7 @@ class AsyncEventService(AsyncService):
         subject: Only events about this subject.
         since: Only events at or after this time.
         until: Only events before this time.
+        environment_id: Only those of this environment: its id or its key.
         """
         return self._list(LIST, locals())
 

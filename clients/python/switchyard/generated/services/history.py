@@ -26,14 +26,16 @@ class HistoryService(Service):
         source: Literal["pool", "workflow", "channel"],
         source_id: str | None = None,
         range: Literal["", "15m", "1h", "24h", "7d"] | None = None,
+        environment_id: str | None = None,
         call: CallOptions | None = None,
     ) -> History:
         """
-        Returns the counts of one pool, workflow or channel over a time range that ends now, or the sums of all that the caller may see, with what happened in that time. Points are complete to about a minute ago.
+        Returns the counts of one pool, workflow or channel over a time range that ends now, or the sums of all that the caller may see, with what happened in that time. Points of pools are complete to about a minute ago, the others to about ten seconds.
 
         source: pool, workflow or channel.
         source_id: The id of the pool, the id or the key of the workflow, or the name of the channel, such as email; the sums of all when empty.
         range: The time range: 15m and 1h have a point for each minute, 24h one for ten minutes, 7d one for an hour. 1h when empty.
+        environment_id: Only pools of this environment: its id or its key. Workflows and channels belong to no environment.
         """
         return self._call(GET, locals())
 
@@ -47,13 +49,15 @@ class AsyncHistoryService(AsyncService):
         source: Literal["pool", "workflow", "channel"],
         source_id: str | None = None,
         range: Literal["", "15m", "1h", "24h", "7d"] | None = None,
+        environment_id: str | None = None,
         call: CallOptions | None = None,
     ) -> History:
         """
-        Returns the counts of one pool, workflow or channel over a time range that ends now, or the sums of all that the caller may see, with what happened in that time. Points are complete to about a minute ago.
+        Returns the counts of one pool, workflow or channel over a time range that ends now, or the sums of all that the caller may see, with what happened in that time. Points of pools are complete to about a minute ago, the others to about ten seconds.
 
         source: pool, workflow or channel.
         source_id: The id of the pool, the id or the key of the workflow, or the name of the channel, such as email; the sums of all when empty.
         range: The time range: 15m and 1h have a point for each minute, 24h one for ten minutes, 7d one for an hour. 1h when empty.
+        environment_id: Only pools of this environment: its id or its key. Workflows and channels belong to no environment.
         """
         return await self._call(GET, locals())

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...operation import CallOptions
     from ...streams import AsyncEventStream, EventStream
     from ...transport import RawResponse
-    from ..types.promotion import Candidate, CandidateGuardrailInput, CandidateHistoryEntry, NewCandidateArtifact, WhatIf
+    from ..types.promotion import Candidate, CandidateGuardrailInput, CandidateHistoryEntry, NewCandidateArtifact, Simulation, WhatIf
 
 CREATE_CANDIDATE = Operation("POST", "/api/promotions/candidates", body="*", keyed=True)
 GET_CANDIDATE = Operation("GET", "/api/promotions/candidates/{candidate_id}")
@@ -27,6 +27,7 @@ ROLL_BACK_CANDIDATE = Operation("POST", "/api/promotions/candidates/{candidate_i
 ABORT_CANDIDATE = Operation("POST", "/api/promotions/candidates/{candidate_id}/abort", body="*", keyed=True)
 LIST_CANDIDATE_HISTORY = Operation("GET", "/api/promotions/candidates/{candidate_id}/timeline", result="cursor")
 REPLAY_CANDIDATE = Operation("POST", "/api/promotions/candidates/{candidate_id}/what-if", body="*")
+SIMULATE_CANDIDATE = Operation("POST", "/api/promotions/candidates/{candidate_id}:simulate", body="*")
 
 
 class PromotionService(Service):
@@ -237,13 +238,32 @@ class PromotionService(Service):
         call: CallOptions | None = None,
     ) -> WhatIf:
         """
-        Decides the routed items of the last days again with the candidate's pools, and shows what would have changed. Nothing is stored. Both sides decide with the current recipients, all of them free.
+        Decides the routed items of the last days again with the candidate's pools, and shows what would have changed. Nothing is stored. SimulateCandidate tells more.
 
         candidate_id: The candidate's id.
         days: How many days back, from 1 to 7; default 7.
         items_max: How many items at most, the newest ones; default 1,000.
         """
         return self._call(REPLAY_CANDIDATE, locals())
+
+    def simulate_candidate(
+        self,
+        *,
+        candidate_id: str,
+        from_: str | datetime | None = None,
+        until: str | datetime | None = None,
+        items_max: int | None = None,
+        call: CallOptions | None = None,
+    ) -> Simulation:
+        """
+        Replays recorded work with the candidate, and shows what would have changed and why. Items are decided again at their times, by what each target has now and by the candidate, with recipients that work as long as was recorded. Nothing is stored, sent or metered. The current recipients decide; items that a pool redirected belong to the pool that took them.
+
+        candidate_id: The candidate's id.
+        from_: The oldest time of an item; by default seven days before `until`.
+        until: Items before this time; by default now.
+        items_max: How many items at most for each target, the newest ones; default 10,000.
+        """
+        return self._call(SIMULATE_CANDIDATE, locals())
 
 
 class AsyncPromotionService(AsyncService):
@@ -454,10 +474,29 @@ class AsyncPromotionService(AsyncService):
         call: CallOptions | None = None,
     ) -> WhatIf:
         """
-        Decides the routed items of the last days again with the candidate's pools, and shows what would have changed. Nothing is stored. Both sides decide with the current recipients, all of them free.
+        Decides the routed items of the last days again with the candidate's pools, and shows what would have changed. Nothing is stored. SimulateCandidate tells more.
 
         candidate_id: The candidate's id.
         days: How many days back, from 1 to 7; default 7.
         items_max: How many items at most, the newest ones; default 1,000.
         """
         return await self._call(REPLAY_CANDIDATE, locals())
+
+    async def simulate_candidate(
+        self,
+        *,
+        candidate_id: str,
+        from_: str | datetime | None = None,
+        until: str | datetime | None = None,
+        items_max: int | None = None,
+        call: CallOptions | None = None,
+    ) -> Simulation:
+        """
+        Replays recorded work with the candidate, and shows what would have changed and why. Items are decided again at their times, by what each target has now and by the candidate, with recipients that work as long as was recorded. Nothing is stored, sent or metered. The current recipients decide; items that a pool redirected belong to the pool that took them.
+
+        candidate_id: The candidate's id.
+        from_: The oldest time of an item; by default seven days before `until`.
+        until: Items before this time; by default now.
+        items_max: How many items at most for each target, the newest ones; default 10,000.
+        """
+        return await self._call(SIMULATE_CANDIDATE, locals())

@@ -56,9 +56,14 @@ class QueueService(Service):
     def get_totals(
         self,
         *,
+        environment_id: str | None = None,
         call: CallOptions | None = None,
     ) -> QueueTotals:
-        """Returns the sums of all queues that the caller may see, and the fullest ones."""
+        """
+        Returns the sums of all queues that the caller may see, and the fullest ones.
+
+        environment_id: Only queues of this environment: its id or its key.
+        """
         return self._call(GET_TOTALS, locals())
 
     def get_status(
@@ -244,9 +249,14 @@ class AsyncQueueService(AsyncService):
     async def get_totals(
         self,
         *,
+        environment_id: str | None = None,
         call: CallOptions | None = None,
     ) -> QueueTotals:
-        """Returns the sums of all queues that the caller may see, and the fullest ones."""
+        """
+        Returns the sums of all queues that the caller may see, and the fullest ones.
+
+        environment_id: Only queues of this environment: its id or its key.
+        """
         return await self._call(GET_TOTALS, locals())
 
     async def get_status(

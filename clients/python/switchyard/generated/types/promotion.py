@@ -337,3 +337,179 @@ class WhatIfExample(TypedDict):
     before: str
     #: The recipient or the outcome with the candidate.
     after: str
+
+
+#: What a candidate would have changed about recorded work.
+Simulation = TypedDict(
+    "Simulation",
+    {
+        #: The targets of the candidate. Connectors decide nothing.
+        "targets": "List[SimulationTarget]",
+        #: The oldest time of an item.
+        "from": "str",
+        #: Items are before this time.
+        "until": "str",
+    },
+    total=False,
+)
+
+
+class _SimulationTargetRequired(TypedDict):
+    #: The kind of the artifact.
+    kind: str
+    #: The target.
+    target_id: str
+    #: Its name.
+    target_name: str
+    #: The items that were decided again.
+    items: int
+    #: Those that change.
+    changed: int
+    #: Those for which what the target has now gives the recorded result. The rest changed since then, or depends on chance.
+    reproduced: int
+    #: Whether more was recorded in the time range: earlier items are left out.
+    is_cut: bool
+    #: Why items change, most frequent first.
+    causes: List[SimulationCause]
+    #: The rules that match items, at most 50.
+    rules: List[SimulationRuleShift]
+    #: The recipients whose number of items changes most, at most 50.
+    recipients: List[SimulationRecipientShift]
+    #: The outcomes that change, at most 50.
+    outcomes: List[SimulationShift]
+    #: The reasons of the items that change, at most 50.
+    reasons: List[SimulationShift]
+    #: The items that constraints do not admit.
+    constraints: List[SimulationConstraintShift]
+    #: Some items that change, at most 20.
+    examples: List[SimulationExample]
+
+
+class SimulationTarget(_SimulationTargetRequired, total=False):
+    """The changes of one target."""
+
+    #: The time of the first item.
+    first_at: str
+    #: The time of the last item.
+    last_at: str
+    #: How long items wait.
+    waits: SimulationWaits
+    #: What the items cost; absent if none has a cost.
+    cost: SimulationCost
+
+
+class SimulationCause(TypedDict):
+    """Why items change."""
+
+    #: rule (other rules match, or one that matches has changed), strategy (the strategy chooses another way), constraint (only one side admits the item) or load (a consequence of the other changes).
+    cause: str
+    #: The number of items.
+    items: int
+
+
+class SimulationRuleShift(TypedDict):
+    """What a rule matches."""
+
+    #: The rule.
+    rule_id: str
+    #: Its name. Rules of both sides with the same name are one rule.
+    name: str
+    #: The items that it matches with what the target has now.
+    before: int
+    #: The items that it matches with the candidate.
+    after: int
+    #: The items that change because of the rules that match them, this one included.
+    changed: int
+
+
+class SimulationRecipientShift(TypedDict):
+    """A recipient's items and load."""
+
+    #: The recipient.
+    recipient_id: str
+    #: The items that it really had.
+    recorded: int
+    #: The items that it gets with what the target has now.
+    before: int
+    #: The items that it gets with the candidate.
+    after: int
+    #: How many items it works on at once on average, with what the target has now.
+    load_before: float
+    #: The same with the candidate.
+    load_after: float
+
+
+class SimulationShift(TypedDict):
+    """Items whose outcome or reason changes."""
+
+    #: The outcome or reason with what the target has now.
+    before: str
+    #: The outcome or reason with the candidate.
+    after: str
+    #: The number of items.
+    items: int
+
+
+class SimulationConstraintShift(TypedDict):
+    """Items that a constraint does not admit."""
+
+    #: singleton, debounce or throttle.
+    constraint: str
+    #: rejected, deduplicated or debounced.
+    result: str
+    #: The items with what the target has now.
+    before: int
+    #: The items with the candidate.
+    after: int
+
+
+class SimulationWaits(TypedDict, total=False):
+    """The waits for a worker."""
+
+    #: What was recorded.
+    recorded: SimulationWait
+    #: With what the target has now.
+    before: SimulationWait
+    #: With the candidate.
+    after: SimulationWait
+
+
+class SimulationWait(TypedDict):
+    """How long items wait for a worker."""
+
+    #: The items that a worker got.
+    items: int
+    #: The mean.
+    mean_ms: float
+    #: What half of the items do not exceed.
+    p50_ms: float
+    #: What 95 % of the items do not exceed.
+    p95_ms: float
+    #: The maximum.
+    max_ms: float
+    #: The items that still wait at the end.
+    waiting: int
+
+
+class SimulationCost(TypedDict):
+    """The cost of the items: what was reported of each, or what its recipient declares."""
+
+    #: What was reported.
+    recorded: float
+    #: With what the target has now.
+    before: float
+    #: With the candidate.
+    after: float
+
+
+class SimulationExample(TypedDict):
+    """An item that changes."""
+
+    #: The decision.
+    decision_id: str
+    #: The recipient or the outcome with what the target has now.
+    before: str
+    #: The recipient or the outcome with the candidate.
+    after: str
+    #: Why.
+    cause: str
