@@ -72,6 +72,46 @@ test("an item waits until all items that it names are completed, and its explana
   assert.deepEqual((await own.item(pool, id)).after, [first, second]);
 });
 
+test("a leased item carries the results of the items that it waited for, whenever they ended", async () => {
+  const [pool, other] = [await own.pool(), await own.pool()];
+  const early = await idOf(other, { key: "early" });
+  await own.complete(await leaseItem(other, early), { result: { pages: [1, 2] } });
+  const [late, without] = [await idOf(other, { key: "late" }), await idOf(other)];
+  const failing = await idOf(other, { key: "failing" });
+  const request = { after: [late, early, without, failing], after_failure: "run" };
+  const [id, again] = [await idOf(pool, request), await idOf(pool, { after: [early] })];
+  const [first, second, third] = await own.leaseMany(other, 3);
+  await own.complete(first!, { result: "text" });
+  await own.complete(second!);
+  await own.fail(third!, { retryable: false });
+  const item = (queue_item_id: string, key: string, more: object = {}) => ({
+    ...{ queue_item_id, key, state: "completed", result_omitted: false, ...more },
+  });
+  assert.deepEqual((await leaseItem(pool, again)).after, [item(early, "early", { result: { pages: [1, 2] } })]);
+  assert.deepEqual((await leaseItem(pool, id)).after, [
+    item(late, "late", { result: "text" }),
+    item(early, "early", { result: { pages: [1, 2] } }),
+    item(without, ""),
+    item(failing, "failing", { state: "dead_lettered" }),
+  ]);
+  assert.deepEqual((await leaseItem(pool, await idOf(pool))).after, []);
+});
+
+test("results that are large together are left out, and said to be", async () => {
+  const pool = await own.pool();
+  const ids: string[] = [];
+  for (let nth = 0; nth < 5; nth++) {
+    const id = await idOf(pool);
+    await own.complete(await leaseItem(pool, id), { result: "x".repeat(60_000) });
+    ids.push(id);
+  }
+  const { after } = await leaseItem(pool, await idOf(pool, { after: ids }));
+  assert.deepEqual(
+    after.map(({ result, result_omitted }: ResponseData) => [result?.length, result_omitted]),
+    [...Array(4).fill([60_000, false]), [undefined, true]],
+  );
+});
+
 test("an item whose dependencies have ended already is ready at once", async () => {
   const pool = await own.pool();
   const first = await idOf(pool);
@@ -181,11 +221,14 @@ test("an item waits for the replacement of a replaced item, and an item that rep
   assert.equal((await own.item(pool, replaced)).state, "superseded");
   const [dependency] = (await explanation(waiting, id)).dependencies;
   assert.deepEqual([dependency.state, dependency.survivor_id], ["ready", survivor]);
+  const follower = await idOf(waiting, { after: [replaced], after_failure: "run" });
   const last = await idOf(pool, { key: "k", after: [survivor] });
   assert.equal((await own.item(pool, survivor)).state, "superseded");
   // Its replacement waits itself, so the wait for it would have no safe end.
   await own.itemIn(waiting, id, "cancelled");
-  await own.complete(await leaseItem(pool, last));
+  await own.complete(await leaseItem(pool, last), { result: 7 });
+  const [awaited] = (await leaseItem(waiting, follower)).after;
+  assert.deepEqual([awaited.queue_item_id, awaited.result], [last, 7]);
 });
 
 test("a dependency that ends on a node that stops right after it still releases the items that wait for it", async () => {

@@ -33,7 +33,7 @@ export interface TenantFixture {
   leaseMany(poolId: string, count: number, fields?: object): Promise<ResponseData[]>;
   /** Leases repeatedly until an item is returned. */
   leaseOne(poolId: string, fields?: object): Promise<ResponseData>;
-  complete(item: ResponseData): Promise<ResponseData>;
+  complete(item: ResponseData, fields?: object): Promise<ResponseData>;
   fail(item: ResponseData, fields?: object): Promise<ResponseData>;
   item(poolId: string, id: string): Promise<ResponseData>;
   /** Reads an item until it reaches a state. */
@@ -111,7 +111,7 @@ function tenantFixture(rest: RestClient, id: string, key: string, baseUrl: strin
     lease,
     leaseMany,
     leaseOne: async (poolId, fields) => (await leaseMany(poolId, 1, fields))[0],
-    complete: (leased) => told(leased, "complete", {}),
+    complete: (leased, fields = {}) => told(leased, "complete", fields),
     fail: (leased, fields = {}) => told(leased, "fail", fields),
     item,
     itemIn: (poolId, itemId, state) =>

@@ -17,7 +17,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/work.proto.
  */
 export const file_service_api_work: GenFile = /*@__PURE__*/
-  fileDesc("ChZzZXJ2aWNlL2FwaS93b3JrLnByb3RvEgtzZXJ2aWNlLmFwaSLOAQoNQ29tcGxldGVkSXRlbRIgCg1xdWV1ZV9pdGVtX2lkGAEgASgJQgm6SAZyBBABGEASHgoLbGVhc2VfdG9rZW4YAiABKAlCCbpIBnIEEAEYQBIjCgRjb3N0GAMgASgBQhC6SA0SCykAAAAAAAAAAEABSACIAQESGwoFc2NvcmUYBCABKAFCB7pIBBICQAFIAYgBARImCgZyZXN1bHQYBSABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVCBwoFX2Nvc3RCCAoGX3Njb3JlIrsBCgpGYWlsZWRJdGVtEiAKDXF1ZXVlX2l0ZW1faWQYASABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgCIAEoCUIJukgGcgQQARhAEhYKCXJldHJ5YWJsZRgDIAEoCEgAiAEBEisKC3JlYXNvbl9jb2RlGAQgASgJQha6SBNyERhAMg1eW2EtejAtOV8uXSokEhgKBnJlYXNvbhgFIAEoCUIIukgFcgMY6AdCDAoKX3JldHJ5YWJsZSLtAgoRTGVhc2VJdGVtc1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEh0KCW1heF9pdGVtcxgCIAEoBUIKukgHGgUY6AcoABIZCgZ3YWl0X3MYAyABKAVCCbpIBhoEGBQoABIdCgxyZWNpcGllbnRfaWQYBCABKAlCB7pIBHICGEASHAoHbGVhc2VfcxgFIAEoBUILukgIGgYYwNECKAASPQoJY29tcGxldGVkGAYgAygLMhouc2VydmljZS5hcGkuQ29tcGxldGVkSXRlbUIOukgLkgEIEOgHIgPYAQMSNwoGZmFpbGVkGAcgAygLMhcuc2VydmljZS5hcGkuRmFpbGVkSXRlbUIOukgLkgEIEOgHIgPYAQMSEwoLcmVwb3J0X29ubHkYCCABKAgSOAoIcmVsZWFzZWQYCSADKAsyFi5zZXJ2aWNlLmFwaS5MZWFzZWRSZWZCDrpIC5IBCBDoByID2AEDIvECCgpMZWFzZWRJdGVtEhUKDXF1ZXVlX2l0ZW1faWQYASABKAkSDwoHcG9vbF9pZBgCIAEoCRIUCgxyZWNpcGllbnRfaWQYAyABKAkSDAoEdHlwZRgEIAEoCRILCgNrZXkYBSABKAkSKwoKYXR0cmlidXRlcxgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKAoHcGF5bG9hZBgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEAoIcHJpb3JpdHkYCCABKAUSDwoHYXR0ZW1wdBgJIAEoBRIUCgxtYXhfYXR0ZW1wdHMYCiABKAUSEwoLbGVhc2VfdG9rZW4YCyABKAkSNAoQbGVhc2VfZXhwaXJlc19hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZW5xdWV1ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImYKEkxlYXNlSXRlbXNSZXNwb25zZRImCgVpdGVtcxgBIAMoCzIXLnNlcnZpY2UuYXBpLkxlYXNlZEl0ZW0SKAoHcmVzdWx0cxgCIAMoCzIXLnNlcnZpY2UuYXBpLldvcmtSZXN1bHQiiQEKC1dvcmtSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIdCgxyZWNpcGllbnRfaWQYAiABKAlCB7pIBHICGEASIQoNbWF4X2luX2ZsaWdodBgDIAEoBUIKukgHGgUY6AcoABIcCgdsZWFzZV9zGAQgASgFQgu6SAgaBhjA0QIoACI2CgxXb3JrUmVzcG9uc2USJgoFaXRlbXMYASADKAsyFy5zZXJ2aWNlLmFwaS5MZWFzZWRJdGVtIlQKBUxlYXNlEhUKDXF1ZXVlX2l0ZW1faWQYASABKAkSNAoQbGVhc2VfZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAikgEKFEhlYXJ0YmVhdEl0ZW1SZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIgCg1xdWV1ZV9pdGVtX2lkGAIgASgJQgm6SAZyBBABGEASHgoLbGVhc2VfdG9rZW4YAyABKAlCCbpIBnIEEAEYQBIcCgdsZWFzZV9zGAQgASgFQgu6SAgaBhjA0QIoACI6ChVIZWFydGJlYXRJdGVtUmVzcG9uc2USIQoFbGVhc2UYASABKAsyEi5zZXJ2aWNlLmFwaS5MZWFzZSLZAQoZUmVwb3J0SXRlbVByb2dyZXNzUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAEh4KC2xlYXNlX3Rva2VuGAMgASgJQgm6SAZyBBABGEASKAoHcGVyY2VudBgEIAEoAUIXukgUEhIZAAAAAAAAWUApAAAAAAAAAAASFgoEbm90ZRgFIAEoCUIIukgFcgMY9AMSHAoHbGVhc2VfcxgGIAEoBUILukgIGgYYwNECKAAiPwoaUmVwb3J0SXRlbVByb2dyZXNzUmVzcG9uc2USIQoFbGVhc2UYASABKAsyEi5zZXJ2aWNlLmFwaS5MZWFzZSK3AQoKV29ya1Jlc3VsdBIVCg1xdWV1ZV9pdGVtX2lkGAEgASgJEg0KBXN0YXRlGAIgASgJEiwKCHJldHJ5X2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgplcnJvcl9jb2RlGAQgASgJEhUKDWVycm9yX21lc3NhZ2UYBSABKAkSKgoKdmlvbGF0aW9ucxgGIAMoCzIWLnNlcnZpY2UuYXBpLlZpb2xhdGlvbiLwAQoTQ29tcGxldGVJdGVtUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAEh4KC2xlYXNlX3Rva2VuGAMgASgJQgm6SAZyBBABGEASIwoEY29zdBgEIAEoAUIQukgNEgspAAAAAAAAAABAAUgAiAEBEhsKBXNjb3JlGAUgASgBQge6SAQSAkABSAGIAQESJgoGcmVzdWx0GAYgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlQgcKBV9jb3N0QggKBl9zY29yZSI/ChRDb21wbGV0ZUl0ZW1SZXNwb25zZRInCgZyZXN1bHQYASABKAsyFy5zZXJ2aWNlLmFwaS5Xb3JrUmVzdWx0ItwBCg9GYWlsSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgDIAEoCUIJukgGcgQQARhAEhYKCXJldHJ5YWJsZRgEIAEoCEgAiAEBEisKC3JlYXNvbl9jb2RlGAUgASgJQha6SBNyERhAMg1eW2EtejAtOV8uXSokEhgKBnJlYXNvbhgGIAEoCUIIukgFcgMY6AdCDAoKX3JldHJ5YWJsZSI7ChBGYWlsSXRlbVJlc3BvbnNlEicKBnJlc3VsdBgBIAEoCzIXLnNlcnZpY2UuYXBpLldvcmtSZXN1bHQidQoJTGVhc2VkUmVmEiAKDXF1ZXVlX2l0ZW1faWQYASABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgCIAEoCUIJukgGcgQQARhAEiYKBnJlc3VsdBgDIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSJrChRDb21wbGV0ZUl0ZW1zUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASNwoFaXRlbXMYAiADKAsyFi5zZXJ2aWNlLmFwaS5MZWFzZWRSZWZCELpIDZIBCggBEOgHIgPYAQMiQQoVQ29tcGxldGVJdGVtc1Jlc3BvbnNlEigKB3Jlc3VsdHMYASADKAsyFy5zZXJ2aWNlLmFwaS5Xb3JrUmVzdWx0ItQBChBGYWlsSXRlbXNSZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBI3CgVpdGVtcxgCIAMoCzIWLnNlcnZpY2UuYXBpLkxlYXNlZFJlZkIQukgNkgEKCAEQ6AciA9gBAxIWCglyZXRyeWFibGUYAyABKAhIAIgBARIrCgtyZWFzb25fY29kZRgEIAEoCUIWukgTchEYQDINXlthLXowLTlfLl0qJBIYCgZyZWFzb24YBSABKAlCCLpIBXIDGOgHQgwKCl9yZXRyeWFibGUiPQoRRmFpbEl0ZW1zUmVzcG9uc2USKAoHcmVzdWx0cxgBIAMoCzIXLnNlcnZpY2UuYXBpLldvcmtSZXN1bHQyqQsKC1dvcmtTZXJ2aWNlEpkBCgpMZWFzZUl0ZW1zEh4uc2VydmljZS5hcGkuTGVhc2VJdGVtc1JlcXVlc3QaHy5zZXJ2aWNlLmFwaS5MZWFzZUl0ZW1zUmVzcG9uc2UiSsrzGBIqBHdvcmsyBXdyaXRlWAGQAQHS8xgKaXRlbSBsZWFzZYLT5JMCIDoBKiIbL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2xlYXNlEoYBCgRXb3JrEhguc2VydmljZS5hcGkuV29ya1JlcXVlc3QaGS5zZXJ2aWNlLmFwaS5Xb3JrUmVzcG9uc2UiR8rzGBEqBHdvcmsyBXdyaXRlUAVYAdLzGAlpdGVtIHdvcmuC0+STAh86ASoiGi9hcGkvcXVldWVzL3twb29sX2lkfS93b3JrMAESxwEKDUhlYXJ0YmVhdEl0ZW0SIS5zZXJ2aWNlLmFwaS5IZWFydGJlYXRJdGVtUmVxdWVzdBoiLnNlcnZpY2UuYXBpLkhlYXJ0YmVhdEl0ZW1SZXNwb25zZSJvyvMYEioEd29yazIFd3JpdGVYAZABAdLzGA5pdGVtIGhlYXJ0YmVhdILT5JMCQToBKmIFbGVhc2UiNS9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0vaGVhcnRiZWF0EtQBChJSZXBvcnRJdGVtUHJvZ3Jlc3MSJi5zZXJ2aWNlLmFwaS5SZXBvcnRJdGVtUHJvZ3Jlc3NSZXF1ZXN0Gicuc2VydmljZS5hcGkuUmVwb3J0SXRlbVByb2dyZXNzUmVzcG9uc2UibcrzGBIqBHdvcmsyBXdyaXRlWAGQAQHS8xgNaXRlbSBwcm9ncmVzc4LT5JMCQDoBKmIFbGVhc2UiNC9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0vcHJvZ3Jlc3MSwwEKDENvbXBsZXRlSXRlbRIgLnNlcnZpY2UuYXBpLkNvbXBsZXRlSXRlbVJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5Db21wbGV0ZUl0ZW1SZXNwb25zZSJuyvMYEioEd29yazIFd3JpdGVYAZABAdLzGA1pdGVtIGNvbXBsZXRlgtPkkwJBOgEqYgZyZXN1bHQiNC9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0vY29tcGxldGUSrwEKCEZhaWxJdGVtEhwuc2VydmljZS5hcGkuRmFpbEl0ZW1SZXF1ZXN0Gh0uc2VydmljZS5hcGkuRmFpbEl0ZW1SZXNwb25zZSJmyvMYEioEd29yazIFd3JpdGVYAZABAdLzGAlpdGVtIGZhaWyC0+STAj06ASpiBnJlc3VsdCIwL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zL3txdWV1ZV9pdGVtX2lkfS9mYWlsErYBCg1Db21wbGV0ZUl0ZW1zEiEuc2VydmljZS5hcGkuQ29tcGxldGVJdGVtc1JlcXVlc3QaIi5zZXJ2aWNlLmFwaS5Db21wbGV0ZUl0ZW1zUmVzcG9uc2UiXsrzGBQqBHdvcmsyBXdyaXRlUApYAZABAdLzGBNpdGVtIGNvbXBsZXRlLWJhdGNogtPkkwIpOgEqIiQvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXM6Y29tcGxldGUSogEKCUZhaWxJdGVtcxIdLnNlcnZpY2UuYXBpLkZhaWxJdGVtc1JlcXVlc3QaHi5zZXJ2aWNlLmFwaS5GYWlsSXRlbXNSZXNwb25zZSJWyvMYFCoEd29yazIFd3JpdGVQClgBkAEB0vMYD2l0ZW0gZmFpbC1iYXRjaILT5JMCJToBKiIgL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zOmZhaWxiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_violation, file_service_options_governance]);
+  fileDesc("ChZzZXJ2aWNlL2FwaS93b3JrLnByb3RvEgtzZXJ2aWNlLmFwaSLOAQoNQ29tcGxldGVkSXRlbRIgCg1xdWV1ZV9pdGVtX2lkGAEgASgJQgm6SAZyBBABGEASHgoLbGVhc2VfdG9rZW4YAiABKAlCCbpIBnIEEAEYQBIjCgRjb3N0GAMgASgBQhC6SA0SCykAAAAAAAAAAEABSACIAQESGwoFc2NvcmUYBCABKAFCB7pIBBICQAFIAYgBARImCgZyZXN1bHQYBSABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVCBwoFX2Nvc3RCCAoGX3Njb3JlIrsBCgpGYWlsZWRJdGVtEiAKDXF1ZXVlX2l0ZW1faWQYASABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgCIAEoCUIJukgGcgQQARhAEhYKCXJldHJ5YWJsZRgDIAEoCEgAiAEBEisKC3JlYXNvbl9jb2RlGAQgASgJQha6SBNyERhAMg1eW2EtejAtOV8uXSokEhgKBnJlYXNvbhgFIAEoCUIIukgFcgMY6AdCDAoKX3JldHJ5YWJsZSLtAgoRTGVhc2VJdGVtc1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEh0KCW1heF9pdGVtcxgCIAEoBUIKukgHGgUY6AcoABIZCgZ3YWl0X3MYAyABKAVCCbpIBhoEGBQoABIdCgxyZWNpcGllbnRfaWQYBCABKAlCB7pIBHICGEASHAoHbGVhc2VfcxgFIAEoBUILukgIGgYYwNECKAASPQoJY29tcGxldGVkGAYgAygLMhouc2VydmljZS5hcGkuQ29tcGxldGVkSXRlbUIOukgLkgEIEOgHIgPYAQMSNwoGZmFpbGVkGAcgAygLMhcuc2VydmljZS5hcGkuRmFpbGVkSXRlbUIOukgLkgEIEOgHIgPYAQMSEwoLcmVwb3J0X29ubHkYCCABKAgSOAoIcmVsZWFzZWQYCSADKAsyFi5zZXJ2aWNlLmFwaS5MZWFzZWRSZWZCDrpIC5IBCBDoByID2AEDIpoDCgpMZWFzZWRJdGVtEhUKDXF1ZXVlX2l0ZW1faWQYASABKAkSDwoHcG9vbF9pZBgCIAEoCRIUCgxyZWNpcGllbnRfaWQYAyABKAkSDAoEdHlwZRgEIAEoCRILCgNrZXkYBSABKAkSKwoKYXR0cmlidXRlcxgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKAoHcGF5bG9hZBgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEAoIcHJpb3JpdHkYCCABKAUSDwoHYXR0ZW1wdBgJIAEoBRIUCgxtYXhfYXR0ZW1wdHMYCiABKAUSEwoLbGVhc2VfdG9rZW4YCyABKAkSNAoQbGVhc2VfZXhwaXJlc19hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZW5xdWV1ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBWFmdGVyGA4gAygLMhguc2VydmljZS5hcGkuQXdhaXRlZEl0ZW0igAEKC0F3YWl0ZWRJdGVtEhUKDXF1ZXVlX2l0ZW1faWQYASABKAkSCwoDa2V5GAIgASgJEg0KBXN0YXRlGAMgASgJEiYKBnJlc3VsdBgEIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRIWCg5yZXN1bHRfb21pdHRlZBgFIAEoCCJmChJMZWFzZUl0ZW1zUmVzcG9uc2USJgoFaXRlbXMYASADKAsyFy5zZXJ2aWNlLmFwaS5MZWFzZWRJdGVtEigKB3Jlc3VsdHMYAiADKAsyFy5zZXJ2aWNlLmFwaS5Xb3JrUmVzdWx0IokBCgtXb3JrUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASHQoMcmVjaXBpZW50X2lkGAIgASgJQge6SARyAhhAEiEKDW1heF9pbl9mbGlnaHQYAyABKAVCCrpIBxoFGOgHKAASHAoHbGVhc2VfcxgEIAEoBUILukgIGgYYwNECKAAiNgoMV29ya1Jlc3BvbnNlEiYKBWl0ZW1zGAEgAygLMhcuc2VydmljZS5hcGkuTGVhc2VkSXRlbSJUCgVMZWFzZRIVCg1xdWV1ZV9pdGVtX2lkGAEgASgJEjQKEGxlYXNlX2V4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpIBChRIZWFydGJlYXRJdGVtUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASIAoNcXVldWVfaXRlbV9pZBgCIAEoCUIJukgGcgQQARhAEh4KC2xlYXNlX3Rva2VuGAMgASgJQgm6SAZyBBABGEASHAoHbGVhc2VfcxgEIAEoBUILukgIGgYYwNECKAAiOgoVSGVhcnRiZWF0SXRlbVJlc3BvbnNlEiEKBWxlYXNlGAEgASgLMhIuc2VydmljZS5hcGkuTGVhc2Ui2QEKGVJlcG9ydEl0ZW1Qcm9ncmVzc1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgDIAEoCUIJukgGcgQQARhAEigKB3BlcmNlbnQYBCABKAFCF7pIFBISGQAAAAAAAFlAKQAAAAAAAAAAEhYKBG5vdGUYBSABKAlCCLpIBXIDGPQDEhwKB2xlYXNlX3MYBiABKAVCC7pICBoGGMDRAigAIj8KGlJlcG9ydEl0ZW1Qcm9ncmVzc1Jlc3BvbnNlEiEKBWxlYXNlGAEgASgLMhIuc2VydmljZS5hcGkuTGVhc2UitwEKCldvcmtSZXN1bHQSFQoNcXVldWVfaXRlbV9pZBgBIAEoCRINCgVzdGF0ZRgCIAEoCRIsCghyZXRyeV9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKZXJyb3JfY29kZRgEIAEoCRIVCg1lcnJvcl9tZXNzYWdlGAUgASgJEioKCnZpb2xhdGlvbnMYBiADKAsyFi5zZXJ2aWNlLmFwaS5WaW9sYXRpb24i8AEKE0NvbXBsZXRlSXRlbVJlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEiAKDXF1ZXVlX2l0ZW1faWQYAiABKAlCCbpIBnIEEAEYQBIeCgtsZWFzZV90b2tlbhgDIAEoCUIJukgGcgQQARhAEiMKBGNvc3QYBCABKAFCELpIDRILKQAAAAAAAAAAQAFIAIgBARIbCgVzY29yZRgFIAEoAUIHukgEEgJAAUgBiAEBEiYKBnJlc3VsdBgGIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZUIHCgVfY29zdEIICgZfc2NvcmUiPwoUQ29tcGxldGVJdGVtUmVzcG9uc2USJwoGcmVzdWx0GAEgASgLMhcuc2VydmljZS5hcGkuV29ya1Jlc3VsdCLcAQoPRmFpbEl0ZW1SZXF1ZXN0EhoKB3Bvb2xfaWQYASABKAlCCbpIBnIEEAEYQBIgCg1xdWV1ZV9pdGVtX2lkGAIgASgJQgm6SAZyBBABGEASHgoLbGVhc2VfdG9rZW4YAyABKAlCCbpIBnIEEAEYQBIWCglyZXRyeWFibGUYBCABKAhIAIgBARIrCgtyZWFzb25fY29kZRgFIAEoCUIWukgTchEYQDINXlthLXowLTlfLl0qJBIYCgZyZWFzb24YBiABKAlCCLpIBXIDGOgHQgwKCl9yZXRyeWFibGUiOwoQRmFpbEl0ZW1SZXNwb25zZRInCgZyZXN1bHQYASABKAsyFy5zZXJ2aWNlLmFwaS5Xb3JrUmVzdWx0InUKCUxlYXNlZFJlZhIgCg1xdWV1ZV9pdGVtX2lkGAEgASgJQgm6SAZyBBABGEASHgoLbGVhc2VfdG9rZW4YAiABKAlCCbpIBnIEEAEYQBImCgZyZXN1bHQYAyABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUiawoUQ29tcGxldGVJdGVtc1JlcXVlc3QSGgoHcG9vbF9pZBgBIAEoCUIJukgGcgQQARhAEjcKBWl0ZW1zGAIgAygLMhYuc2VydmljZS5hcGkuTGVhc2VkUmVmQhC6SA2SAQoIARDoByID2AEDIkEKFUNvbXBsZXRlSXRlbXNSZXNwb25zZRIoCgdyZXN1bHRzGAEgAygLMhcuc2VydmljZS5hcGkuV29ya1Jlc3VsdCLUAQoQRmFpbEl0ZW1zUmVxdWVzdBIaCgdwb29sX2lkGAEgASgJQgm6SAZyBBABGEASNwoFaXRlbXMYAiADKAsyFi5zZXJ2aWNlLmFwaS5MZWFzZWRSZWZCELpIDZIBCggBEOgHIgPYAQMSFgoJcmV0cnlhYmxlGAMgASgISACIAQESKwoLcmVhc29uX2NvZGUYBCABKAlCFrpIE3IRGEAyDV5bYS16MC05Xy5dKiQSGAoGcmVhc29uGAUgASgJQgi6SAVyAxjoB0IMCgpfcmV0cnlhYmxlIj0KEUZhaWxJdGVtc1Jlc3BvbnNlEigKB3Jlc3VsdHMYASADKAsyFy5zZXJ2aWNlLmFwaS5Xb3JrUmVzdWx0MqkLCgtXb3JrU2VydmljZRKZAQoKTGVhc2VJdGVtcxIeLnNlcnZpY2UuYXBpLkxlYXNlSXRlbXNSZXF1ZXN0Gh8uc2VydmljZS5hcGkuTGVhc2VJdGVtc1Jlc3BvbnNlIkrK8xgSKgR3b3JrMgV3cml0ZVgBkAEB0vMYCml0ZW0gbGVhc2WC0+STAiA6ASoiGy9hcGkvcXVldWVzL3twb29sX2lkfS9sZWFzZRKGAQoEV29yaxIYLnNlcnZpY2UuYXBpLldvcmtSZXF1ZXN0Ghkuc2VydmljZS5hcGkuV29ya1Jlc3BvbnNlIkfK8xgRKgR3b3JrMgV3cml0ZVAFWAHS8xgJaXRlbSB3b3JrgtPkkwIfOgEqIhovYXBpL3F1ZXVlcy97cG9vbF9pZH0vd29yazABEscBCg1IZWFydGJlYXRJdGVtEiEuc2VydmljZS5hcGkuSGVhcnRiZWF0SXRlbVJlcXVlc3QaIi5zZXJ2aWNlLmFwaS5IZWFydGJlYXRJdGVtUmVzcG9uc2Uib8rzGBIqBHdvcmsyBXdyaXRlWAGQAQHS8xgOaXRlbSBoZWFydGJlYXSC0+STAkE6ASpiBWxlYXNlIjUvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9L2hlYXJ0YmVhdBLUAQoSUmVwb3J0SXRlbVByb2dyZXNzEiYuc2VydmljZS5hcGkuUmVwb3J0SXRlbVByb2dyZXNzUmVxdWVzdBonLnNlcnZpY2UuYXBpLlJlcG9ydEl0ZW1Qcm9ncmVzc1Jlc3BvbnNlIm3K8xgSKgR3b3JrMgV3cml0ZVgBkAEB0vMYDWl0ZW0gcHJvZ3Jlc3OC0+STAkA6ASpiBWxlYXNlIjQvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9L3Byb2dyZXNzEsMBCgxDb21wbGV0ZUl0ZW0SIC5zZXJ2aWNlLmFwaS5Db21wbGV0ZUl0ZW1SZXF1ZXN0GiEuc2VydmljZS5hcGkuQ29tcGxldGVJdGVtUmVzcG9uc2UibsrzGBIqBHdvcmsyBXdyaXRlWAGQAQHS8xgNaXRlbSBjb21wbGV0ZYLT5JMCQToBKmIGcmVzdWx0IjQvYXBpL3F1ZXVlcy97cG9vbF9pZH0vaXRlbXMve3F1ZXVlX2l0ZW1faWR9L2NvbXBsZXRlEq8BCghGYWlsSXRlbRIcLnNlcnZpY2UuYXBpLkZhaWxJdGVtUmVxdWVzdBodLnNlcnZpY2UuYXBpLkZhaWxJdGVtUmVzcG9uc2UiZsrzGBIqBHdvcmsyBXdyaXRlWAGQAQHS8xgJaXRlbSBmYWlsgtPkkwI9OgEqYgZyZXN1bHQiMC9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtcy97cXVldWVfaXRlbV9pZH0vZmFpbBK2AQoNQ29tcGxldGVJdGVtcxIhLnNlcnZpY2UuYXBpLkNvbXBsZXRlSXRlbXNSZXF1ZXN0GiIuc2VydmljZS5hcGkuQ29tcGxldGVJdGVtc1Jlc3BvbnNlIl7K8xgUKgR3b3JrMgV3cml0ZVAKWAGQAQHS8xgTaXRlbSBjb21wbGV0ZS1iYXRjaILT5JMCKToBKiIkL2FwaS9xdWV1ZXMve3Bvb2xfaWR9L2l0ZW1zOmNvbXBsZXRlEqIBCglGYWlsSXRlbXMSHS5zZXJ2aWNlLmFwaS5GYWlsSXRlbXNSZXF1ZXN0Gh4uc2VydmljZS5hcGkuRmFpbEl0ZW1zUmVzcG9uc2UiVsrzGBQqBHdvcmsyBXdyaXRlUApYAZABAdLzGA9pdGVtIGZhaWwtYmF0Y2iC0+STAiU6ASoiIC9hcGkvcXVldWVzL3twb29sX2lkfS9pdGVtczpmYWlsYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_violation, file_service_options_governance]);
 
 /**
  * A completed item, as reported with LeaseItems.
@@ -296,6 +296,13 @@ export type LeasedItem = Message<"service.api.LeasedItem"> & {
    * @generated from field: google.protobuf.Timestamp enqueued_at = 13;
    */
   enqueuedAt?: Timestamp | undefined;
+
+  /**
+   * The items that it was routed to wait for, in the order of the request.
+   *
+   * @generated from field: repeated service.api.AwaitedItem after = 14;
+   */
+  after: AwaitedItem[];
 };
 
 /**
@@ -304,6 +311,56 @@ export type LeasedItem = Message<"service.api.LeasedItem"> & {
  */
 export const LeasedItemSchema: GenMessage<LeasedItem> = /*@__PURE__*/
   messageDesc(file_service_api_work, 3);
+
+/**
+ * An item that another one has waited for.
+ *
+ * @generated from message service.api.AwaitedItem
+ */
+export type AwaitedItem = Message<"service.api.AwaitedItem"> & {
+  /**
+   * The item; if others replaced it, the last of them.
+   *
+   * @generated from field: string queue_item_id = 1;
+   */
+  queueItemId: string;
+
+  /**
+   * Its key.
+   *
+   * @generated from field: string key = 2;
+   */
+  key: string;
+
+  /**
+   * How it ended: completed, cancelled, expired, drained or dead_lettered.
+   *
+   * @generated from field: string state = 3;
+   */
+  state: string;
+
+  /**
+   * The result that its worker reported.
+   *
+   * @generated from field: google.protobuf.Value result = 4;
+   */
+  result?: Value | undefined;
+
+  /**
+   * Whether it has a result that is too large to be sent along: the results of a leased item have at most 262,144 characters
+   * together. Read it with the item.
+   *
+   * @generated from field: bool result_omitted = 5;
+   */
+  resultOmitted: boolean;
+};
+
+/**
+ * Describes the message service.api.AwaitedItem.
+ * Use `create(AwaitedItemSchema)` to create a new message.
+ */
+export const AwaitedItemSchema: GenMessage<AwaitedItem> = /*@__PURE__*/
+  messageDesc(file_service_api_work, 4);
 
 /**
  * The leased items and the results of the reports.
@@ -331,7 +388,7 @@ export type LeaseItemsResponse = Message<"service.api.LeaseItemsResponse"> & {
  * Use `create(LeaseItemsResponseSchema)` to create a new message.
  */
 export const LeaseItemsResponseSchema: GenMessage<LeaseItemsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 4);
+  messageDesc(file_service_api_work, 5);
 
 /**
  * Request for a stream of leased items.
@@ -373,7 +430,7 @@ export type WorkRequest = Message<"service.api.WorkRequest"> & {
  * Use `create(WorkRequestSchema)` to create a new message.
  */
 export const WorkRequestSchema: GenMessage<WorkRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 5);
+  messageDesc(file_service_api_work, 6);
 
 /**
  * Items that were leased together.
@@ -394,7 +451,7 @@ export type WorkResponse = Message<"service.api.WorkResponse"> & {
  * Use `create(WorkResponseSchema)` to create a new message.
  */
 export const WorkResponseSchema: GenMessage<WorkResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 6);
+  messageDesc(file_service_api_work, 7);
 
 /**
  * The current lease.
@@ -422,7 +479,7 @@ export type Lease = Message<"service.api.Lease"> & {
  * Use `create(LeaseSchema)` to create a new message.
  */
 export const LeaseSchema: GenMessage<Lease> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 7);
+  messageDesc(file_service_api_work, 8);
 
 /**
  * Extends the lease of an item.
@@ -464,7 +521,7 @@ export type HeartbeatItemRequest = Message<"service.api.HeartbeatItemRequest"> &
  * Use `create(HeartbeatItemRequestSchema)` to create a new message.
  */
 export const HeartbeatItemRequestSchema: GenMessage<HeartbeatItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 8);
+  messageDesc(file_service_api_work, 9);
 
 /**
  * The extended lease.
@@ -485,7 +542,7 @@ export type HeartbeatItemResponse = Message<"service.api.HeartbeatItemResponse">
  * Use `create(HeartbeatItemResponseSchema)` to create a new message.
  */
 export const HeartbeatItemResponseSchema: GenMessage<HeartbeatItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 9);
+  messageDesc(file_service_api_work, 10);
 
 /**
  * Reports the progress of a leased item.
@@ -541,7 +598,7 @@ export type ReportItemProgressRequest = Message<"service.api.ReportItemProgressR
  * Use `create(ReportItemProgressRequestSchema)` to create a new message.
  */
 export const ReportItemProgressRequestSchema: GenMessage<ReportItemProgressRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 10);
+  messageDesc(file_service_api_work, 11);
 
 /**
  * The extended lease.
@@ -562,7 +619,7 @@ export type ReportItemProgressResponse = Message<"service.api.ReportItemProgress
  * Use `create(ReportItemProgressResponseSchema)` to create a new message.
  */
 export const ReportItemProgressResponseSchema: GenMessage<ReportItemProgressResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 11);
+  messageDesc(file_service_api_work, 12);
 
 /**
  * The result for an item.
@@ -618,7 +675,7 @@ export type WorkResult = Message<"service.api.WorkResult"> & {
  * Use `create(WorkResultSchema)` to create a new message.
  */
 export const WorkResultSchema: GenMessage<WorkResult> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 12);
+  messageDesc(file_service_api_work, 13);
 
 /**
  * Reports that an item is done.
@@ -674,7 +731,7 @@ export type CompleteItemRequest = Message<"service.api.CompleteItemRequest"> & {
  * Use `create(CompleteItemRequestSchema)` to create a new message.
  */
 export const CompleteItemRequestSchema: GenMessage<CompleteItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 13);
+  messageDesc(file_service_api_work, 14);
 
 /**
  * The current state of the item.
@@ -695,7 +752,7 @@ export type CompleteItemResponse = Message<"service.api.CompleteItemResponse"> &
  * Use `create(CompleteItemResponseSchema)` to create a new message.
  */
 export const CompleteItemResponseSchema: GenMessage<CompleteItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 14);
+  messageDesc(file_service_api_work, 15);
 
 /**
  * Reports a failed attempt.
@@ -751,7 +808,7 @@ export type FailItemRequest = Message<"service.api.FailItemRequest"> & {
  * Use `create(FailItemRequestSchema)` to create a new message.
  */
 export const FailItemRequestSchema: GenMessage<FailItemRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 15);
+  messageDesc(file_service_api_work, 16);
 
 /**
  * The current state of the item.
@@ -772,7 +829,7 @@ export type FailItemResponse = Message<"service.api.FailItemResponse"> & {
  * Use `create(FailItemResponseSchema)` to create a new message.
  */
 export const FailItemResponseSchema: GenMessage<FailItemResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 16);
+  messageDesc(file_service_api_work, 17);
 
 /**
  * An item and its lease.
@@ -807,7 +864,7 @@ export type LeasedRef = Message<"service.api.LeasedRef"> & {
  * Use `create(LeasedRefSchema)` to create a new message.
  */
 export const LeasedRefSchema: GenMessage<LeasedRef> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 17);
+  messageDesc(file_service_api_work, 18);
 
 /**
  * Reports that many items are done.
@@ -836,7 +893,7 @@ export type CompleteItemsRequest = Message<"service.api.CompleteItemsRequest"> &
  * Use `create(CompleteItemsRequestSchema)` to create a new message.
  */
 export const CompleteItemsRequestSchema: GenMessage<CompleteItemsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 18);
+  messageDesc(file_service_api_work, 19);
 
 /**
  * The results, in order.
@@ -857,7 +914,7 @@ export type CompleteItemsResponse = Message<"service.api.CompleteItemsResponse">
  * Use `create(CompleteItemsResponseSchema)` to create a new message.
  */
 export const CompleteItemsResponseSchema: GenMessage<CompleteItemsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 19);
+  messageDesc(file_service_api_work, 20);
 
 /**
  * Reports many failed attempts.
@@ -907,7 +964,7 @@ export type FailItemsRequest = Message<"service.api.FailItemsRequest"> & {
  * Use `create(FailItemsRequestSchema)` to create a new message.
  */
 export const FailItemsRequestSchema: GenMessage<FailItemsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 20);
+  messageDesc(file_service_api_work, 21);
 
 /**
  * The results, in order.
@@ -928,7 +985,7 @@ export type FailItemsResponse = Message<"service.api.FailItemsResponse"> & {
  * Use `create(FailItemsResponseSchema)` to create a new message.
  */
 export const FailItemsResponseSchema: GenMessage<FailItemsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_work, 21);
+  messageDesc(file_service_api_work, 22);
 
 /**
  * Work: how workers lease items, extend leases and report results.

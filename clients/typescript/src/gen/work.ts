@@ -3,7 +3,7 @@ import { bindOperations } from "../transport/bind.ts";
 import type { CallOptions, Operation } from "../transport/operation.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { EventStream } from "../streams/event-stream.ts";
-import type { JsonObject } from "../json.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
 import type { Violation } from "./violation.ts";
 
 /** Work: how workers lease items, extend leases and report results. */
@@ -77,6 +77,22 @@ export type LeasedItem = {
   readonly lease_expires_at?: string;
   /** When the item was accepted. */
   readonly enqueued_at?: string;
+  /** The items that it was routed to wait for, in the order of the request. */
+  readonly after: readonly AwaitedItem[];
+};
+
+/** An item that another one has waited for. */
+export type AwaitedItem = {
+  /** The item; if others replaced it, the last of them. */
+  readonly queue_item_id: string;
+  /** Its key. */
+  readonly key: string;
+  /** How it ended: completed, cancelled, expired, drained or dead_lettered. */
+  readonly state: string;
+  /** The result that its worker reported. */
+  readonly result?: JsonValue;
+  /** Whether it has a result that is too large to be sent along: the results of a leased item have at most 262,144 characters together. Read it with the item. */
+  readonly result_omitted: boolean;
 };
 
 /** A completed item, as reported with LeaseItems. */

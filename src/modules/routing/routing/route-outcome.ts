@@ -176,10 +176,11 @@ function holdOf(
   return { state: "pending", holdReason: "not_before", dueAtMs, notBeforeMs };
 }
 
-/** An item that waits for others is held by them first. */
+/** An item that waits for others is held by them first. If all have ended, it still gets their results. */
 function withDependencies({ after, waitsFor = [] }: RouteInput, hold: Hold): Hold {
-  if (after === undefined || waitsFor.length === 0) return hold;
+  if (after === undefined) return hold;
   const { onFailure } = after;
+  if (waitsFor.length === 0) return { ...hold, dependencies: { onIds: [], resume: { onFailure, reason: "" } } };
   const reason = hold.holdReason as ItemDependencies["resume"]["reason"];
   const resume = { onFailure, reason, ...(hold.dueAtMs !== undefined && { atMs: hold.dueAtMs }) };
   const dependencies = { onIds: waitsFor, resume };

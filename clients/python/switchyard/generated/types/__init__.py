@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .notification_workflow import AwaitInboxStep as AwaitInboxStep, AwaitInboxStepInput as AwaitInboxStepInput, ChannelContent as ChannelContent, ChannelContentInput as ChannelContentInput, ChannelContents as ChannelContents, ChannelContentsInput as ChannelContentsInput, DigestStep as DigestStep, DigestStepInput as DigestStepInput, NotificationStep as NotificationStep, NotificationStepInput as NotificationStepInput, NotificationWorkflow as NotificationWorkflow, NotificationWorkflowUser as NotificationWorkflowUser, PreviewNotificationContentResponse as PreviewNotificationContentResponse, SendStep as SendStep, SendStepInput as SendStepInput, StepWait as StepWait, StepWaitInput as StepWaitInput, ThrottleStep as ThrottleStep, ThrottleStepInput as ThrottleStepInput
     from .preference import ChannelDecision as ChannelDecision, ChannelPreference as ChannelPreference, ChannelPreferenceInput as ChannelPreferenceInput, ChannelPreferences as ChannelPreferences, ChannelPreferencesInput as ChannelPreferencesInput, LayerTrace as LayerTrace, Preference as Preference, PreferenceSettings as PreferenceSettings, PreferenceSettingsInput as PreferenceSettingsInput, QuietHours as QuietHours, QuietHoursInput as QuietHoursInput, QuietRange as QuietRange, QuietRangeInput as QuietRangeInput
     from .offer import Offer as Offer
-    from .work import CompleteItemsResponse as CompleteItemsResponse, CompletedItem as CompletedItem, FailItemsResponse as FailItemsResponse, FailedItem as FailedItem, Lease as Lease, LeaseItemsResponse as LeaseItemsResponse, LeasedItem as LeasedItem, LeasedRef as LeasedRef, WorkResponse as WorkResponse, WorkResult as WorkResult
+    from .work import AwaitedItem as AwaitedItem, CompleteItemsResponse as CompleteItemsResponse, CompletedItem as CompletedItem, FailItemsResponse as FailItemsResponse, FailedItem as FailedItem, Lease as Lease, LeaseItemsResponse as LeaseItemsResponse, LeasedItem as LeasedItem, LeasedRef as LeasedRef, WorkResponse as WorkResponse, WorkResult as WorkResult
     from .item_offer import ItemOffer as ItemOffer
     from .operational_health import OperationalHealthDependency as OperationalHealthDependency, OperationalHealthEvidence as OperationalHealthEvidence, OperationalHealthNextStep as OperationalHealthNextStep, OperationalHealthReport as OperationalHealthReport, OperationalHealthRuleset as OperationalHealthRuleset, OperationalHealthScope as OperationalHealthScope, OperationalHealthSignal as OperationalHealthSignal, OperationalHealthSource as OperationalHealthSource, OperationalHealthWindow as OperationalHealthWindow
     from .outbox import OutboxMessage as OutboxMessage
@@ -327,6 +327,7 @@ _MODULES = {
     "QuietRange": "preference",
     "QuietRangeInput": "preference",
     "Offer": "offer",
+    "AwaitedItem": "work",
     "CompleteItemsResponse": "work",
     "CompletedItem": "work",
     "FailItemsResponse": "work",

@@ -27,6 +27,8 @@ class _LeasedItemRequired(TypedDict):
     max_attempts: int
     #: Proves that the worker still holds the lease.
     lease_token: str
+    #: The items that it was routed to wait for, in the order of the request.
+    after: List[AwaitedItem]
 
 
 class LeasedItem(_LeasedItemRequired, total=False):
@@ -40,6 +42,24 @@ class LeasedItem(_LeasedItemRequired, total=False):
     lease_expires_at: str
     #: When the item was accepted.
     enqueued_at: str
+
+
+class _AwaitedItemRequired(TypedDict):
+    #: The item; if others replaced it, the last of them.
+    queue_item_id: str
+    #: Its key.
+    key: str
+    #: How it ended: completed, cancelled, expired, drained or dead_lettered.
+    state: str
+    #: Whether it has a result that is too large to be sent along: the results of a leased item have at most 262,144 characters together. Read it with the item.
+    result_omitted: bool
+
+
+class AwaitedItem(_AwaitedItemRequired, total=False):
+    """An item that another one has waited for."""
+
+    #: The result that its worker reported.
+    result: Any
 
 
 class LeaseItemsResponse(TypedDict):

@@ -88,7 +88,7 @@ export async function releaseItems(tx: Sql, items: readonly ItemKey[]) {
       where not exists (
         select from queue_dependencies d where d.tenant_id = q.tenant_id and d.item_id = q.id)
     )
-    update queue_items q set resume = null,
+    update queue_items q set
       state = case when f.due_at > now() then case f.reason when 'not_before' then 'pending' else 'held' end
         else 'ready' end,
       hold_reason = case when f.due_at > now() then f.reason else '' end,

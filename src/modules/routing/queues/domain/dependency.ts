@@ -4,7 +4,7 @@ import { type ItemState, isEndState } from "./queue-item.ts";
 /** How an item ended, for the items that wait for it. */
 export type DependencyOutcome = "completed" | "failed";
 
-/** How an item proceeds when the items that it waits for have ended. */
+/** How an item proceeds when the items that it waits for have ended. It is kept afterwards: leases add their results then. */
 export interface Resumption {
   readonly onFailure: "cancel" | "run";
   /** Reason to hold the item then; empty for none. */
@@ -13,7 +13,7 @@ export interface Resumption {
   readonly atMs?: number | undefined;
 }
 
-/** The unfinished items that an item waits for. */
+/** The unfinished items that an item waits for; none if all have ended. */
 export interface ItemDependencies {
   readonly onIds: readonly string[];
   readonly resume: Resumption;

@@ -138,6 +138,8 @@ export function toHandedOut({ row, sentAtMs, spareMs }: BufferedLease, nowMs: nu
 const rowBytes = 400;
 
 /** The memory of an item, roughly. */
-function bytesOf({ type, key, attributes, payload }: LeasedRow): number {
-  return rowBytes + 2 * (type.length + key.length) + approximateBytes(attributes) + approximateBytes(payload);
+function bytesOf({ type, key, attributes, payload, after }: LeasedRow): number {
+  const contentBytes =
+    approximateBytes(attributes) + approximateBytes(payload) + (after === undefined ? 0 : approximateBytes(after));
+  return rowBytes + 2 * (type.length + key.length) + contentBytes;
 }

@@ -5,6 +5,7 @@ import { notFound } from "../../../../platform/db/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { toLeaseLimits } from "../../admission/index.ts";
 import { type PoolSnapshot, priorityWorthS, type Recipient } from "../../pools/index.ts";
+import { fromAwaited } from "./awaited-items.ts";
 import { canLeaseAhead } from "./lease-ahead.ts";
 import { canReceiveWork, type LeaseRequest } from "./lease-service.ts";
 import type { LeasedRow } from "./lease-store.ts";
@@ -69,5 +70,6 @@ export function fromRow(row: LeasedRow, { pool }: PoolSnapshot): LeasedItem {
     leaseToken: row.leaseToken,
     leaseExpiresAt: timestampFromDate(row.leaseUntil),
     enqueuedAt: timestampFromMs(ulidMs(row.id)),
+    after: row.after?.map(fromAwaited) ?? [],
   };
 }

@@ -3,6 +3,7 @@ import { type Fragment, hasKey, lines, type Sql } from "../../../../platform/db/
 import { leaseBytesMax, selectWithinBytes } from "../../../../platform/paging/index.ts";
 import { strictPriorityS } from "../../pools/index.ts";
 import { noRequirementsJson } from "../domain/queue-item.ts";
+import { type AwaitedRow, withAwaitedItems } from "./awaited-items.ts";
 import type { Capacities } from "./lease-request.ts";
 
 /** Parameters of a lease statement. */
@@ -55,6 +56,10 @@ export interface LeasedRow {
   readonly leaseToken: string;
   readonly leaseUntil: Date;
   readonly rank: number;
+  /** Whether it was routed to wait for other items. */
+  readonly waited: boolean;
+  /** These items, if there are any. */
+  readonly after?: readonly AwaitedRow[];
 }
 
 /** The queue and recipients to lease from. */
@@ -127,7 +132,7 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
           || (q.attempt + 1)
       where q.ctid = any(${places})
       returning q.id, q.pool_id, q.recipient_id, q.priority, q.attempt, q.lease_token, q.lease_until, q.rank, q.type,
-        q.key, q.attributes, q.payload
+        q.key, q.attributes, q.payload, q.resume is not null as waited
     ), waits as (
       select count(*) as n, coalesce(count(*) * floor(extract(epoch from now()) * 1000)
         - sum(${enqueuedAtMs(sql, sql`${ageingMs}::bigint`)}), 0) as ms from leased
@@ -143,14 +148,15 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
     )
     select * from leased l
     order by l.rank, l.id`;
-  return rows;
+  return withAwaitedItems(sql, tenantId, rows);
 }
 
 /** The attributes and the payload of an item take at most this much, as JSON. */
 const itemBytesMax = 256 * 1024;
 
 function itemBytes(sql: Sql): Fragment {
-  return sql`octet_length(q.payload) + octet_length(q.attributes)`;
+  // Results of other items are counted at their most, without reading them.
+  return sql`octet_length(q.payload) + octet_length(q.attributes) + case when q.resume is null then 0 else ${itemBytesMax} end`;
 }
 
 /** The recipients whose items are leased. With bounds, each has its capacity; null is no limit. */

@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../../platform/db/index.ts";
 import { type Page, readKeyset } from "../../../../platform/paging/index.ts";
+import { withAwaitedItems } from "../leasing/awaited-items.ts";
 import { isOpenOffer, isQueueActive, type LeasedRow } from "../leasing/lease-store.ts";
 
 /** Whom offers are made to. */
@@ -18,7 +19,7 @@ export interface OfferRef extends Offeree {
 }
 
 /** An open offer, with the item that is offered. */
-export interface OpenOffer extends Omit<LeasedRow, "leaseToken" | "leaseUntil" | "rank"> {
+export interface OpenOffer extends Omit<LeasedRow, "waited" | "leaseToken" | "leaseUntil" | "rank"> {
   readonly offerNumber: number;
   readonly offeredAt: Date;
   readonly dueAt: Date;
@@ -142,15 +143,16 @@ export async function recordAcceptance(tx: Sql, offer: OfferRef, attempt: number
  * Reads the lease that the acceptance of an offer began; undefined when it is no longer held. The attempt does not identify it:
  * a released item repeats its number.
  */
-export function findAcceptedLease(sql: Sql, offer: OfferRef) {
+export async function findAcceptedLease(sql: Sql, offer: OfferRef): Promise<LeasedRow | undefined> {
   const { tenantId, poolId, itemId, recipientId, number } = offer;
-  return sql<LeasedRow[]>`
+  const lease = await sql<LeasedRow[]>`
     select q.id, q.pool_id, q.recipient_id, q.type, q.key, q.attributes, q.payload, q.priority, q.attempt, q.lease_token,
-      q.lease_until, q.rank
+      q.lease_until, q.rank, q.resume is not null as waited
     from queue_offers o join queue_items q on q.tenant_id = o.tenant_id and q.id = o.item_id
     where o.tenant_id = ${tenantId} and o.item_id = ${itemId} and o.number = ${number} and o.pool_id = ${poolId}
       and o.recipient_id = ${recipientId} and o.outcome = 'accepted' and q.state = 'leased' and q.attempt = o.attempt
       and q.offer_number = o.number and q.recipient_id = o.recipient_id`.first();
+  return lease && (await withAwaitedItems(sql, tenantId, [lease]))[0];
 }
 
 /** Why an open offer could not be accepted. */

@@ -282,5 +282,8 @@ function pushedItem(row: LeasedRow, { id }: Recipient) {
     payload: row.payload,
     priority: row.priority,
     attempt: row.attempt,
+    ...(row.after !== undefined && {
+      after: row.after.map(({ id, omitted, ...each }) => ({ queue_item_id: id, ...each, result_omitted: omitted })),
+    }),
   };
 }
