@@ -105,6 +105,8 @@ export function formatPercent(share: number | undefined, digits = 1): string {
   return share === undefined ? "–" : `${(share * 100).toFixed(digits)} %`;
 }
 
+const abbreviation = /\b(?:ai|api|aws|id|jwt|oidc|saml|scim|sms|ttl)\b/gi;
+
 /** A constant such as `STATUS_ACTIVE` or `weighted_random` in words. */
 export function words(constant: string | undefined): string {
   if (constant === undefined || constant === "") return "–";
@@ -112,7 +114,7 @@ export function words(constant: string | undefined): string {
     .replace(/^(STATUS|MODE|INTERVAL|AGGREGATION|FAILURE|SELECTION|DISABLED_REASON)_/, "")
     .replaceAll("_", " ")
     .toLowerCase();
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return (text.charAt(0).toUpperCase() + text.slice(1)).replace(abbreviation, (word) => word.toUpperCase());
 }
 
 /** Returns an error's message without its code. */

@@ -7,7 +7,7 @@ import { Name } from "../../ui/name";
 import { Page, Ready } from "../../ui/page";
 import { Table } from "../../ui/table";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
-import { CandidateActions } from "./candidate-actions";
+import { CandidateActions, mayApprove } from "./candidate-actions";
 import { Evidence } from "./evidence";
 
 const promotions = createPromotionService(transport);
@@ -45,9 +45,13 @@ export function CandidatePage({ id }: { readonly id: string }) {
   );
 }
 
-function Problems({ candidate: { preflight, approval } }: { readonly candidate: Candidate }) {
+function Problems({ candidate }: { readonly candidate: Candidate }) {
+  const { preflight, approval } = candidate;
   return (
     <>
+      {candidate.possible_calls.includes("approve") && !mayApprove(candidate) && (
+        <Notice tone="info">It waits for an approval by a second person.</Notice>
+      )}
       {preflight?.blocking.map(({ code, message, target_id }) => (
         <Notice key={`${code} ${target_id}`} tone="bad">
           <strong>{words(code)}. </strong>
@@ -114,6 +118,11 @@ function Checks({ candidate }: { readonly candidate: Candidate }) {
           Id: <Id id={candidate.id} />,
         }}
       />
+      {preflight?.impacts.map(({ code, message, target_id }) => (
+        <p class="soft" key={`${code} ${target_id}`}>
+          {message}
+        </p>
+      ))}
       {scores.length > 0 && (
         <ul>
           {scores.map((score) => (
@@ -132,7 +141,8 @@ function scoreText({ verdict, value, limit, baseline, keys, reason }: CandidateS
     baseline === undefined
       ? `limit ${limit === undefined ? "none" : formatDecimal(limit)}`
       : `baseline ${formatDecimal(baseline)}`;
-  const measured = value === undefined ? "" : `: ${formatDecimal(value)} of ${formatCount(keys)} keys, ${compared}`;
+  const counted = keys > 0 ? `${formatDecimal(value)} of ${formatCount(keys)} keys` : formatCount(value);
+  const measured = value === undefined ? "" : `: ${counted}, ${compared}`;
   return `${words(verdict)}${measured}${reason === "" ? "" : ` (${words(reason)})`}`;
 }
 

@@ -164,7 +164,7 @@ function QueueActions({ queue, refresh }: { readonly queue: Queue; readonly refr
           done="The queue is paused."
           fields={[
             { name: "reason", label: "Reason", hint: "Shown to everybody who looks at the queue." },
-            { name: "for_s", label: "For", kind: "duration", hint: "Until somebody resumes it when empty." },
+            { name: "for_s", label: "For", kind: "duration", hint: "Without a time, until somebody resumes it." },
           ]}
           onClose={() => pause(false)}
           onSubmit={async (values) => {
@@ -180,10 +180,10 @@ function QueueActions({ queue, refresh }: { readonly queue: Queue; readonly refr
           fields={[
             {
               name: "max_items",
-              label: "At most",
+              label: "Remove at most",
               kind: "number",
               required: true,
-              hint: "Items are removed oldest first.",
+              hint: "Waiting items are removed without being processed, oldest first.",
             },
             { name: "reason", label: "Reason" },
           ]}
