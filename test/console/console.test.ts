@@ -306,7 +306,11 @@ describe("in a browser", { skip: program === undefined && none }, () => {
   });
 
   browserTest("the reference sends requests with the session, and what one returns is in the next", async () => {
-    const { page } = await browser.signIn(service.baseUrl, service.adminKey, "dark");
+    const { page, root } = await browser.signIn(service.baseUrl, service.adminKey, "dark");
+    // One click leads to the reference, and one leads back.
+    await page.getByRole("link", { name: "API reference" }).click();
+    await page.getByRole("navigation", { name: "Reference" }).getByRole("link", { name: "Console" }).click();
+    await page.waitForURL(root);
     const environments = `${service.baseUrl}/docs/services/EnvironmentService`;
     const send = async (id: string) => {
       const section = page.locator(`#${id}`);
