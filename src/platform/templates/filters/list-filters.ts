@@ -1,8 +1,8 @@
 import { lowerCase } from "../formats/casing.ts";
 import type { Helper } from "../helper.ts";
+import { isLiquidTrue, liquidEquals, listOf, propertyOf } from "../liquid/values.ts";
 import type { Run } from "../run.ts";
 import { joinItems, numberOf, orderOf, textOf, unwrapSafe } from "../values.ts";
-import { isLiquidTrue, liquidEquals, listOf, propertyOf } from "./values.ts";
 
 /** Creates a filter on a list, which charges one step per item. */
 const onList =

@@ -1,4 +1,4 @@
-import { lowerCase, upperCase } from "../formats/casing.ts";
+import { applyCasing, lowerCase, upperCase } from "../formats/casing.ts";
 import { escapeHtml } from "../formats/escape.ts";
 import type { Helper } from "../helper.ts";
 import type { Run } from "../run.ts";
@@ -18,6 +18,7 @@ export const textFilters: readonly (readonly [string, Helper])[] = [
   ["capitalize", onText((text, { locale }) => upperCase(text.slice(0, 1), locale) + lowerCase(text.slice(1), locale))],
   ["upcase", onText((text, { locale }) => upperCase(text, locale))],
   ["downcase", onText((text, { locale }) => lowerCase(text, locale))],
+  ["titlecase", onText((text, { locale }) => applyCasing(text, "title", locale))],
   ["strip", onText((text) => text.trim())],
   ["lstrip", onText((text) => text.trimStart())],
   ["rstrip", onText((text) => text.trimEnd())],
