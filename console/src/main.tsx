@@ -7,6 +7,7 @@ import { Shell } from "./shell";
 import { Failure } from "./ui/failure";
 import "./styles/tokens.css";
 import "./styles/base.css";
+import "./styles/navigation.css";
 import "./styles/layout.css";
 import "./styles/controls.css";
 import "./styles/panels.css";

@@ -116,6 +116,9 @@ export function Sidebar({ current, isOpen, onClose, onSearch }: Props) {
           small
           tone="quiet"
         />
+        <a aria-label="API reference" class="button icon small quiet" href="/docs" title="API reference">
+          <Icon name="reference" size={14} />
+        </a>
         <a
           aria-label="Sessions and sign-out"
           class="button icon small quiet"

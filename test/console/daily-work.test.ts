@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { browserTest } from "../browser/browser-test.ts";
 import { findChromium } from "../browser/chromium.ts";
+import { connect } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { newTenant } from "../routing/tenant-fixture.ts";
 import {
   accessibilityViolations,
   type ConsoleBrowser,
@@ -181,6 +183,25 @@ describe("daily work in the console", { skip: program === undefined && none }, (
       await page.getByRole("heading", { name: "ledger" }).waitFor();
     },
   );
+
+  browserTest("a list that is longer than one search says so, and is searched on", async () => {
+    const tenant = await newTenant(service);
+    await tenant.ok("POST", "/api/v2/secrets", { name: "first", value: "v" });
+    const sql = connect(service.databaseUrl, 1);
+    await sql`
+      insert into events (tenant_id, id, type, source, time)
+      select ${tenant.id}, '7' || lpad(n::text, 25, '0'), 'order.counted', '/custom', now() from generate_series(1, 100000) n`;
+    await sql.end({ timeout: 1 });
+    const { page, root } = await browser.signIn(service.baseUrl, tenant.key);
+    await page.goto(`${root}/audit?about=secrets`);
+    await page.getByText("Older ones have not been searched.").waitFor();
+    assert.deepEqual(await accessibilityViolations(page), []);
+    await page.getByRole("button", { name: "Search on" }).click();
+    await page.getByRole("row", { name: /secret\.created/ }).waitFor();
+    await page.goto(`${root}/events?type=secret.*`);
+    await page.getByRole("button", { name: "Search on" }).click();
+    await page.getByRole("button", { name: /secret\.created/ }).waitFor();
+  });
 
   browserTest("what cannot be loaded says so, and another try shows it", async () => {
     const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);

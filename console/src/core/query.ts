@@ -128,7 +128,8 @@ export interface ListQuery<Row> {
   readonly hasMore: boolean;
   /** Undefined until the first page was read. */
   readonly total: Total | undefined;
-  more(): void;
+  /** Loads the next rows. */
+  more(): Promise<void>;
   refresh(): void;
 }
 
@@ -155,7 +156,9 @@ export function useList<Row>(
 ): ListQuery<Row> {
   const loaded = useRef(0);
   const isMoreLoading = useRef(false);
-  const [extra, setExtra] = useState<{ key: string | undefined; base: unknown } & ListState<Row>>();
+  const [extra, setExtra] = useState<{ key: string | undefined; base: ListState<Row> } & ListState<Row>>();
+  // The service looked through a part of the list. A refresh would look through the same part again, and forget what was found after.
+  const isSearchedOn = extra !== undefined && extra.key === key && extra.base.rows.length < pageSize;
   const first = useQuery<ListState<Row>>(
     key,
     async () => {
@@ -163,26 +166,24 @@ export function useList<Row>(
       return toState(await read({ limit }).page());
     },
     // More rows than fit in one request stay as they were loaded.
-    loaded.current > pageSizeMax ? {} : freshness,
+    loaded.current > pageSizeMax || isSearchedOn ? {} : freshness,
   );
   const isExtended = extra !== undefined && extra.key === key && extra.base === first.data;
   const state = isExtended ? extra : first.data;
   loaded.current = state?.rows.length ?? 0;
 
-  const more = useCallback(() => {
+  const more = useCallback(async () => {
     if (state === undefined || state.cursor === "" || isMoreLoading.current) return;
     isMoreLoading.current = true;
     const limit = state.rows.length >= pageSizeMax ? pageSizeMax : pageSize;
-    read({ limit, cursor: state.cursor })
-      .page()
-      .then((page) => {
-        const next = toState(page);
-        setExtra({ ...next, rows: [...state.rows, ...next.rows], key, base: first.data });
-      })
-      .catch(() => {})
-      .finally(() => {
-        isMoreLoading.current = false;
-      });
+    try {
+      const next = toState(await read({ limit, cursor: state.cursor }).page());
+      setExtra({ ...next, rows: [...state.rows, ...next.rows], key, base: first.data! });
+    } catch {
+      // The next look at the end of the list tries again.
+    } finally {
+      isMoreLoading.current = false;
+    }
   }, [state, key, read, first.data]);
 
   return {
@@ -207,8 +208,8 @@ export function mergeLists(lists: readonly ListQuery<unknown>[]): Omit<ListQuery
       count: totals.reduce((sum, { count }) => sum + count, 0),
       isCapped: totals.some(({ isCapped }) => isCapped),
     },
-    more() {
-      for (const { more } of lists) more();
+    async more() {
+      await Promise.all(lists.map(({ more }) => more()));
     },
     refresh() {
       for (const { refresh } of lists) refresh();

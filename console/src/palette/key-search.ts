@@ -16,7 +16,18 @@ export async function findByKey(key: string): Promise<Found[]> {
 
 async function findItems(key: string): Promise<Found[]> {
   if (!can("decision:read")) return [];
-  const { items } = await createRoutingService(transport).listDecisions({ key, limit: foundMax }).page();
+  const { items, nextCursor } = await createRoutingService(transport).listDecisions({ key, limit: foundMax }).page();
+  // Decisions have no index by key: the service looks through the newest ones.
+  if (items.length === 0 && nextCursor !== "") {
+    return [
+      {
+        title: `Search older decisions for the key ${key}`,
+        kind: "Decision",
+        icon: "decisions",
+        href: href("decisions", { key }),
+      },
+    ];
+  }
   return items.map(({ decision_id, queue_item_id, pool_id, type, outcome }) =>
     queue_item_id !== "" && can("queue:read")
       ? {

@@ -6,6 +6,7 @@ import { openRecords } from "./records";
 import { startSearch } from "./search";
 import "../styles/tokens.css";
 import "../styles/base.css";
+import "../styles/navigation.css";
 import "../styles/controls.css";
 import "../styles/reference.css";
 
@@ -57,7 +58,7 @@ function startThemeButton(): void {
 
 /** Scrolls the navigation, and nothing else. */
 function scrollTo(link: HTMLElement): void {
-  const tree = document.querySelector(".tree")!;
+  const tree = document.querySelector(".nav")!;
   const { top, bottom } = tree.getBoundingClientRect();
   const place = link.getBoundingClientRect();
   if (place.top < top || place.bottom > bottom - 40) tree.scrollTop += place.top - top - tree.clientHeight / 3;
@@ -66,7 +67,7 @@ function scrollTo(link: HTMLElement): void {
 /** Marks the section in view in the navigation. */
 function followSections(): void {
   const contents = document.getElementById("contents")!;
-  const page = contents.querySelector<HTMLElement>(".tree a[aria-current='page']");
+  const page = contents.querySelector<HTMLElement>(".nav a[aria-current='page']");
   if (page !== null) scrollTo(page);
   // On a phone, the navigation opens over the page, and covers the section that a link leads to.
   contents.addEventListener("toggle", () => page && scrollTo(page));
@@ -74,7 +75,7 @@ function followSections(): void {
     if (target instanceof Element && target.closest("a")) contents.hidePopover();
   });
   const links = new Map(
-    [...document.querySelectorAll<HTMLAnchorElement>(".tree a[href^='#']")].map((link) => [link.hash.slice(1), link]),
+    [...document.querySelectorAll<HTMLAnchorElement>(".nav a[href^='#']")].map((link) => [link.hash.slice(1), link]),
   );
   const observer = new IntersectionObserver(
     (entries) => {

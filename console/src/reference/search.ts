@@ -9,7 +9,7 @@ export function startSearch(): void {
   const box = document.getElementById("search")!;
   const input = box.querySelector("input")!;
   const list = document.getElementById("found")!;
-  const tree = document.querySelector<HTMLElement>(".tree")!;
+  const nav = document.querySelector<HTMLElement>(".nav")!;
   let index: Promise<readonly Entry[]> | undefined;
   box.hidden = false;
 
@@ -51,7 +51,7 @@ export function startSearch(): void {
     });
     const best = found.toSorted((a, b) => b.rank - a.rank).slice(0, shownMax);
     const isSearching = words.length > 0;
-    tree.hidden = isSearching;
+    nav.hidden = isSearching;
     list.hidden = !isSearching;
     list.replaceChildren(
       ...(best.length === 0

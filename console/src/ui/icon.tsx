@@ -21,6 +21,7 @@ const paths = {
   plan: "M3 6h18v12H3zM3 10h18M7 15h3",
   audit: "M6 3h9l4 4v14H6zM9 12h6M9 16h6M9 8h3",
   settings: "M4 7h10M18 7h2M4 17h2M10 17h10M14 4v6M8 14v6",
+  reference: "M5 4h13v16H6.500A1.5 1.5 0 0 1 5 18.500zM5 18.500A1.500 1.500 0 0 1 6.500 17H18M9 8h5",
   search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM16 16l5 5",
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",
   check: "M5 12l5 5 9-10",

@@ -227,6 +227,24 @@ export function Ready<Data>({
   return <Loading />;
 }
 
+/** Says that nothing was found so far: the service looks through a long list in parts. */
+export function SearchOn({ list: { more } }: { readonly list: Pick<ListQuery<unknown>, "more"> }) {
+  const [isBusy, setBusy] = useState(false);
+  const search = async () => {
+    setBusy(true);
+    await more();
+    setBusy(false);
+  };
+  return (
+    <Notice tone="info">
+      None of the newest records match. Older ones have not been searched.{" "}
+      <Button disabled={isBusy} onClick={search} small>
+        {isBusy ? "Searching…" : "Search on"}
+      </Button>
+    </Notice>
+  );
+}
+
 interface ListTableProps<Row> {
   readonly label: string;
   readonly list: ListQuery<Row>;
@@ -245,7 +263,8 @@ export function ListTable<Row>({ list, empty, ...table }: ListTableProps<Row>) {
     if (list.error !== undefined) {
       return <Failure error={list.error} onRetry={list.refresh} title="The list could not be read." />;
     }
-    return list.isLoading ? <Loading lines={6} /> : empty;
+    if (list.isLoading) return <Loading lines={6} />;
+    return list.hasMore ? <SearchOn list={list} /> : empty;
   }
   return <Table {...table} hasMore={list.hasMore} onMore={list.more} rows={list.rows} total={list.total} />;
 }

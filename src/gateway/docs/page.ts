@@ -77,14 +77,14 @@ export function createPageRenderer(services: readonly string[]): PageRenderer {
 </head>
 <body>
 <a class="skip button" href="#content">Skip to the content</a>
-<header class="bar"><button class="button" type="button" popovertarget="contents">Contents</button><a href="${root}docs">Switchyard</a></header>
+<header class="bar"><button class="button" type="button" popovertarget="contents">Contents</button><a href="${root}docs">Switchyard</a><a class="link" href="${root}console">Console</a></header>
 <nav id="contents" class="contents" popover aria-label="Reference">
-<a class="brand" href="${root}docs"><strong>Switchyard</strong> <span>Reference</span></a>
+<a class="workspace" href="${root}docs">${logo}<span class="name">Switchyard<span class="product">Reference</span></span></a>
 <div id="search" data-index="${root}docs/search.json" data-root="${root}" role="search" hidden>
 <input class="input" type="search" placeholder="Search" aria-label="Search the reference" aria-keyshortcuts="/"> <kbd>/</kbd>
 <ul id="found" aria-label="Found" hidden></ul>
 </div>
-<div class="tree">
+<div class="nav">
 ${list(page, general)}
 <h2>Services</h2>
 ${list(page, entries)}
@@ -99,6 +99,9 @@ ${main}
 `;
   };
 }
+
+/** The same as in the menu of the console. */
+const logo = `<svg aria-hidden="true" class="logo" fill="none" stroke="currentColor" stroke-width="2" viewBox="0 0 24 24"><path d="M3 12h6c5 0 4-7 9-7h3M9 12c5 0 4 7 9 7h3M9 12h12" stroke-linecap="round"/></svg>`;
 
 const general = [
   ["docs", "Overview"],

@@ -2,7 +2,7 @@ import { createEventService, type Event } from "@client/gen/event";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { environmentFilter, isShownEnvironment } from "../../core/environments";
 import { isPaused, onEvents } from "../../core/live";
-import { useList, useQuery } from "../../core/query";
+import { type ListQuery, useList, useQuery } from "../../core/query";
 import { setQuery, useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
@@ -12,7 +12,7 @@ import { Empty, samplesOf } from "../../ui/empty";
 import { formatCount, formatTime } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
 import { Name } from "../../ui/name";
-import { filterOf, Page, Ready, TextFilter } from "../../ui/page";
+import { filterOf, Page, Ready, SearchOn, TextFilter } from "../../ui/page";
 import { Facts, Id } from "../../ui/text";
 import { EventDeliveries } from "./event-deliveries";
 import { EventLog } from "./event-log";
@@ -26,7 +26,7 @@ const keptMax = 50_000;
 export default function Events() {
   const [isPublishing, publish] = useAddressedDialog("publish", can("event:write"));
   const opened = filterOf("open");
-  const rows = useTail();
+  const { rows, stored } = useTail();
   return (
     <Page
       actions={
@@ -47,7 +47,9 @@ export default function Events() {
           {formatCount(rows.length)} events
         </span>
       </div>
-      {rows.length === 0 ? (
+      {rows.length === 0 && stored.hasMore ? (
+        <SearchOn list={stored} />
+      ) : rows.length === 0 ? (
         <Empty
           samples={samplesOf({
             path: "/api/events",
@@ -70,7 +72,7 @@ export default function Events() {
 }
 
 /** The newest stored events and, after them, those that arrive. Newest first. */
-function useTail(): readonly Event[] {
+function useTail(): { readonly rows: readonly Event[]; readonly stored: ListQuery<Event> } {
   const type = filterOf("type");
   const subject = filterOf("subject");
   const types =
@@ -96,7 +98,7 @@ function useTail(): readonly Event[] {
   // Held still, the rows stay as they were. Those that arrive meanwhile are shown afterwards.
   const held = useRef(rows);
   if (!isPaused.value) held.current = rows;
-  return held.current;
+  return { rows: held.current, stored };
 }
 
 function matches(event: Event, types: readonly string[] | undefined, subject: string | undefined): boolean {
