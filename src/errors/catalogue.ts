@@ -44,7 +44,8 @@ export const catalogue = {
     retryable: false,
     title: "Invalid request",
     meaning: "The request cannot be parsed, or a field violates a rule.",
-    remedy: "Correct the fields that `detail` and `violations` name, then send the request again.",
+    remedy:
+      "Correct the fields that `detail` and `violations` name, then send the request again. `corrections` says how, where that can be known.",
   },
   UNAUTHENTICATED: {
     http: 401,

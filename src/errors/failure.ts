@@ -10,24 +10,73 @@ export interface Violation {
   readonly message: string;
 }
 
+/** One step of a JSON Patch (RFC 6902). */
+export type PatchStep =
+  | { readonly op: "add" | "replace"; readonly path: string; readonly value: unknown }
+  | { readonly op: "remove"; readonly path: string }
+  | { readonly op: "move"; readonly from: string; readonly path: string };
+
+/** What would have been accepted instead of a refused value. */
+export interface Correction {
+  /** The path of the field, as in the violation. */
+  readonly field: string;
+  /** The kind of mistake, for example `number_as_text`. */
+  readonly kind: string;
+  /** The part of the request that the patch changes. Other protocols than REST have only a body. */
+  readonly in: "body" | "query" | "path" | "header" | "method";
+  /** The JSON Patch of that part. Corrections apply in their order. Absent where there is only a value to send. */
+  readonly patch?: readonly PatchStep[];
+  /** The corrected value; absent if the patch only moves or removes something. */
+  readonly value?: unknown;
+  /** `certain`: the same value in the accepted form. `likely`: the accepted value that comes closest. */
+  readonly confidence: "certain" | "likely";
+}
+
+/** The JSON that was refused, for corrections. It is never sent or logged. */
+export interface RefusedInput {
+  /** The name of the message type that the JSON is for. */
+  readonly type: string;
+  readonly json: unknown;
+  /** Set for the parameters of a query. */
+  readonly query?: {
+    /** Names that parameters have besides those of the fields. */
+    readonly names: readonly string[];
+    readonly check: (json: Readonly<Record<string, unknown>>) => readonly Violation[];
+  };
+}
+
 interface FailureDetails {
   /** The message that callers see. */
   readonly public?: string;
   /** The cause, which only the log contains. */
   readonly cause?: unknown;
   readonly violations?: readonly Violation[];
+  readonly refused?: RefusedInput | undefined;
+  readonly corrections?: readonly Correction[];
   /** Response headers that belong to the error, such as Retry-After. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Additional public members of the problem document. They cannot replace its own members. */
   readonly extra?: Readonly<Record<string, unknown>> & { readonly [name in ProblemMember]?: never };
 }
 
-type ProblemMember = "type" | "title" | "status" | "detail" | "errorCode" | "retryable" | "request_id" | "violations";
+type ProblemMember =
+  | "type"
+  | "title"
+  | "status"
+  | "detail"
+  | "errorCode"
+  | "retryable"
+  | "request_id"
+  | "violations"
+  | "corrections";
 
 /** The only error that code throws deliberately: a code, a public message, and a cause that stays in the log. */
 export class Failure extends Error {
   readonly code: ErrorCode;
   readonly violations: readonly Violation[];
+  readonly refused: RefusedInput | undefined;
+  /** Computed when the failure leaves the chain. */
+  corrections: readonly Correction[];
   readonly headers: Readonly<Record<string, string>>;
   readonly extra: Readonly<Record<string, unknown>>;
 
@@ -36,6 +85,8 @@ export class Failure extends Error {
     this.name = "Failure";
     this.code = code;
     this.violations = details.violations ?? [];
+    this.refused = details.refused;
+    this.corrections = details.corrections ?? [];
     this.headers = details.headers ?? {};
     this.extra = details.extra ?? {};
   }

@@ -1,3 +1,13 @@
 /** Errors: the catalogue of codes, and the error type that carries them. */
 export { type ConnectCode, catalogue, type ErrorCode, type ErrorEntry, grpcCodes } from "./catalogue.ts";
-export { Failure, fail, invalid, reasonOf, unreachable, type Violation } from "./failure.ts";
+export {
+  type Correction,
+  Failure,
+  fail,
+  invalid,
+  type PatchStep,
+  type RefusedInput,
+  reasonOf,
+  unreachable,
+  type Violation,
+} from "./failure.ts";

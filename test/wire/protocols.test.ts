@@ -63,6 +63,7 @@ async function refusedAlike(
     else assert.equal(refusal.rpcCode, entry.connect, told);
     first ??= refusal;
     assert.deepEqual(refusal.violations, first.violations, told);
+    assert.deepEqual(refusal.corrections, first.corrections, told);
     if (code !== "INTERNAL") assert.equal(refusal.message, first.message, told);
   }
   return first!;
@@ -139,7 +140,12 @@ test("rule violations are rejected equally, with the same fields and rules", asy
     ],
   );
   await refusedAlike("INVALID_ARGUMENT", "ApiKeyService/CreateApiKey", { name: "k", roles: ["no_such_role"] });
-  await refusedAlike("INVALID_ARGUMENT", "EnvironmentService/CreateEnvironment", { key: "Bad Key" });
+  const { corrections } = await refusedAlike("INVALID_ARGUMENT", "EnvironmentService/CreateEnvironment", {
+    key: "Bad Key",
+  });
+  const patch = [{ op: "replace", path: "/key", value: "bad-key" }];
+  const found = { kind: "text_spelling", in: "body", patch, value: "bad-key", confidence: "likely" };
+  assert.deepEqual(corrections, [{ field: "key", ...found }]);
 });
 
 test("callers that are unknown, not allowed or of another tenant are rejected equally", async () => {

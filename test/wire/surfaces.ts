@@ -1,8 +1,10 @@
 import {
   create,
+  type DescMessage,
   type DescMethod,
   fromBinary,
   type JsonObject,
+  type JsonValue,
   type Message,
   toBinary,
   toJson,
@@ -12,6 +14,7 @@ import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } f
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "../../gen/google/rpc/status_pb.ts";
+import { CorrectionsSchema } from "../../gen/service/api/correction_pb.ts";
 import { grpcCodes } from "../../src/errors/index.ts";
 import { type Json, operations } from "../harness/operations.ts";
 import { callOperation } from "../harness/wire.ts";
@@ -25,6 +28,7 @@ export interface Refusal {
   readonly retryable: boolean;
   readonly message: string;
   readonly violations: readonly { field: string; rule: string; message: string }[];
+  readonly corrections: JsonValue;
   readonly requestId: string;
 }
 
@@ -69,8 +73,10 @@ function rest(baseUrl: string): Surface {
         request,
       );
       if (code === "OK") return { data: body.data };
-      const { errorCode, retryable, detail } = body;
-      return { refusal: { errorCode, rpcCode: undefined, status, retryable, message: detail, violations, requestId } };
+      const { errorCode, retryable, detail: message, corrections = [] } = body;
+      return {
+        refusal: { errorCode, rpcCode: undefined, status, retryable, message, violations, corrections, requestId },
+      };
     },
   };
 }
@@ -134,9 +140,11 @@ function grpcRefusal(error: ServiceError): Refusal {
 }
 
 function refusalOf(rpcCode: string, message: string, details: readonly { type: string; value: Uint8Array }[]): Refusal {
-  const find = (type: string) => details.find((detail) => detail.type === `google.rpc.${type}`)?.value;
-  const info = fromBinary(ErrorInfoSchema, find("ErrorInfo") ?? new Uint8Array());
-  const { fieldViolations } = fromBinary(BadRequestSchema, find("BadRequest") ?? new Uint8Array());
+  const read = <Desc extends DescMessage>(desc: Desc) =>
+    fromBinary(desc, details.find(({ type }) => type === desc.typeName)?.value ?? new Uint8Array());
+  const info = read(ErrorInfoSchema);
+  const { fieldViolations } = read(BadRequestSchema);
+  const { corrections = [] } = toJson(CorrectionsSchema, read(CorrectionsSchema)) as JsonObject;
   return {
     errorCode: info.reason,
     rpcCode,
@@ -148,6 +156,7 @@ function refusalOf(rpcCode: string, message: string, details: readonly { type: s
       rule: reason,
       message: description,
     })),
+    corrections: corrections as JsonValue,
     requestId: info.metadata.request_id ?? "",
   };
 }

@@ -18,6 +18,7 @@ export {
   ApiError,
   BacklogError,
   ConnectionError,
+  type Correction,
   DeadlineError,
   isApiError,
   type Problem,

@@ -1,5 +1,6 @@
 import type { Log } from "../../platform/log/log.ts";
 import type { Interceptor } from "../call.ts";
+import { findCorrections } from "../corrections.ts";
 import { observeResponse } from "../stream.ts";
 import type { Challenge } from "./challenge.ts";
 import { mask } from "./mask.ts";
@@ -7,12 +8,13 @@ import { toFailure } from "./status-map.ts";
 
 /**
  * Step 1: turns every error into a failure of the catalogue before it leaves the chain, and adds the plane's challenge to
- * every 401.
+ * every 401, and the corrections to every invalid request.
  */
 export function recovery(log: Log, challenge: Challenge): Interceptor {
   return async (call, next) => {
     const recover = (error: unknown) => {
       const failure = mask(toFailure(error), call, log);
+      failure.corrections = findCorrections(call, failure);
       if (failure.entry.http === 401) call.responseHeaders["www-authenticate"] = challenge.header(call, failure);
       return failure;
     };

@@ -79,7 +79,12 @@ function codesOf(status: number): [string, ErrorEntry][] {
 }
 
 function problemExample(code: string, entry: ErrorEntry, errorsUrl: string) {
-  const violation = { field: "name", rule: "string.min_len", message: "must be at least 1 character long" };
+  const [field, message] = ["priority", "must be an integer, not a string"];
+  const violation = { field, rule: "type.int32", message };
+  const correction = {
+    ...{ field, kind: "number_as_text", in: "body", confidence: "certain", value: 10 },
+    patch: [{ op: "replace", path: "/priority", value: 10 }],
+  };
   return {
     type: `${errorsUrl}/${code}`,
     title: entry.title,
@@ -88,7 +93,7 @@ function problemExample(code: string, entry: ErrorEntry, errorsUrl: string) {
     errorCode: code,
     retryable: entry.retryable,
     request_id: exampleId("request"),
-    ...(code === "INVALID_ARGUMENT" ? { violations: [violation] } : {}),
+    ...(code === "INVALID_ARGUMENT" ? { violations: [violation], corrections: [correction] } : {}),
   };
 }
 
@@ -124,6 +129,42 @@ const problemSchema: Schema = {
           message: { type: "string", description: "A human-readable explanation." },
         },
         required: ["field", "rule", "message"],
+      },
+    },
+    corrections: {
+      type: "array",
+      description:
+        "What would have been accepted instead, where that can be known, in the order in which the patches apply. " +
+        "A mistake whose correction could widen access, spend or delete is only named.",
+      items: {
+        type: "object",
+        properties: {
+          field: { type: "string", description: "The path of the field, as in the violation." },
+          kind: { type: "string", description: "The kind of mistake, for example `number_as_text`." },
+          in: { type: "string", enum: ["body", "query", "path", "header", "method"], description: "What to change." },
+          patch: {
+            type: "array",
+            description: "The JSON Patch (RFC 6902) of that part. Absent where there is only a value to send.",
+            items: {
+              type: "object",
+              properties: {
+                op: { type: "string", enum: ["add", "replace", "remove", "move"] },
+                from: { type: "string", description: "The JSON Pointer of the value that is moved." },
+                path: { type: "string", description: "The JSON Pointer of the value." },
+                value: { description: "The value to add." },
+              },
+              required: ["op", "path"],
+            },
+          },
+          value: { description: "The corrected value; absent if the patch only moves or removes something." },
+          confidence: {
+            type: "string",
+            enum: ["certain", "likely"],
+            description:
+              "`certain`: the same value in the accepted form. `likely`: the accepted value that comes closest.",
+          },
+        },
+        required: ["field", "kind", "in", "confidence"],
       },
     },
   },

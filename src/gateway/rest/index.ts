@@ -140,7 +140,7 @@ function respondToHead(exchange: Exchange, call: Call, stream: AsyncIterable<Mes
 
 /** Renames paging fields in a failure to their REST names. */
 export function withRestPagingNames(failure: Failure): Failure {
-  const { code, message, violations, headers, extra, cause } = failure;
+  const { code, message, violations, corrections, headers, extra, cause } = failure;
   if (violations.length === 0) return failure;
   const restName = (field: string) => [...pagingNames].find(([, name]) => name === field)?.[0] ?? field;
   const [first] = violations;
@@ -152,7 +152,8 @@ export function withRestPagingNames(failure: Failure): Failure {
   const renamed = violations.map((each) =>
     each.rule === "unknown_field" ? each : { ...each, field: restName(each.field) },
   );
-  return fail(code, { public: text, violations: renamed, headers, extra, cause });
+  const corrected = corrections.map((each) => ({ ...each, field: restName(each.field) }));
+  return fail(code, { public: text, violations: renamed, corrections: corrected, headers, extra, cause });
 }
 
 function send(

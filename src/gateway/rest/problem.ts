@@ -2,7 +2,7 @@ import type { Failure } from "../../errors/index.ts";
 
 /** Formats a failure as an RFC 9457 problem document. */
 export function toProblemJson(failure: Failure, errorsUrl: string, requestId: string): string {
-  const { code, entry, message, violations, extra } = failure;
+  const { code, entry, message, violations, corrections, extra } = failure;
   return JSON.stringify({
     type: `${errorsUrl}/${code}`,
     title: entry.title,
@@ -12,6 +12,7 @@ export function toProblemJson(failure: Failure, errorsUrl: string, requestId: st
     retryable: entry.retryable,
     request_id: requestId === "" ? undefined : requestId,
     violations: violations.length === 0 ? undefined : violations,
+    corrections: corrections.length === 0 ? undefined : corrections,
     ...extra,
   });
 }

@@ -3,7 +3,7 @@ import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import type { ChargeBytes } from "../../chain/call.ts";
 import type { ReturnedFields } from "../../chain/returned-fields.ts";
 import type { HttpBinding, Operation, UpdatedRecord } from "../../definitions/index.ts";
-import { fail, invalid, type Violation } from "../../errors/index.ts";
+import { fail, invalid, type RefusedInput, type Violation } from "../../errors/index.ts";
 import { applyParams, createJsonDecoder, toViolationFailure } from "../../platform/protojson/index.ts";
 import { decodeJson } from "../decode-json.ts";
 import { bodyTooLarge, declaresOversizedBody, type Exchange, headerOf, readBody } from "../exchange.ts";
@@ -52,6 +52,7 @@ export function createRequestReader(
 
   const finish = (message: Message, exchange: Exchange, segments: Params): Message => {
     const violations: Violation[] = [];
+    let refused: RefusedInput | undefined;
     const pathParams = segments.map(([name, text]) => [name, decodeSegment(name, text)] as const);
     if (pathParams.length > 0) {
       if (decodeBody !== undefined) violations.push(...pathMismatches(input, message, pathParams));
@@ -60,9 +61,11 @@ export function createRequestReader(
     if (exchange.query !== "") {
       const given = queryParams(exchange.query);
       const params = paging?.kind === "cursor" ? pageParams(given) : given;
-      violations.push(...(takesQuery ? applyParams(input, message, params, "query") : unexpectedParams(params)));
+      const wrong = takesQuery ? applyParams(input, message, params, "query") : unexpectedParams(params);
+      violations.push(...wrong);
+      if (takesQuery && wrong.length > 0) refused = refusedQuery(input, params, paging?.kind === "cursor");
     }
-    if (violations.length > 0) throw toViolationFailure(violations);
+    if (violations.length > 0) throw toViolationFailure(violations, refused);
     applyIfMatch(message, conditional, headerOf(exchange.request, "if-match"));
     if (binding.verb !== "GET") applyIfNoneMatch(message, mayOnlyCreate, headerOf(exchange.request, "if-none-match"));
     const lastEventId = cursor && headerOf(exchange.request, "last-event-id");
@@ -180,6 +183,22 @@ function pageParams(params: Params): Params {
       ? [pagingNames.get(name)!, clamped(value)]
       : [pagingNames.get(name) ?? name, value],
   );
+}
+
+/** The parameters of a query as JSON, for corrections. */
+function refusedQuery(input: DescMessage, params: Params, isPaged: boolean): RefusedInput {
+  return {
+    type: input.typeName,
+    json: Object.fromEntries(params),
+    query: {
+      names: isPaged ? [...pagingNames.keys()] : [],
+      check: (json) => {
+        const rpcName = (name: string) => (isPaged ? pagingNames.get(name) : undefined) ?? name;
+        const texts = Object.entries(json).map(([name, value]) => [rpcName(name), String(value)] as const);
+        return applyParams(input, create(input), texts, "query");
+      },
+    },
+  };
 }
 
 const int32Max = 2 ** 31 - 1;

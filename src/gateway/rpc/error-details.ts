@@ -1,6 +1,14 @@
-import { create, type DescMessage, type JsonValue, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  fromJson,
+  type JsonValue,
+  type MessageInitShape,
+  toBinary,
+} from "@bufbuild/protobuf";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
-import { type ConnectCode, Failure, fail, type Violation } from "../../errors/index.ts";
+import { CorrectionsSchema } from "../../../gen/service/api/correction_pb.ts";
+import { type ConnectCode, type Correction, Failure, fail, type Violation } from "../../errors/index.ts";
 
 /** One error detail of Connect and gRPC. */
 export interface ErrorDetail {
@@ -23,10 +31,16 @@ export function rpcCodeOf(failure: Failure): ConnectCode {
   return failure.entry.connect;
 }
 
-/** Converts a failure to error details: the error code, the violated fields, and the retry delay. */
-export function toErrorDetails(failure: Failure, requestId: string, violations = failure.violations): ErrorDetail[] {
+/** Converts a failure to error details: the error code, the violated fields, their corrections, and the retry delay. */
+export function toErrorDetails(
+  failure: Failure,
+  requestId: string,
+  violations = failure.violations,
+  corrections = failure.corrections,
+): ErrorDetail[] {
   const details = [errorInfo(failure, requestId)];
   if (violations.length > 0) details.push(badRequest(violations));
+  if (corrections.length > 0) details.push(correctionsDetail(corrections));
   const delayS = retryAfterS(failure);
   if (delayS !== undefined) details.push(retryInfo(delayS));
   return details;
@@ -53,6 +67,12 @@ function errorInfo(failure: Failure, requestId: string): ErrorDetail {
 function badRequest(violations: readonly Violation[]): ErrorDetail {
   const fieldViolations = violations.map(({ field, rule, message }) => ({ field, description: message, reason: rule }));
   return detail(BadRequestSchema, { fieldViolations }, { fieldViolations });
+}
+
+function correctionsDetail(corrections: readonly Correction[]): ErrorDetail {
+  const debug = { corrections } as unknown as JsonValue;
+  const value = toBinary(CorrectionsSchema, fromJson(CorrectionsSchema, debug));
+  return { type: CorrectionsSchema.typeName, value, debug };
 }
 
 function retryInfo(delayS: number): ErrorDetail {

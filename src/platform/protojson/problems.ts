@@ -1,4 +1,4 @@
-import { type Failure, fail, type Violation } from "../../errors/index.ts";
+import { type Failure, fail, type RefusedInput, type Violation } from "../../errors/index.ts";
 import { nearestName } from "../text/index.ts";
 
 /** The maximum number of violations that are reported for one input. */
@@ -89,12 +89,12 @@ export function keySegment(key: string, quoted: boolean): string {
 }
 
 /** Creates the INVALID_ARGUMENT failure that lists all violations of a request. */
-export function toViolationFailure(violations: readonly Violation[]): Failure {
+export function toViolationFailure(violations: readonly Violation[], refused?: RefusedInput): Failure {
   const [first] = violations;
   if (first === undefined) return fail("INVALID_ARGUMENT");
   const place = first.field === "" ? "The request" : `${first.field}:`;
   const more = violations.length > 1 ? ` (and ${violations.length - 1} more)` : "";
-  return fail("INVALID_ARGUMENT", { public: `${place} ${first.message}${more}`, violations });
+  return fail("INVALID_ARGUMENT", { public: `${place} ${first.message}${more}`, violations, refused });
 }
 
 /** Describes the type of a JSON value, for error messages. */

@@ -4,6 +4,7 @@ import { nearestName } from "./nearest-name.ts";
 
 test("a mistyped name suggests the closest known one, and a far name none", () => {
   assert.equal(nearestName("max_atempts", ["max_attempts", "max_ms"]), "max_attempts");
+  assert.equal(nearestName("tmie", ["type", "time"]), "time");
   assert.equal(nearestName("colour", ["max_attempts", "max_ms"]), undefined);
 });
 
@@ -12,11 +13,13 @@ test("a name without its _id suggests the name with it", () => {
   assert.equal(nearestName("pool", ["poll", "pool_id"]), "pool_id");
 });
 
-/** The distance as it is defined. */
+/** The distance as it is defined: letters are changed, added, left out or swapped. */
 function distanceOf(a: string, b: string): number {
   if (a === "" || b === "") return a.length + b.length;
   if (a[0] === b[0]) return distanceOf(a.slice(1), b.slice(1));
-  return 1 + Math.min(distanceOf(a.slice(1), b), distanceOf(a, b.slice(1)), distanceOf(a.slice(1), b.slice(1)));
+  const edited = [distanceOf(a.slice(1), b), distanceOf(a, b.slice(1)), distanceOf(a.slice(1), b.slice(1))];
+  if (a.length > 1 && a[0] === b[1] && a[1] === b[0]) edited.push(distanceOf(a.slice(2), b.slice(2)));
+  return 1 + Math.min(...edited);
 }
 
 test("a name is suggested exactly if its edit distance is at most 2, and the closest one wins", () => {

@@ -13,11 +13,15 @@ export function nearestName(typed: string, known: readonly string[]): string | u
   return best?.name;
 }
 
-/** The Levenshtein distance between two texts; Infinity if it is greater than `max`. Only cells within `max` are computed. */
+/**
+ * The edit distance between two texts, where two swapped letters are one edit; Infinity if it is greater than `max`. Only cells
+ * within `max` are computed.
+ */
 function editDistance(a: string, b: string, max: number): number {
   const beyond = Number.POSITIVE_INFINITY;
   let row = new Array<number>(b.length + 1).fill(beyond);
   let next = row.slice();
+  let previous = row.slice();
   for (let j = 0; j <= Math.min(max, b.length); j++) row[j] = j;
   for (let i = 1; i <= a.length; i++) {
     const [from, to] = [Math.max(1, i - max), Math.min(b.length, i + max)];
@@ -25,12 +29,14 @@ function editDistance(a: string, b: string, max: number): number {
     let least = next[from - 1]!;
     for (let j = from; j <= to; j++) {
       const changed = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const distance = Math.min(changed, row[j]! + 1, next[j - 1]! + 1);
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = isSwap ? previous[j - 2]! + 1 : beyond;
+      const distance = Math.min(changed, swapped, row[j]! + 1, next[j - 1]! + 1);
       next[j] = distance;
       if (distance < least) least = distance;
     }
     if (least > max) return beyond;
-    [row, next] = [next, row];
+    [previous, row, next] = [row, next, previous];
   }
   return row[b.length]! > max ? beyond : row[b.length]!;
 }

@@ -7,4 +7,5 @@
 export { isEmail } from "./formats.ts";
 export { createMessageChecker } from "./message-checker.ts";
 export { createRequestReader } from "./request-reader.ts";
+export { scalarChecks } from "./scalar-rules.ts";
 export { createValidator } from "./validator.ts";

@@ -2,7 +2,7 @@
 
 /** Every error of the service, by its code. */
 export const errorCatalogue = {
-  /** The request cannot be parsed, or a field violates a rule. Correct the fields that `detail` and `violations` name, then send the request again. */
+  /** The request cannot be parsed, or a field violates a rule. Correct the fields that `detail` and `violations` name, then send the request again. `corrections` says how, where that can be known. */
   INVALID_ARGUMENT: { status: 400, retryable: false, title: "Invalid request" },
   /** The call has no credentials, or they are invalid, expired or revoked. Send a valid key in `X-API-Key` or a valid token in `Authorization: Bearer`. */
   UNAUTHENTICATED: { status: 401, retryable: false, title: "Not authenticated" },

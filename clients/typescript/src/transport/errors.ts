@@ -13,6 +13,27 @@ export interface Violation {
   readonly message: string;
 }
 
+/** One step of a JSON Patch (RFC 6902). */
+export type PatchStep =
+  | { readonly op: "add" | "replace"; readonly path: string; readonly value: unknown }
+  | { readonly op: "remove"; readonly path: string }
+  | { readonly op: "move"; readonly from: string; readonly path: string };
+
+/** What the service would have accepted instead of a refused value. */
+export interface Correction {
+  readonly field: string;
+  /** The kind of mistake, for example `number_as_text`. */
+  readonly kind: string;
+  /** The part of the request that the patch changes. */
+  readonly in: "body" | "query" | "path" | "header" | "method";
+  /** The JSON Patch of that part. Corrections apply in their order. Absent where there is only a value to send. */
+  readonly patch?: readonly PatchStep[];
+  /** The corrected value; absent if the patch only moves or removes something. */
+  readonly value?: unknown;
+  /** `certain`: the same value in the accepted form. `likely`: the accepted value that comes closest. */
+  readonly confidence: "certain" | "likely";
+}
+
 /** The problem document (RFC 9457) of an error response. */
 export interface Problem {
   readonly title: string;
@@ -21,6 +42,7 @@ export interface Problem {
   readonly retryable: boolean;
   readonly request_id?: string;
   readonly violations?: readonly Violation[];
+  readonly corrections?: readonly Correction[];
   readonly [extra: string]: unknown;
 }
 
@@ -33,6 +55,8 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends SwitchyardErro
   readonly requestId: string;
   /** The invalid fields; empty for other errors. */
   readonly violations: readonly Violation[];
+  /** What the service would have accepted instead, where that can be known. */
+  readonly corrections: readonly Correction[];
   /** The time that the service asks to wait before a retry, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /** The whole problem document. */
@@ -46,6 +70,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends SwitchyardErro
     this.retryable = problem.retryable;
     this.requestId = problem.request_id ?? "";
     this.violations = problem.violations ?? [];
+    this.corrections = problem.corrections ?? [];
     this.retryAfterMs = retryAfterMs;
     this.problem = problem;
   }

@@ -2,7 +2,7 @@ import { type Candidate, type CandidateScore, createPromotionService } from "@cl
 import { useList, useQuery } from "../../core/query";
 import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
-import { formatCount, formatTime, words } from "../../ui/format";
+import { formatCount, formatDecimal, formatTime, words } from "../../ui/format";
 import { Name } from "../../ui/name";
 import { Page, Ready } from "../../ui/page";
 import { Table } from "../../ui/table";
@@ -139,8 +139,11 @@ function Checks({ candidate }: { readonly candidate: Candidate }) {
 }
 
 function scoreText({ verdict, value, limit, baseline, keys, reason }: CandidateScore): string {
-  const compared = baseline === undefined ? `limit ${limit ?? "none"}` : `baseline ${baseline.toFixed(3)}`;
-  const counted = keys > 0 ? `${value?.toFixed(3)} of ${keys} keys` : formatCount(value);
+  const compared =
+    baseline === undefined
+      ? `limit ${limit === undefined ? "none" : formatDecimal(limit)}`
+      : `baseline ${formatDecimal(baseline)}`;
+  const counted = keys > 0 ? `${formatDecimal(value)} of ${formatCount(keys)} keys` : formatCount(value);
   const measured = value === undefined ? "" : `: ${counted}, ${compared}`;
   return `${words(verdict)}${measured}${reason === "" ? "" : ` (${words(reason)})`}`;
 }

@@ -23,16 +23,19 @@ export function toGrpcTrailers(failure: Failure, requestId: string): Record<stri
 }
 
 function statusBytes(failure: Failure, code: number, message: string, requestId: string): Buffer {
-  for (let count = failure.violations.length; ; count >>= 1) {
-    const details = toErrorDetails(failure, requestId, failure.violations.slice(0, count));
+  let { corrections } = failure;
+  for (let count = failure.violations.length; ; ) {
+    const details = toErrorDetails(failure, requestId, failure.violations.slice(0, count), corrections);
     const status = create(StatusSchema, {
       code,
       message,
       details: details.map(({ type, value }) => ({ typeUrl: `type.googleapis.com/${type}`, value })),
     });
     const bytes = Buffer.from(toBinary(StatusSchema, status));
-    // A long list of violations is truncated, because an oversized trailer would be lost completely.
+    // Long lists are truncated, because an oversized trailer would be lost completely: first that of corrections.
     if (bytes.length <= statusBytesMax || count === 0) return bytes;
+    if (corrections.length > 0) corrections = corrections.slice(0, corrections.length >> 1);
+    else count >>= 1;
   }
 }
 

@@ -1,0 +1,35 @@
+import { snakeCase } from "../text/index.ts";
+
+/** What an operation does, as far as corrections depend on it. */
+export interface Effect {
+  /** The name of the method, such as `DeletePool`. */
+  readonly method: string;
+  readonly action: string;
+  readonly verbs: readonly string[];
+  readonly isDestructive: boolean;
+}
+
+/** Methods and actions that delete something, end it, or give access. */
+const guardedMethods = /^(?:Delete|Remove|Erase|Purge|Revoke|Discard|Clear|Cancel|Abort|Approve|Grant|Trust|Rotate)/;
+const guardedActions: ReadonlySet<string> = new Set(["delete", "purge", "trust", "approve", "admin", "access"]);
+
+/** Words in the names of fields that decide about access, about what may be spent, and about what is deleted. */
+const access =
+  "scopes?|roles?|permissions?|grants?|access|allow|allows|allowed|trust|trusted|admin|public|origins|entitlements?|owner|expires|environment_mode";
+const spend = "limits?|quotas?|budgets?|prices?|amounts?|credits?|currency";
+const deletion = "force|confirm|all|delete|deletes|deleted|purge|erase|retention|ttl";
+const guardedWords = new RegExp(`(?:^|_)(?:${access}|${spend}|${deletion})(?:_|$)`);
+
+/**
+ * Whether a correction could widen access, spend or delete. Such mistakes are only named, however clear the correction
+ * seems: somebody else may apply it without reading it.
+ */
+export function isGuarded(effect: Effect): boolean {
+  const { method, action, verbs, isDestructive } = effect;
+  return isDestructive || guardedActions.has(action) || guardedMethods.test(method) || verbs.includes("DELETE");
+}
+
+/** Whether a field, or one that contains it, is guarded in every operation. */
+export function isGuardedField(names: readonly string[]): boolean {
+  return names.some((name) => guardedWords.test(snakeCase(name).replaceAll("-", "_")));
+}

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import { create, type Message } from "@bufbuild/protobuf";
+import type { Operation } from "../../src/definitions/index.ts";
+import { type Correction, Failure } from "../../src/errors/index.ts";
+import { exampleOfMessage } from "../../src/gateway/openapi/examples/examples.ts";
+import { applyPatch } from "../../src/platform/corrections/index.ts";
+import { applyParams } from "../../src/platform/protojson/index.ts";
+import { createRequestReader } from "../../src/platform/validation/index.ts";
+import type { Json } from "../harness/operations.ts";
+import { sized } from "../harness/run-size.ts";
+import { type Outcome, restRequest, send } from "../harness/wire.ts";
+import { callerFor, createMatrixFixture, type MatrixFixture, operations } from "../matrix/fixture.ts";
+import { breaks } from "./request-breaks.ts";
+
+let fixture: MatrixFixture;
+before(async () => {
+  fixture = await createMatrixFixture();
+});
+
+/** How many requests a break has made, how many of them got corrections, and how many were right afterwards. */
+interface Tally {
+  broken: number;
+  corrected: number;
+  repaired: number;
+}
+
+const tallies = new Map<string, Tally>(breaks.map(({ name }) => [name, { broken: 0, corrected: 0, repaired: 0 }]));
+
+for (const operation of operations.filter(({ rawBodyBytesMax }) => rawBodyBytesMax === undefined)) {
+  test(`${operation.id} says what it would have accepted`, async () => {
+    const request = exampleOfMessage(operation.method.input, "request") as Json;
+    const original = accept(operation, request);
+    if (original === undefined) return;
+    const inPath = new Set([...operation.bindings[0]!.path.matchAll(/\{([a-z_.]+)\}/g)].map(([, name]) => name!));
+    const [path, sent] = divide(request, (name) => inPath.has(name));
+    for (const { name, apply } of breaks) {
+      for (const broken of apply(sent, operation.method.input)) {
+        const whole = { ...path, ...broken };
+        const isQuery = operation.bindings[0]!.body !== "*";
+        if (isQuery && name === "a request in another object") continue;
+        // What the service accepts would have an effect.
+        if (Object.keys(broken).some((each) => inPath.has(each)) || accept(operation, whole) !== undefined) continue;
+        const { code, text, body } = await call(operation, whole);
+        assert.equal(code, "INVALID_ARGUMENT", text);
+        const corrections: Correction[] = body.corrections ?? [];
+        const tally = tallies.get(name)!;
+        tally.broken++;
+        if (corrections.length > 0) tally.corrected++;
+        if (isDeepStrictEqual(accept(operation, correct(whole, corrections)), original)) tally.repaired++;
+      }
+    }
+  });
+}
+
+test("after its corrections, at least 80 % of the requests of each kind are those that were meant", () => {
+  for (const [name, { broken, corrected, repaired }] of tallies) {
+    assert.ok(repaired >= corrected * 0.8, `${name}: ${repaired} of ${corrected} are repaired`);
+    // The others are mistakes that are only named, because a correction could widen access, spend or delete.
+    assert.ok(broken > 0 && corrected >= broken * 0.3, `${name}: ${corrected} of ${broken} are corrected`);
+  }
+});
+
+after(() => {
+  const row = (cells: readonly unknown[]) => cells.map((cell, at) => String(cell).padEnd(at === 0 ? 32 : 10)).join(" ");
+  const rows = [...tallies].map(([name, { broken, corrected, repaired }]) => row([name, broken, corrected, repaired]));
+  if (sized(0, 1) === 1) console.log([row(["mistake", "broken", "corrected", "repaired"]), ...rows].join("\n"));
+});
+
+test("a mistake that could widen access, spend or delete is named, with what is allowed, and not corrected", async () => {
+  const guarded: [operation: string, request: Json, detail: RegExp][] = [
+    ["ApiKeyService/CreateApiKey", { name: "ci", scopes: ["pool:raed"] }, /scopes\[0\].*did you mean pool:read/],
+    ["ApiKeyService/CreateApiKey", { name: "ci", roles: ["admim"] }, /roles\[0\].*admin/],
+    ["ApiKeyService/CreateApiKey", { name: "ci", scoeps: ["pool:read"] }, /did you mean scopes/],
+    ["ApiKeyService/CreateApiKey", { name: "ci", roles: "viewer" }, /roles: must be a list/],
+    ["ApiKeyService/CreateApiKey", { name: "ci", environment_mode: "production-only" }, /production_only/],
+    ["DeadLetterService/PurgeDeadLetters", { olderThan: "2026-01-31T12:00:00Z" }, /is called older_than here/],
+    ["PlanService/CreatePlan", { key: "pro", name: "Pro", terms: { limts: { route: 5 } } }, /did you mean limits/],
+  ];
+  for (const [id, request, detail] of guarded) {
+    const { code, text, body } = await call(operations.find((each) => each.id === `service.api.${id}`)!, request);
+    assert.equal(code, "INVALID_ARGUMENT", text);
+    assert.match(body.detail, detail);
+    assert.equal(body.corrections, undefined, text);
+  }
+});
+
+function call(operation: Operation, request: Json): Promise<Outcome> {
+  const { baseUrl, headers } = callerFor(fixture.platform, operation);
+  const raw = restRequest(operation, request);
+  return send("REST", baseUrl + raw.path, {
+    method: raw.method,
+    headers: { ...headers, ...raw.headers },
+    ...(raw.body !== undefined && { body: raw.body }),
+  });
+}
+
+/** Reads a request like the service does; undefined if it breaks a rule. */
+function accept({ method, bindings }: Operation, request: Json): Message | undefined {
+  try {
+    if (bindings[0]!.body === "*") return createRequestReader(method.input)(request);
+    const message = create(method.input);
+    const params = Object.entries(request).flatMap(([name, value]) =>
+      [value].flat().map((each) => [name, typeof each === "object" ? JSON.stringify(each) : String(each)] as const),
+    );
+    return applyParams(method.input, message, params, "query").length > 0 ? undefined : message;
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}
+
+function correct(request: Json, corrections: readonly Correction[]): Json {
+  return corrections.reduce((json, { patch }) => applyPatch(json, patch!) as Json, request);
+}
+
+function divide(request: Json, isFirst: (name: string) => boolean): [Json, Json] {
+  const entries = Object.entries(request);
+  const part = (wanted: boolean) => Object.fromEntries(entries.filter(([name]) => isFirst(name) === wanted));
+  return [part(true), part(false)];
+}
