@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { isPaused, liveState } from "../core/live";
 import type { ListQuery, Query } from "../core/query";
 import { href, query, setQuery, withQuery } from "../core/router";
@@ -7,6 +7,7 @@ import { forgetRequests, sentRequests, toCurl } from "../core/transport";
 import { Button } from "./button";
 import { Loading } from "./card";
 import { Dialog } from "./dialog";
+import { Empty } from "./empty";
 import { Failure } from "./failure";
 import { Picker, type PickerSource } from "./form/picker";
 import { messageOf, words } from "./format";
@@ -117,8 +118,14 @@ function CurlDialog({ onClose }: { readonly onClose: () => void }) {
 /** Links between the parts of a page. The part is in the address. */
 export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: Readonly<Record<string, string>> }) {
   const current = query.value.get("tab") ?? Object.keys(tabs)[0];
+  const element = useRef<HTMLElement>(null);
+  // On a narrow screen the links scroll, and the current one may be out of sight.
+  useEffect(() => {
+    const { offsetLeft = 0, offsetWidth = 0 } = element.current!.querySelector<HTMLElement>("[aria-current]") ?? {};
+    element.current!.scrollLeft = offsetLeft + offsetWidth / 2 - element.current!.clientWidth / 2;
+  }, [current]);
   return (
-    <nav aria-label={label} class="tabs">
+    <nav aria-label={label} class="tabs" ref={element}>
       {Object.entries(tabs).map(([key, title], index) => (
         <a
           aria-current={key === current ? "page" : undefined}
@@ -245,6 +252,30 @@ export function SearchOn({ list: { more } }: { readonly list: Pick<ListQuery<unk
   );
 }
 
+/** What an address has besides filters. */
+const notFilters = new Set("environment tab open do sort range period at from to operation".split(" "));
+
+function setFilters(): readonly string[] {
+  return [...query.value].flatMap(([name, value]) => (value === "" || notFilters.has(name) ? [] : name));
+}
+
+/** Shown instead of an empty list that is filtered, with the way back to the whole list. */
+function NothingMatches() {
+  const cleared = Object.fromEntries(setFilters().map((name) => [name, undefined]));
+  return (
+    <Empty
+      action={
+        <a class="button" href={withQuery(cleared)}>
+          Remove the filters
+        </a>
+      }
+      title="Nothing matches"
+    >
+      The list is filtered, and no row matches.
+    </Empty>
+  );
+}
+
 interface ListTableProps<Row> {
   readonly label: string;
   readonly list: ListQuery<Row>;
@@ -264,7 +295,8 @@ export function ListTable<Row>({ list, empty, ...table }: ListTableProps<Row>) {
       return <Failure error={list.error} onRetry={list.refresh} title="The list could not be read." />;
     }
     if (list.isLoading) return <Loading lines={6} />;
-    return list.hasMore ? <SearchOn list={list} /> : empty;
+    if (list.hasMore) return <SearchOn list={list} />;
+    return setFilters().length === 0 ? empty : <NothingMatches />;
   }
   return <Table {...table} hasMore={list.hasMore} onMore={list.more} rows={list.rows} total={list.total} />;
 }

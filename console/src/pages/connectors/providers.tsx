@@ -25,7 +25,7 @@ const signIns: Readonly<Record<string, string>> = {
 const signInsOf = ({ auth }: ConnectorProvider) => auth.map(({ mode }) => signIns[mode] ?? mode);
 /** What a person has to do before an account can be connected. */
 const stateOf = ({ runtime_status }: ConnectorProvider) =>
-  ({ executable: "Ready to connect", unconfigured: "Needs your OAuth app" })[runtime_status] ?? words(runtime_status);
+  ({ executable: "Ready to connect", unconfigured: "Needs your own app" })[runtime_status] ?? words(runtime_status);
 
 const columns: readonly Column<ConnectorProvider>[] = [
   { title: "Provider", value: ({ name }) => name },

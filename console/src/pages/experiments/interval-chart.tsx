@@ -24,11 +24,12 @@ export function IntervalChart({ results }: { readonly results: ExperimentResults
   const height = rows.length * size.row + 26;
   return (
     <Card title="Lift over the control">
-      <figure class="chart">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: A region that scrolls must be reachable with the keyboard. */}
+      <figure class="chart scroll" tabIndex={0}>
         <svg
           aria-label={rows.map(sentenceOf).join(" ")}
           role="img"
-          style={{ maxWidth: "920px" }}
+          style={{ minWidth: "560px", maxWidth: "920px" }}
           viewBox={`0 0 ${size.width} ${height}`}
         >
           {[-reach, -reach / 2, 0, reach / 2, reach].map((tick) => (

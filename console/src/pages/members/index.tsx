@@ -33,19 +33,20 @@ const columns: readonly Column<Member>[] = [
   { title: "Email", value: ({ email }) => email },
   {
     title: "Roles",
+    width: "180px",
     value: (member) => accessOf(member).join(", "),
     render: (member) => <Chips of={accessOf(member)} />,
   },
-  { title: "Status", width: "118px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
+  { title: "Status", width: "106px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
   {
     title: "Expires",
-    width: "120px",
+    width: "90px",
     value: ({ expires_at }) => expires_at,
     render: ({ expires_at }) => <Ago time={expires_at} />,
   },
   {
     title: "Since",
-    width: "120px",
+    width: "104px",
     value: ({ created_at }) => created_at,
     render: ({ created_at }) => <Ago time={created_at} />,
   },

@@ -50,6 +50,7 @@ export function Preferences({ subscriber }: { readonly subscriber: Subscriber })
     <>
       <div class="filters">
         <WorkflowSelect choices={list.data?.items ?? []} selected={workflow} />
+        <span class="soft">at</span>
         <input
           aria-label="Time, now if empty"
           class="input"
@@ -95,20 +96,22 @@ function Channel({ decision: { channel, allowed, reason_code, winning_layer, tra
       }
       title={words(channel)}
     >
-      <p class="soft">{words(reason_code)}</p>
-      <ol class="steps">
-        {trace.map(({ layer, present, applied, enabled, read_only, effect }) => (
-          <li data-tone={toneOfLayer(present, applied, enabled)} key={layer}>
-            <span>
-              <strong>{layers[layer] ?? `Layer ${layer}`}</strong>{" "}
-              {layer === winning_layer && <Status of="decides" tone="info" />}{" "}
-              {read_only && <Status of="read-only" tone="warn" />}
-            </span>
-            <span class="when">Layer {layer}</span>
-            <span class="detail">{present ? words(effect) : "Says nothing"}</span>
-          </li>
-        ))}
-      </ol>
+      <div class="stack">
+        <p class="soft">{words(reason_code)}</p>
+        <ol class="steps">
+          {trace.map(({ layer, present, applied, enabled, read_only, effect }) => (
+            <li data-tone={toneOfLayer(present, applied, enabled)} key={layer}>
+              <span>
+                <strong>{layers[layer] ?? `Layer ${layer}`}</strong>{" "}
+                {layer === winning_layer && <Status of="decides" tone="info" />}{" "}
+                {read_only && <Status of="read-only" tone="warn" />}
+              </span>
+              <span class="when">Layer {layer}</span>
+              <span class="detail">{present ? words(effect) : "Says nothing"}</span>
+            </li>
+          ))}
+        </ol>
+      </div>
     </Card>
   );
 }

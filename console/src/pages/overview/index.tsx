@@ -11,12 +11,12 @@ import { environment, href } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Card, Stat } from "../../ui/card";
-import { Empty, samplesOf } from "../../ui/empty";
 import { formatSeconds } from "../../ui/format";
 import { nameColumn } from "../../ui/name";
 import { Page, Ready } from "../../ui/page";
 import { Table } from "../../ui/table";
 import { Ago, Status } from "../../ui/text";
+import { FirstPool } from "../shared/first-pool";
 import { HistoryCharts } from "../shared/history-charts";
 
 const sampleMs = 3_000;
@@ -46,18 +46,10 @@ function ofEnvironment(query: string): string {
 
 function FirstSteps() {
   return (
-    <Empty
-      samples={samplesOf({
-        path: "/api/pools",
-        body: { name: "support", strategy: "least_loaded" },
-        cli: "pool create --name support --strategy least_loaded",
-        sdk: `pools.create({ name: "support", strategy: "least_loaded" })`,
-      })}
-      title="Nothing is routed yet"
-    >
+    <FirstPool title="Nothing is routed yet">
       A pool is a group of recipients with the rules that choose among them. Create one, and its queue appears here. To
       see everything with traffic first, start the service with <code>npm start -- --demo</code>.
-    </Empty>
+    </FirstPool>
   );
 }
 

@@ -101,37 +101,39 @@ function Checks({ candidate }: { readonly candidate: Candidate }) {
   const scores = [...(guardrails?.scores ?? []), ...(canary?.scores ?? [])];
   return (
     <Card title="Checks">
-      <Facts
-        of={{
-          Preflight: preflight && <Status of={preflight.passed ? "passed" : "blocked"} />,
-          Guardrails: guardrails && <Status of={guardrails.passed ? "passed" : "failed"} />,
-          Canary: canary && `${canary.percent} % of the keys, ${words(canary.verdict)}`,
-          Waiver: candidate.waiver_reason,
-          Evidence: candidate.pack_id === "" ? "no pack" : undefined,
-          "Approved by": approval && <Who id={approval.approved_by} time={approval.approved_at} />,
-          "Promoted by": promotion && <Who id={promotion.promoted_by} time={promotion.promoted_at} />,
-          "Rolled back by": promotion?.rolled_back_at && (
-            <Who id={promotion.rolled_back_by} time={promotion.rolled_back_at} />
-          ),
-          "Created by": <Name id={candidate.created_by} />,
-          Created: <Ago time={candidate.created_at} />,
-          Id: <Id id={candidate.id} />,
-        }}
-      />
-      {preflight?.impacts.map(({ code, message, target_id }) => (
-        <p class="soft" key={`${code} ${target_id}`}>
-          {message}
-        </p>
-      ))}
-      {scores.length > 0 && (
-        <ul>
-          {scores.map((score) => (
-            <li key={`${score.kind} ${score.target_id} ${score.metric} ${score.baseline_keys}`}>
-              {words(score.metric)} of <Name id={score.target_id} />: {scoreText(score)}
-            </li>
-          ))}
-        </ul>
-      )}
+      <div class="stack">
+        <Facts
+          of={{
+            Preflight: preflight && <Status of={preflight.passed ? "passed" : "blocked"} />,
+            Guardrails: guardrails && <Status of={guardrails.passed ? "passed" : "failed"} />,
+            Canary: canary && `${canary.percent} % of the keys, ${words(canary.verdict)}`,
+            Waiver: candidate.waiver_reason,
+            Evidence: candidate.pack_id === "" ? "no pack" : undefined,
+            "Approved by": approval && <Who id={approval.approved_by} time={approval.approved_at} />,
+            "Promoted by": promotion && <Who id={promotion.promoted_by} time={promotion.promoted_at} />,
+            "Rolled back by": promotion?.rolled_back_at && (
+              <Who id={promotion.rolled_back_by} time={promotion.rolled_back_at} />
+            ),
+            "Created by": <Name id={candidate.created_by} />,
+            Created: <Ago time={candidate.created_at} />,
+            Id: <Id id={candidate.id} />,
+          }}
+        />
+        {preflight?.impacts.map(({ code, message, target_id }) => (
+          <p class="soft" key={`${code} ${target_id}`}>
+            {message}
+          </p>
+        ))}
+        {scores.length > 0 && (
+          <ul>
+            {scores.map((score) => (
+              <li key={`${score.kind} ${score.target_id} ${score.metric} ${score.baseline_keys}`}>
+                {words(score.metric)} of <Name id={score.target_id} />: {scoreText(score)}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
     </Card>
   );
 }

@@ -3,12 +3,12 @@ import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
 import { href } from "../../core/router";
 import { transport } from "../../core/transport";
-import { Empty, samplesOf } from "../../ui/empty";
 import { formatSeconds } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Status } from "../../ui/text";
 import { withEnvironment } from "../shared/environment";
+import { FirstPool } from "../shared/first-pool";
 import { QueuePage } from "./queue-page";
 
 const queues = createQueueService(transport);
@@ -61,17 +61,9 @@ function QueueList() {
       <ListTable
         columns={withEnvironment(columns)}
         empty={
-          <Empty
-            samples={samplesOf({
-              path: "/api/pools",
-              body: { name: "support", strategy: "least_loaded" },
-              cli: "pool create --name support --strategy least_loaded",
-              sdk: `pools.create({ name: "support", strategy: "least_loaded" })`,
-            })}
-            title="No queue"
-          >
+          <FirstPool title="No queue">
             Every pool has a queue. Items wait in it until a recipient has capacity.
-          </Empty>
+          </FirstPool>
         }
         hrefOf={({ pool_id }) => href(`queues/${pool_id}`)}
         keyOf={({ pool_id }) => pool_id}

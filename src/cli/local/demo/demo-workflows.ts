@@ -20,7 +20,7 @@ steps:
         steps:
           - id: approve
             approval:
-              by: ["role:admin", "role:operator"]
+              by: ["role:admin", "role:operator", "role:workflow_approver"]
               timeout: 2d
               title: "='Refund ' + string(input.amount) + ' EUR for ' + input.order"
               details: { order: =input.order, amount: =input.amount, reason: =input.reason }
