@@ -37,12 +37,8 @@ export interface RefusedInput {
   /** The name of the message type that the JSON is for. */
   readonly type: string;
   readonly json: unknown;
-  /** Set for the parameters of a query. */
-  readonly query?: {
-    /** Names that parameters have besides those of the fields. */
-    readonly names: readonly string[];
-    readonly check: (json: Readonly<Record<string, unknown>>) => readonly Violation[];
-  };
+  /** Set for the parameters of a query: checks them again. */
+  readonly checkQuery?: (json: Readonly<Record<string, unknown>>) => readonly Violation[];
 }
 
 interface FailureDetails {

@@ -10,7 +10,7 @@ import { applyParams } from "../../src/platform/protojson/index.ts";
 import { createRequestReader } from "../../src/platform/validation/index.ts";
 import type { Json } from "../harness/operations.ts";
 import { sized } from "../harness/run-size.ts";
-import { type Outcome, restRequest, send } from "../harness/wire.ts";
+import { type Outcome, restPagingNames, restRequest, send } from "../harness/wire.ts";
 import { callerFor, createMatrixFixture, type MatrixFixture, operations } from "../matrix/fixture.ts";
 import { breaks } from "./request-breaks.ts";
 
@@ -111,8 +111,11 @@ function accept({ method, bindings }: Operation, request: Json): Message | undef
   }
 }
 
+/** Applies the corrections. The names of paging parameters become those of the fields again. */
 function correct(request: Json, corrections: readonly Correction[]): Json {
-  return corrections.reduce((json, { patch }) => applyPatch(json, patch!) as Json, request);
+  const restNames = new Map(Object.entries(restPagingNames).map(([name, restName]) => [restName, name]));
+  const corrected = corrections.reduce((json, { patch }) => applyPatch(json, patch!) as Json, request);
+  return Object.fromEntries(Object.entries(corrected).map(([name, value]) => [restNames.get(name) ?? name, value]));
 }
 
 function divide(request: Json, isFirst: (name: string) => boolean): [Json, Json] {

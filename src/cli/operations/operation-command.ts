@@ -46,7 +46,9 @@ function addOperation(command: Command, operation: Operation, describe: Describe
     const { data, ...options } = Object.fromEntries(
       optionNames.filter((name) => values[name] !== undefined).map((name) => [name, values[name]]),
     );
-    return action({ path, pathTexts: command.args, fields, options: values, data }, options as CallOptions);
+    const words = [command.parent, command].map((each) => each?.name()).filter((word) => word !== "service");
+    const input = { path, pathTexts: command.args, fields, options: values, data, command: words.join(" ") };
+    return action(input, options as CallOptions);
   });
 }
 

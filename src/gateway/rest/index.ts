@@ -3,12 +3,18 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Call, Next } from "../../chain/call.ts";
 import { requestIdFrom } from "../../chain/steps/request-id.ts";
 import { cancelStream, isStream } from "../../chain/stream.ts";
-import { findUpdatedRecord, type HttpBinding, type Operation, type UpdatedRecord } from "../../definitions/index.ts";
+import {
+  findUpdatedRecord,
+  type HttpBinding,
+  type Operation,
+  pagingNames,
+  type UpdatedRecord,
+} from "../../definitions/index.ts";
 import { Failure, fail } from "../../errors/index.ts";
 import { createCall, declaresOversizedBody, type Exchange, headerOf, writeHead } from "../exchange.ts";
 import { matchesEtag, writeByteStream } from "./byte-stream.ts";
 import { toProblemJson } from "./problem.ts";
-import { createRequestReader, pagingNames, type RequestReader } from "./request.ts";
+import { createRequestReader, type RequestReader } from "./request.ts";
 import { createResponseWriter, type RestResponse } from "./response.ts";
 import { createRouter, type Match } from "./router.ts";
 import { createEventStreamWriter, type EventStreamWriter, eventStreamType } from "./sse.ts";
@@ -152,8 +158,8 @@ export function withRestPagingNames(failure: Failure): Failure {
   const renamed = violations.map((each) =>
     each.rule === "unknown_field" ? each : { ...each, field: restName(each.field) },
   );
-  const corrected = corrections.map((each) => ({ ...each, field: restName(each.field) }));
-  return fail(code, { public: text, violations: renamed, corrections: corrected, headers, extra, cause });
+
+  return fail(code, { public: text, violations: renamed, corrections, headers, extra, cause });
 }
 
 function send(

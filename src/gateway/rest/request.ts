@@ -2,7 +2,7 @@ import { clearField, create, type DescField, type DescMessage, type Message } fr
 import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import type { ChargeBytes } from "../../chain/call.ts";
 import type { ReturnedFields } from "../../chain/returned-fields.ts";
-import type { HttpBinding, Operation, UpdatedRecord } from "../../definitions/index.ts";
+import { type HttpBinding, type Operation, pagingNames, type UpdatedRecord } from "../../definitions/index.ts";
 import { fail, invalid, type RefusedInput, type Violation } from "../../errors/index.ts";
 import { applyParams, createJsonDecoder, toViolationFailure } from "../../platform/protojson/index.ts";
 import { decodeJson } from "../decode-json.ts";
@@ -21,13 +21,6 @@ export type RequestReader = (
   charge?: ChargeBytes,
   keepReturned?: KeepReturned,
 ) => Message | Promise<Message>;
-
-/** REST names of the paging fields, with their RPC names. */
-export const pagingNames: ReadonlyMap<string, string> = new Map([
-  ["limit", "page_size"],
-  ["cursor", "page_token"],
-  ["offset", "skip"],
-]);
 
 /** Headers that choose a part of a raw response, by the field that they set. */
 const rangeHeaders = { range: "range", if_range: "if-range" } as const;
@@ -63,7 +56,7 @@ export function createRequestReader(
       const params = paging?.kind === "cursor" ? pageParams(given) : given;
       const wrong = takesQuery ? applyParams(input, message, params, "query") : unexpectedParams(params);
       violations.push(...wrong);
-      if (takesQuery && wrong.length > 0) refused = refusedQuery(input, params, paging?.kind === "cursor");
+      if (takesQuery && wrong.length > 0) refused = refusedQuery(input, params);
     }
     if (violations.length > 0) throw toViolationFailure(violations, refused);
     applyIfMatch(message, conditional, headerOf(exchange.request, "if-match"));
@@ -186,17 +179,13 @@ function pageParams(params: Params): Params {
 }
 
 /** The parameters of a query as JSON, for corrections. */
-function refusedQuery(input: DescMessage, params: Params, isPaged: boolean): RefusedInput {
+function refusedQuery(input: DescMessage, params: Params): RefusedInput {
   return {
     type: input.typeName,
     json: Object.fromEntries(params),
-    query: {
-      names: isPaged ? [...pagingNames.keys()] : [],
-      check: (json) => {
-        const rpcName = (name: string) => (isPaged ? pagingNames.get(name) : undefined) ?? name;
-        const texts = Object.entries(json).map(([name, value]) => [rpcName(name), String(value)] as const);
-        return applyParams(input, create(input), texts, "query");
-      },
+    checkQuery: (json) => {
+      const texts = Object.entries(json).map(([name, value]) => [name, String(value)] as const);
+      return applyParams(input, create(input), texts, "query");
     },
   };
 }

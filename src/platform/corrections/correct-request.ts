@@ -4,7 +4,7 @@ import { isGuardedField } from "./guard.ts";
 import { applyPatch } from "./json-patch.ts";
 import { mistakeKinds } from "./kinds.ts";
 import type { Change, Mistake } from "./mistake.ts";
-import { findPlace } from "./place.ts";
+import { findPlace, isSecret } from "./place.ts";
 
 /** A refused request. */
 export interface RefusedRequest {
@@ -48,7 +48,7 @@ export function correctRequest(request: RefusedRequest): readonly FoundCorrectio
       const correction = findCorrection({ ...request, place, violation });
       if (correction === undefined) continue;
       // Secrets are not sent back.
-      if (correction.value !== undefined && place.field?.proto.options?.debugRedact === true) continue;
+      if (correction.value !== undefined && place.field !== undefined && isSecret(place.field)) continue;
       const { target, steps, ...rest } = correction;
       document = applyPatch(document, steps);
       const { field, rule } = violation;
