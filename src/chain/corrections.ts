@@ -75,7 +75,8 @@ function withRestPagingNames(correction: FoundCorrection): FoundCorrection {
   return { ...correction, field: restName(correction.field), patch };
 }
 
-function isGuardedOperation({ method, governance, bindings }: Operation): boolean {
+/** Whether the mistakes in the requests of an operation are only named. */
+export function isGuardedOperation({ method, governance, bindings }: Operation): boolean {
   return isGuarded({
     method: method.name,
     action: governance.action,

@@ -98,8 +98,18 @@ export function fail(code: ErrorCode, details?: FailureDetails): Failure {
 }
 
 /** Creates an INVALID_ARGUMENT failure about one field. */
-export function invalid(field: string, rule: string, message: string): Failure {
-  return new Failure("INVALID_ARGUMENT", { public: `${field}: ${message}`, violations: [{ field, rule, message }] });
+export function invalid(field: string, rule: string, message: string, corrections?: readonly Correction[]): Failure {
+  const violations = [{ field, rule, message }];
+  return new Failure("INVALID_ARGUMENT", {
+    public: `${field}: ${message}`,
+    violations,
+    ...(corrections && { corrections }),
+  });
+}
+
+/** The correction of a header. */
+export function headerCorrection(field: string, value: string, confidence: Correction["confidence"]): Correction {
+  return { field, kind: "wrong_header", in: "header", value, confidence };
 }
 
 /** Makes a switch over a closed union exhaustive: its default branch returns this. */

@@ -4,6 +4,7 @@ export {
   type Correction,
   Failure,
   fail,
+  headerCorrection,
   invalid,
   type PatchStep,
   type RefusedInput,

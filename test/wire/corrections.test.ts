@@ -86,6 +86,59 @@ test("a mistake that could widen access, spend or delete is named, with what is 
   }
 });
 
+test("a wrong path, method or header is answered with the nearest right one", async () => {
+  const { baseUrl, headers } = fixture.platform.admin;
+  const json = { "content-type": "application/json" };
+  const cases: [sent: string, headers: Record<string, string>, part: string, value: string][] = [
+    ["GET /api/pool", {}, "path", "/api/pools"],
+    ["GET /api/polls/orders/recipients", {}, "path", "/api/pools/orders/recipients"],
+    ["GET /pools", {}, "path", "/api/pools"],
+    ["GET /api/v1/pools/", {}, "path", "/api/pools"],
+    ["GET /api/v2/apiKeys", {}, "path", "/api/v2/api-keys"],
+    ["POST /service.api.PoolService/CretePool", json, "path", "/service.api.PoolService/CreatePool"],
+    [
+      "POST /PoolService/CreatePool",
+      { ...json, "connect-protocol-version": "1" },
+      "path",
+      "/service.api.PoolService/CreatePool",
+    ],
+    ["PUT /api/pools/orders", json, "method", "PATCH"],
+    ["PATCH /api/pools/orders", { ...json, "if-match": "3" }, "header", '"3"'],
+    ["POST /api/pools", { "content-type": "text/plain" }, "header", "application/json"],
+    ["GET /api/pools", { "api-version": "v2" }, "header", "2024-01-01"],
+  ];
+  for (const [sent, added, part, value] of cases) {
+    const [method, path] = sent.split(" ");
+    const sentHeaders = { ...headers, ...added };
+    const { text } = await send("REST", baseUrl + path!, {
+      method: method!,
+      headers: sentHeaders,
+      ...(method !== "GET" && { body: "{}" }),
+    });
+    const { corrections, details = [] } = JSON.parse(text);
+    const [correction] =
+      corrections ??
+      details.find(({ type }: { type: string }) => type === "service.api.Corrections")?.debug.corrections ??
+      [];
+    assert.deepEqual([correction?.in, correction?.value], [part, value], `${sent}: ${text}`);
+  }
+});
+
+test("a path or a method that would delete something, or is far from all, gets no correction", async () => {
+  const { baseUrl, headers } = fixture.platform.admin;
+  for (const sent of [
+    "DELETE /api/pool/orders",
+    "DELETE /api/pools",
+    "GET /wp-login.php",
+    "GET /api/v2/environments/a/b/c",
+  ]) {
+    const [method, path] = sent.split(" ");
+    const { status, body } = await send("REST", baseUrl + path!, { method: method!, headers });
+    assert.ok(status === 404 || status === 405, sent);
+    assert.equal(body.corrections, undefined, `${sent}: ${JSON.stringify(body.corrections)}`);
+  }
+});
+
 function call(operation: Operation, request: Json): Promise<Outcome> {
   const { baseUrl, headers } = callerFor(fixture.platform, operation);
   const raw = restRequest(operation, request);

@@ -3,7 +3,7 @@ import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import type { ChargeBytes } from "../../chain/call.ts";
 import type { ReturnedFields } from "../../chain/returned-fields.ts";
 import { type HttpBinding, type Operation, pagingNames, type UpdatedRecord } from "../../definitions/index.ts";
-import { fail, invalid, type RefusedInput, type Violation } from "../../errors/index.ts";
+import { fail, headerCorrection, invalid, type RefusedInput, type Violation } from "../../errors/index.ts";
 import { applyParams, createJsonDecoder, toViolationFailure } from "../../platform/protojson/index.ts";
 import { decodeJson } from "../decode-json.ts";
 import { bodyTooLarge, declaresOversizedBody, type Exchange, headerOf, readBody } from "../exchange.ts";
@@ -137,6 +137,7 @@ function requireJson({ request }: Exchange): void {
   if (type !== undefined && !/^application\/(?:[\w.-]+\+)?json(?:\s*;|$)/i.test(type)) {
     throw fail("UNSUPPORTED_MEDIA_TYPE", {
       public: "The body must be JSON. Send it with Content-Type: application/json.",
+      corrections: [headerCorrection("Content-Type", "application/json", "likely")],
     });
   }
   refuseEncoded({ request });
@@ -227,6 +228,7 @@ function applyIfMatch(message: Message, field: DescField | undefined, ifMatch: s
       "If-Match",
       "etag",
       'must be the ETag of the record, or its record_version in quotes (for example: "3"), or *',
+      /^\d{1,15}$/.test(ifMatch) ? [headerCorrection("If-Match", `"${ifMatch}"`, "certain")] : undefined,
     );
   }
   expectVersion(message, field, BigInt(version), "If-Match");
