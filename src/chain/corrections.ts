@@ -15,6 +15,7 @@ import type { Call } from "./call.ts";
 /** The JSON of a refused request. */
 interface RefusedJson extends Pick<RefusedInput, "json" | "checkQuery"> {
   readonly violations: readonly Violation[];
+  readonly repairs?: Failure["repairs"];
   /** Whether it has the names and the types of REST, and not those of Connect. */
   readonly isRest: boolean;
 }
@@ -28,10 +29,13 @@ export function findCorrections(call: Call, failure: Failure): readonly Correcti
   const refused = refusedInput(call, failure, isRest);
   if (refused === undefined) return [];
   const { json, checkQuery } = refused;
-  return correctOperation(operation, { json, checkQuery, violations, isRest }).map(({ root, ...correction }) => ({
-    ...correction,
-    in: checkQuery !== undefined ? "query" : protocol === "rest" ? partOf(operation, call.httpMethod, root) : "body",
-  }));
+  const { repairs } = failure;
+  return correctOperation(operation, { json, checkQuery, violations, repairs, isRest }).map(
+    ({ root, ...correction }) => ({
+      ...correction,
+      in: checkQuery !== undefined ? "query" : protocol === "rest" ? partOf(operation, call.httpMethod, root) : "body",
+    }),
+  );
 }
 
 /** Finds the corrections of the JSON of an operation's request. */
@@ -40,7 +44,7 @@ export function correctOperation(operation: Operation, refused: RefusedJson): re
   const { json, violations, isRest } = refused;
   const isPaged = isRest && operation.paging?.kind === "cursor";
   const found = correctRequest({
-    ...{ desc: operation.method.input, json, violations },
+    ...{ desc: operation.method.input, json, violations, repairs: refused.repairs },
     naming: isRest ? "proto" : "json",
     otherNames: isPaged ? [...pagingNames.keys()] : [],
     check: createCheck(operation, refused, isPaged),

@@ -49,6 +49,8 @@ interface FailureDetails {
   readonly violations?: readonly Violation[];
   readonly refused?: RefusedInput | undefined;
   readonly corrections?: readonly Correction[];
+  /** Repair texts in a language of the service, by their fields; undefined for one that cannot be repaired. */
+  readonly repairs?: ReadonlyMap<string, () => string | undefined>;
   /** Response headers that belong to the error, such as Retry-After. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Additional public members of the problem document. They cannot replace its own members. */
@@ -71,6 +73,7 @@ export class Failure extends Error {
   readonly code: ErrorCode;
   readonly violations: readonly Violation[];
   readonly refused: RefusedInput | undefined;
+  readonly repairs: FailureDetails["repairs"];
   /** Computed when the failure leaves the chain. */
   corrections: readonly Correction[];
   readonly headers: Readonly<Record<string, string>>;
@@ -82,6 +85,7 @@ export class Failure extends Error {
     this.code = code;
     this.violations = details.violations ?? [];
     this.refused = details.refused;
+    this.repairs = details.repairs;
     this.corrections = details.corrections ?? [];
     this.headers = details.headers ?? {};
     this.extra = details.extra ?? {};
@@ -98,13 +102,14 @@ export function fail(code: ErrorCode, details?: FailureDetails): Failure {
 }
 
 /** Creates an INVALID_ARGUMENT failure about one field. */
-export function invalid(field: string, rule: string, message: string, corrections?: readonly Correction[]): Failure {
+export function invalid(
+  field: string,
+  rule: string,
+  message: string,
+  details?: Pick<FailureDetails, "corrections" | "repairs">,
+): Failure {
   const violations = [{ field, rule, message }];
-  return new Failure("INVALID_ARGUMENT", {
-    public: `${field}: ${message}`,
-    violations,
-    ...(corrections && { corrections }),
-  });
+  return new Failure("INVALID_ARGUMENT", { public: `${field}: ${message}`, violations, ...details });
 }
 
 /** The correction of a header. */

@@ -86,6 +86,26 @@ test("a mistake that could widen access, spend or delete is named, with what is 
   }
 });
 
+test("conditions, templates and queries are sent back repaired, and accepted then", async () => {
+  const operationOf = (id: string) => operations.find((each) => each.id === `service.api.${id}`)!;
+  const pool = await call(operationOf("PoolService/CreatePool"), { name: "repaired" });
+  const rule = { pool_id: pool.body.data.id, name: "German", action: { type: "require" } };
+  const layout = { name: "Repaired", channel: "email", engine: "handlebars" };
+  const series = "routing_decisions_total";
+  const cases: [operation: string, request: Json, field: string, repaired: string][] = [
+    ["RuleService/CreateRule", { ...rule, condition: 'itm.x = "de"' }, "condition", 'item.x == "de"'],
+    ["LayoutService/CreateLayout", { ...layout, body: "<p>{{ content }</p>" }, "body", "<p>{{ content }}</p>"],
+    ["AnalyticsService/QueryAnalytics", { query: `rate(${series})` }, "query", `rate(${series}[5m])`],
+  ];
+  for (const [id, request, field, repaired] of cases) {
+    const refused = await call(operationOf(id), request);
+    const [correction] = refused.body.corrections ?? [];
+    assert.deepEqual([correction?.field, correction?.value], [field, repaired], refused.text);
+    const accepted = await call(operationOf(id), correct(request, refused.body.corrections));
+    assert.equal(accepted.code, "OK", accepted.text);
+  }
+});
+
 test("a wrong path, method or header is answered with the nearest right one", async () => {
   const { baseUrl, headers } = fixture.platform.admin;
   const json = { "content-type": "application/json" };

@@ -17,7 +17,9 @@ export function apiVersion(): Interceptor {
 
 function negotiate(requested: string): string {
   const refuse = (message: string) =>
-    invalid("Api-Version", "api_version", message, [headerCorrection("Api-Version", currentVersion, "likely")]);
+    invalid("Api-Version", "api_version", message, {
+      corrections: [headerCorrection("Api-Version", currentVersion, "likely")],
+    });
   if (!isDate(requested)) throw refuse("must be a date in the form YYYY-MM-DD (for example: 2024-01-01)");
   if (requested < minimumVersion) throw refuse(`must be ${minimumVersion} or later; older versions are not supported`);
   // A later date selects the newest version up to it.

@@ -228,7 +228,9 @@ function applyIfMatch(message: Message, field: DescField | undefined, ifMatch: s
       "If-Match",
       "etag",
       'must be the ETag of the record, or its record_version in quotes (for example: "3"), or *',
-      /^\d{1,15}$/.test(ifMatch) ? [headerCorrection("If-Match", `"${ifMatch}"`, "certain")] : undefined,
+      /^\d{1,15}$/.test(ifMatch)
+        ? { corrections: [headerCorrection("If-Match", `"${ifMatch}"`, "certain")] }
+        : undefined,
     );
   }
   expectVersion(message, field, BigInt(version), "If-Match");

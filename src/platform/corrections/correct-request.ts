@@ -13,6 +13,8 @@ export interface RefusedRequest {
   readonly violations: readonly Violation[];
   readonly naming: Mistake["naming"];
   readonly otherNames: readonly string[];
+  /** Repair texts by their fields. */
+  readonly repairs?: ReadonlyMap<string, () => string | undefined> | undefined;
   /** Checks the request again, with corrections. */
   readonly check: (json: unknown) => readonly Violation[];
 }
@@ -45,7 +47,10 @@ export function correctRequest(request: RefusedRequest): readonly FoundCorrectio
       // Another round also sees fields of the path or the query as missing.
       if (place === undefined || (round > 0 && place.value === undefined)) continue;
       if (isGuardedField(place.names) && !request.otherNames.includes(place.names[0]!)) continue;
-      const correction = findCorrection({ ...request, place, violation });
+      const correction = findCorrection({
+        ...{ ...request, place, violation },
+        repair: request.repairs?.get(violation.field),
+      });
       if (correction === undefined) continue;
       // Secrets are not sent back.
       if (correction.value !== undefined && place.field !== undefined && isSecret(place.field)) continue;

@@ -7,6 +7,8 @@ export interface Mistake {
   readonly violation: Violation;
   /** The naming of fields to write: as in the definition, or in lowerCamel. */
   readonly naming: "proto" | "json";
+  /** Repairs the text of a language of the service. */
+  readonly repair: (() => string | undefined) | undefined;
   /** Names that members have besides those of fields. */
   readonly otherNames: readonly string[];
 }

@@ -9,6 +9,12 @@ import { rulesAt } from "./place.ts";
 
 const textCharactersMax = 300;
 
+/** A text in a language of the service, such as a condition or a template. */
+export function repairLanguage(mistake: Mistake): Change | undefined {
+  const repaired = mistake.repair?.();
+  return repaired === undefined ? undefined : toValue(mistake, repaired, "likely");
+}
+
 /** Spaces around a text. */
 export function trimText(mistake: Mistake): Change | undefined {
   return accepted(mistake, "certain", (text) => [text.trim()]);

@@ -9,4 +9,12 @@ export { encodePart } from "./percent-encoding.ts";
 export { formatQuantity } from "./quantity.ts";
 export { secretLengthMin, secretProblem } from "./secret-text.ts";
 export { storableText } from "./storable-text.ts";
+export {
+  balanceBrackets,
+  changeOutsideQuotes,
+  plainQuotes,
+  repairText,
+  replaceWord,
+  type TextRepair,
+} from "./text-repair.ts";
 export { isTimestampText, timestampSource } from "./timestamp.ts";
