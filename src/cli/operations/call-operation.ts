@@ -9,8 +9,9 @@ import { findOwnForm } from "../output/own-form.ts";
 import { reportProblem } from "../output/problem.ts";
 import { responseField } from "../output/response-field.ts";
 import { resolveForm, responseText, widthOf } from "../output/response-text.ts";
+import type { CommandInput } from "./command-input.ts";
 import { toHttpRequest } from "./http-request.ts";
-import { buildRequestJson, type CommandInput } from "./request-json.ts";
+import { buildRequestJson } from "./request-json.ts";
 import { followStream } from "./stream-follower.ts";
 
 /** The options of a call, besides the request's fields. */

@@ -3,7 +3,7 @@ import type { Operation } from "../../definitions/index.ts";
 import type { Violation } from "../../errors/index.ts";
 import { writeCommand } from "../../gateway/docs/samples/shell-samples.ts";
 import { applyPatch, isSecret } from "../../platform/corrections/index.ts";
-import type { CommandInput, RequestJson } from "./request-json.ts";
+import type { CommandInput, RequestJson } from "./command-input.ts";
 
 type CorrectionPatch = Parameters<typeof applyPatch>[1];
 

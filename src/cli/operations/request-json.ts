@@ -5,25 +5,9 @@ import { isRequired } from "../../gateway/openapi/schemas/rules.ts";
 import { createJsonDecoder } from "../../platform/protojson/index.ts";
 import { usageError } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
+import type { CommandInput, RequestJson } from "./command-input.ts";
 import { textKindOf, textToJson } from "./field-text.ts";
-import type { FieldOption, PathArgument } from "./operation-options.ts";
 import { parseJsonText, readSource } from "./text-source.ts";
-
-/** A request's fields as JSON, by their names in the definition. */
-export type RequestJson = Record<string, unknown>;
-
-/** The parsed arguments and options of an operation's command. */
-export interface CommandInput {
-  readonly path: readonly PathArgument[];
-  readonly pathTexts: readonly string[];
-  readonly fields: readonly FieldOption[];
-  /** The parsed options, by name. */
-  readonly options: Readonly<Record<string, unknown>>;
-  /** The value of --data. Options override its fields. */
-  readonly data: string | undefined;
-  /** The words of the command: `pool create`. */
-  readonly command: string;
-}
 
 /** Builds the request from the command line and checks it against the definition. */
 export async function buildRequestJson(io: Io, operation: Operation, input: CommandInput): Promise<RequestJson> {

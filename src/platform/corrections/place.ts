@@ -68,7 +68,7 @@ export function findPlace(desc: DescMessage, json: unknown, path: string): Place
 }
 
 /** Splits a path such as `quotas["route"].limits[0]`; undefined if it cannot be split, or is shortened. */
-export function splitPath(path: string): (string | number)[] | undefined {
+function splitPath(path: string): (string | number)[] | undefined {
   const segments: (string | number)[] = [];
   const part = /\.?([^.[\]"…]+)|\[(\d+)\]|\[("(?:[^"\\…]|\\.)*")\]/y;
   while (part.lastIndex < path.length) {
