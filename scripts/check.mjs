@@ -51,7 +51,7 @@ function checkGenerated() {
   const fresh = mkdtempSync(join(tmpdir(), "switchyard-gen-"));
   try {
     execFileSync("node", ["scripts/generate.mjs", fresh], { stdio: "ignore" });
-    const drift = ["gen", "clients/typescript/src/gen"]
+    const drift = ["gen", "clients/typescript/src/gen", "clients/python/switchyard/generated"]
       .map((folder) => run("git", ["diff", "--no-index", "--stat", folder, join(fresh, folder)]) ?? "")
       .join("");
     return drift === "" ? undefined : `Run npm run generate and commit the changes:\n${drift}`;

@@ -3,14 +3,17 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { services } from "../src/definitions/index.ts";
 import { collectReachable } from "../src/gateway/openapi/schemas/schemas.ts";
-import { writeErrors } from "./client/errors.ts";
-import { clientOperations, resultMessage, writeService } from "./client/services.ts";
+import { clientOperations, resultMessage } from "./client/operations.ts";
 import { createTypeWriter, type Module } from "./client/types.ts";
+import { writeErrors } from "./client/typescript/errors.ts";
+import { typescript } from "./client/typescript/language.ts";
+import { writeService } from "./client/typescript/services.ts";
 
 const folder = join(process.argv[2] ?? ".", "clients/typescript/src/gen");
 const header = "// Generated from the definitions; do not edit.\n";
 
-const types = createTypeWriter(collectReachable(services.flatMap(clientOperations).map(resultMessage)));
+const responseMessages = collectReachable(services.flatMap(clientOperations).map(resultMessage));
+const types = createTypeWriter(responseMessages, typescript);
 const sources = services.map((service) => writeService(service, types));
 
 rmSync(folder, { recursive: true, force: true });
@@ -40,7 +43,10 @@ function moduleSource(module: Module): string {
       : []),
     ...(results.has("List") ? [`import type { List } from "../transport/list.ts";`] : []),
     ...(results.has("EventStream") ? [`import type { EventStream } from "../streams/event-stream.ts";`] : []),
-    ...[...module.imports].sort(byPath).map(([path, names]) => typeImport(path, names)),
+    ...[...module.imports]
+      .map(([name, names]) => [name.startsWith(".") ? name : `./${name}`, names] as const)
+      .sort(byPath)
+      .map(([path, names]) => typeImport(path, names)),
   ];
   return [
     ...(imports.length > 0 ? [`${imports.join("\n")}\n`] : []),

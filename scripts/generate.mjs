@@ -1,4 +1,4 @@
-// Generates gen/ and the TypeScript client from the definitions and the manifests of providers: node scripts/generate.mjs [output folder, default: .]
+// Generates gen/ and the clients from the definitions and the manifests of providers: node scripts/generate.mjs [output folder, default: .]
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { commandIndex } from "./command-index.mjs";
@@ -63,5 +63,7 @@ writeFileSync(`${target}/gen/commands.ts`, commandIndex(image.file, comments));
 
 writeProviderBundle("connectors/providers", `${target}/gen/connectors`);
 
-// In a process of its own, which reads the descriptors that are written above.
-execFileSync("node", ["scripts/client.ts", target], { stdio: "inherit" });
+// In processes of their own, which read the descriptors that are written above.
+for (const script of ["scripts/client.ts", "scripts/python-client.ts"]) {
+  execFileSync("node", [script, target], { stdio: "inherit" });
+}

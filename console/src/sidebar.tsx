@@ -1,11 +1,12 @@
 import { useEffect, useRef } from "preact/hooks";
 import { environments } from "./core/environments";
 import { environment, href, setQuery, workspace } from "./core/router";
-import { callerName, can, session } from "./core/session";
+import { can, session } from "./core/session";
 import { theme, toggleTheme } from "./core/theme";
 import { pageGroups } from "./registry";
 import { Button } from "./ui/button";
 import { Icon } from "./ui/icon";
+import { Name } from "./ui/name";
 
 interface Props {
   readonly current: string;
@@ -103,7 +104,8 @@ export function Sidebar({ current, isOpen, onClose, onSearch }: Props) {
       </nav>
       <footer>
         <span class="who" title={who.subject}>
-          {callerName(who)}
+          {who.kind === "api_key" && "API key "}
+          <Name id={who.subject} plain />
           <br />
           <span class="faint">{who.roles.join(", ") || "own scopes"}</span>
         </span>

@@ -309,6 +309,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   RollBackCandidateRequest: { reason: "Latency doubled." },
   AbortCandidateRequest: { reason: "Not needed any more." },
   ReplayCandidateRequest: { days: 7, items_max: 1000 },
+  SimulateCandidateRequest: { items_max: 10_000 },
   CompleteExperimentRequest: { variant: "new", reason: "More revenue, no more refunds." },
   AssignExperimentRequest: { unit: "user-42", attributes: { region: "eu" } },
   AssignExperimentBatchRequest: { units: [{ unit: "user-42" }, { unit: "user-43" }] },

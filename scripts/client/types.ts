@@ -1,20 +1,35 @@
-import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import type { DescEnum, DescField, DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { commentOf } from "../../src/definitions/comments.ts";
 import { isRequired, readRules } from "../../src/gateway/openapi/schemas/rules.ts";
 import { isAlwaysSent } from "../../src/gateway/openapi/schemas/schemas.ts";
-import { docComment, moduleOf, typeNameOf } from "./names.ts";
+import { typeNameOf } from "./names.ts";
 
 /** Whether a message is in a request or in a response. The fields that must be present differ. */
 export type Direction = "request" | "response";
 
-/** The declarations of one module, and the types that it imports from others. */
+/** The declarations of one module, and the types that it imports from others, by module. */
 export interface Module {
   readonly name: string;
   readonly imports: Map<string, Set<string>>;
   readonly declarations: Map<string, string>;
 }
 
-/** Writes messages and enums as TypeScript types, each into the module of its definition file. */
+/** How a programming language writes types. */
+export interface Language {
+  /** The module of a definition file. */
+  moduleName(file: string): string;
+  /** The module of the types of arbitrary JSON. */
+  readonly jsonModule: string;
+  wellKnownType(message: DescMessage, direction: Direction): string | undefined;
+  scalarType(scalar: ScalarType): string;
+  literals(values: readonly string[]): string;
+  list(item: string, direction: Direction): string;
+  map(value: string, direction: Direction): string;
+  declareEnum(name: string, comment: string, values: readonly string[]): string;
+  declareObject(name: string, comment: string, fields: readonly ObjectField[]): string;
+}
+
+/** Writes messages and enums as types, each into the module of its definition file. */
 export interface TypeWriter {
   readonly modules: ReadonlyMap<string, Module>;
   /** The name of a message's type, for use in a module. */
@@ -35,19 +50,19 @@ export interface ObjectField {
 }
 
 /** Creates the writer. `responseMessages` are the names of all messages in responses. */
-export function createTypeWriter(responseMessages: ReadonlySet<string>): TypeWriter {
+export function createTypeWriter(responseMessages: ReadonlySet<string>, language: Language): TypeWriter {
   const modules = new Map<string, Module>();
 
   function moduleFor(desc: { readonly file: { readonly name: string } }): Module {
-    const name = moduleOf(desc);
+    const name = language.moduleName(desc.file.name.slice(desc.file.name.lastIndexOf("/") + 1));
     const module = modules.get(name) ?? { name, imports: new Map(), declarations: new Map() };
     modules.set(name, module);
     return module;
   }
 
   function ofMessage(message: DescMessage, direction: Direction, user: Module): string {
-    const known = wellKnownType(message, direction);
-    if (known !== undefined) return imported("../json", known, user);
+    const known = language.wellKnownType(message, direction);
+    if (known !== undefined) return imported(language.jsonModule, known, user);
     // A message in both directions has two types, because a request omits what a response always has.
     const isBoth = direction === "request" && responseMessages.has(message.typeName);
     const name = `${typeNameOf(message)}${isBoth ? "Input" : ""}`;
@@ -58,15 +73,15 @@ export function createTypeWriter(responseMessages: ReadonlySet<string>): TypeWri
       const fields = message.fields.map((field) => toObjectField(field, direction, owner));
       writeObject(name, commentOf(message), fields, owner);
     }
-    return owner === user ? name : imported(`./${owner.name}`, name, user);
+    return owner === user ? name : imported(owner.name, name, user);
   }
 
   function ofEnum(desc: DescEnum, user: Module): string {
     const owner = moduleFor(desc);
     const name = typeNameOf(desc);
-    const values = desc.values.map((value) => JSON.stringify(value.name));
-    owner.declarations.set(name, `${docComment(commentOf(desc))}export type ${name} = ${values.join(" | ")};\n`);
-    return owner === user ? name : imported(`./${owner.name}`, name, user);
+    const values = desc.values.map((value) => value.name);
+    owner.declarations.set(name, language.declareEnum(name, commentOf(desc), values));
+    return owner === user ? name : imported(owner.name, name, user);
   }
 
   function typeOf(field: DescField, direction: Direction, user: Module): string {
@@ -74,14 +89,13 @@ export function createTypeWriter(responseMessages: ReadonlySet<string>): TypeWri
     const valueType = (literals: readonly string[] | undefined): string => {
       if (field.message !== undefined) return ofMessage(field.message, direction, user);
       if (field.enum !== undefined) return ofEnum(field.enum, user);
-      if (literals !== undefined) return literals.map((each) => JSON.stringify(each)).join(" | ");
-      return scalarType(field.scalar!);
+      return literals === undefined ? language.scalarType(field.scalar!) : language.literals(literals);
     };
     switch (field.fieldKind) {
       case "list":
-        return arrayOf(valueType(rules.repeated?.items?.string?.in));
+        return language.list(valueType(rules.repeated?.items?.string?.in), direction);
       case "map":
-        return `Readonly<Record<string, ${valueType(rules.map?.values?.string?.in)}>>`;
+        return language.map(valueType(rules.map?.values?.string?.in), direction);
       default:
         return valueType(rules.string?.in);
     }
@@ -97,53 +111,16 @@ export function createTypeWriter(responseMessages: ReadonlySet<string>): TypeWri
   }
 
   function writeObject(name: string, comment: string, fields: readonly ObjectField[], module: Module): void {
-    const lines = fields.map(
-      (field) =>
-        `${docComment(field.comment, "  ")}  readonly ${field.name}${field.isOptional ? "?" : ""}: ${field.type};\n`,
-    );
-    const body = lines.length === 0 ? "Record<never, never>" : `{\n${lines.join("")}}`;
-    module.declarations.set(name, `${docComment(comment)}export type ${name} = ${body};\n`);
+    module.declarations.set(name, language.declareObject(name, comment, fields));
   }
 
   return { modules, ofMessage, writeObject, toObjectField, moduleOf: moduleFor };
 }
 
-/** Adds a type to the imports of a module. Well-known types that TypeScript has itself need no import. */
-function imported(path: string, name: string, user: Module): string {
+/** Adds a type to the imports of a module. Well-known types that a language has itself need no import. */
+function imported(module: string, name: string, user: Module): string {
   if (!/^[A-Z]\w*$/.test(name)) return name;
-  const names = user.imports.get(path) ?? new Set();
-  user.imports.set(path, names.add(name));
+  const names = user.imports.get(module) ?? new Set();
+  user.imports.set(module, names.add(name));
   return name;
-}
-
-function wellKnownType(message: DescMessage, direction: Direction): string | undefined {
-  switch (message.typeName) {
-    case "google.protobuf.Timestamp":
-      return direction === "request" ? "string | Date" : "string";
-    case "google.protobuf.Struct":
-      return direction === "request" ? "object" : "JsonObject";
-    case "google.protobuf.Value":
-      return direction === "request" ? "unknown" : "JsonValue";
-    case "google.api.HttpBody":
-      return "RawBody";
-    default:
-      if (message.typeName.startsWith("google.")) throw new Error(`${message.typeName} has no type in the client`);
-      return undefined;
-  }
-}
-
-function arrayOf(type: string): string {
-  return /^\w+$/.test(type) ? `readonly ${type}[]` : `readonly (${type})[]`;
-}
-
-function scalarType(scalar: ScalarType): string {
-  switch (scalar) {
-    case ScalarType.BOOL:
-      return "boolean";
-    case ScalarType.STRING:
-    case ScalarType.BYTES:
-      return "string";
-    default:
-      return "number";
-  }
 }

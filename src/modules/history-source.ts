@@ -5,7 +5,7 @@ import type { Fragment, Sql } from "../platform/db/index.ts";
 /** The kinds of records that have a history. */
 export type HistoryKind = "pool" | "workflow" | "channel";
 
-/** Counts what happened to a record. The counts are stored once a minute. */
+/** Counts what happened to a record. The counts are stored every few seconds. */
 export interface HistoryRecorder {
   count(tenantId: TenantId, kind: HistoryKind, id: string, what: "started" | "completed" | "failed"): void;
 }
@@ -15,8 +15,8 @@ export interface HistorySource {
   readonly kind: HistoryKind;
   /** The id of a record that the caller names. Throws if the caller may not see it. */
   resolve(context: Context, idOrKey: string): Promise<string>;
-  /** Selects the ids of all records that the caller may see. */
-  visible(context: Context): Fragment;
+  /** Selects the ids of all records that the caller may see: pools only of an environment, unless it is empty. */
+  visible(context: Context, environmentId: string): Fragment;
   /** Adds to the history what follows from stored rows. One node calls it for each minute, when the minute has ended. */
   sample?(tx: Sql, minute: Date): Promise<unknown>;
 }

@@ -52,25 +52,64 @@ export interface OutcomeQuery {
   readonly keysMax: number;
 }
 
-/** A request to decide earlier items again. */
-export interface ReplayQuery {
+/** A request to replay recorded work with a version. */
+export interface SimulationQuery {
   readonly targetId: string;
   readonly version: number;
-  readonly since: Date;
+  readonly from: Date;
+  readonly until: Date;
   readonly itemsMax: number;
 }
 
-/** Decisions that a version would have changed. */
-export interface ReplayReport {
+/** A number without a change and with it. */
+export interface Shift {
+  readonly before: number;
+  readonly after: number;
+}
+
+/** How long items wait for a worker. */
+export interface QueueWait {
+  readonly items: number;
+  readonly meanMs: number;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  readonly maxMs: number;
+  /** Items that still wait at the end. */
+  readonly waiting: number;
+}
+
+/** What a version would have changed about recorded work. Lists have the largest changes first, and a bounded length. */
+export interface SimulationReport {
   readonly items: number;
   readonly changed: number;
-  /** The items of recipients with the live version and with the other one; an empty id means none. */
-  readonly recipients: readonly { readonly id: string; readonly before: number; readonly after: number }[];
+  /** Items for which the live version has the recorded result. */
+  readonly reproduced: number;
+  /** The times of the first and the last item; undefined without items. */
+  readonly firstAt: Date | undefined;
+  readonly lastAt: Date | undefined;
+  /** Whether more was recorded in the time range than was replayed. */
+  readonly isCut: boolean;
+  readonly causes: readonly { readonly cause: string; readonly items: number }[];
+  readonly rules: readonly (Shift & { readonly ruleId: string; readonly name: string; readonly changed: number })[];
+  /** The items of recipients, and how many they work on at once on average; an empty id means no recipient. */
+  readonly recipients: readonly (Shift & {
+    readonly recipientId: string;
+    readonly recorded: number;
+    readonly loadBefore: number;
+    readonly loadAfter: number;
+  })[];
   readonly outcomes: readonly { readonly before: string; readonly after: string; readonly items: number }[];
+  readonly reasons: readonly { readonly before: string; readonly after: string; readonly items: number }[];
+  /** Items that a constraint did not admit. */
+  readonly constraints: readonly (Shift & { readonly constraint: string; readonly result: string })[];
+  readonly waits: { readonly recorded: QueueWait; readonly before: QueueWait; readonly after: QueueWait };
+  /** Undefined if no item has a cost. */
+  readonly cost: (Shift & { readonly recorded: number }) | undefined;
   readonly examples: readonly {
-    readonly decisionId: string;
+    readonly id: string;
     readonly before: string;
     readonly after: string;
+    readonly cause: string;
   }[];
 }
 
@@ -103,6 +142,6 @@ export interface PromotableArtifacts {
   outcomes(sql: Sql, tenantId: TenantId, query: OutcomeQuery): Promise<readonly KeyOutcome[]>;
   /** Numbers about a target by name, such as `queue_depth`. Undefined if there are none. */
   readonly gauges?: (sql: Sql, tenantId: TenantId, targetId: string) => Promise<Readonly<Record<string, number>>>;
-  /** Decides earlier items again. Undefined if the kind decides nothing. */
-  readonly replay?: (context: Context, query: ReplayQuery) => Promise<ReplayReport>;
+  /** Replays recorded work with a version, and stores nothing. Undefined if the kind cannot. */
+  readonly simulate?: (context: Context, query: SimulationQuery) => Promise<SimulationReport>;
 }

@@ -60,7 +60,7 @@ describe("in a browser", { skip: program === undefined && none }, () => {
         curl: 'curl -sS --fail-with-body -X POST "$SWITCHYARD_ADDRESS/api/pools"',
         CLI: "service pool create",
         TypeScript: "await client.pools.create(",
-        Python: "from urllib.request import",
+        Python: "= client.pools.create(",
       };
       for (const [language, text] of Object.entries(languages)) {
         await section.getByRole("button", { name: language, exact: true }).click();
@@ -68,7 +68,7 @@ describe("in a browser", { skip: program === undefined && none }, () => {
       }
       // The language of one sample is that of all, also on the next page.
       await page.goto(`${service.baseUrl}/docs/services/RoutingService`);
-      await page.getByText("from urllib.request import").first().waitFor();
+      await page.getByText("from switchyard import").first().waitFor();
       await page.locator("#RoutingService_Route").getByText("Try it").click();
       const link = page.locator("#RoutingService_Route").getByRole("link", { name: "Sign in to send it" });
       assert.match(

@@ -3,12 +3,12 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { addressOf, startTcpProxy } from "../../src/cli/prove/nodes/database-proxy.ts";
 import { catalogue } from "../../src/errors/catalogue.ts";
 import { startEmbedded } from "../../src/platform/db/embedded/embedded.ts";
 import { classifyDatabaseError, type Database, openDatabase } from "../../src/platform/db/index.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { connect, databaseUrl, type TestSql } from "../harness/postgres-server.ts";
-import { addressOf, startTcpProxy } from "../harness/tcp-proxy.ts";
 import { until } from "../harness/until.ts";
 
 const maxConnections = 4;

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
@@ -10,15 +9,12 @@ import { promisify } from "node:util";
 import { readReferenceSamples } from "../docs/reference-samples.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { assertShorter, readSamples, runSample } from "./readme-samples.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const client = join(root, "clients/typescript");
-const readme = readFileSync(join(client, "README.md"), "utf8");
-const samples = readme.split(/^## /m).flatMap((section) => {
-  const title = section.slice(0, section.indexOf("\n"));
-  const found = [...section.matchAll(/```ts\n(.*?)```\n\n```text\n(.*?)```/gs)];
-  return found.map(([, code, output]) => ({ title, code: code!, output: output! }));
-});
+const guide = join(root, "docs/guides/move-from-bullmq.md");
+const samples = [...readSamples(join(client, "README.md"), "ts"), ...readSamples(guide, "ts")];
 
 describe("the package of the client", () => {
   const folder = mkdtempSync(join(tmpdir(), "switchyard-client-"));
@@ -35,7 +31,6 @@ describe("the package of the client", () => {
     );
 
   test("the package is built, and its samples compile against it, as do those of the reference", async () => {
-    assert.equal(samples.length, [...readme.matchAll(/```ts\n/g)].length, "every sample has an output");
     const installed = join(folder, "node_modules/@switchyard/client");
     mkdirSync(installed, { recursive: true });
     await compile("-p", client, "--outDir", join(installed, "dist"));
@@ -54,23 +49,12 @@ describe("the package of the client", () => {
     await compile("-p", folder);
   });
 
-  for (const [at, { title, code, output }] of samples.entries()) {
-    test(`sample ${at + 1} of the README (${title}) prints what the README says`, async () => {
+  for (const [at, sample] of samples.entries()) {
+    test(`${sample.name} prints what it says`, async () => {
       const env = { ...process.env, SWITCHYARD_ADDRESS: service.baseUrl, SWITCHYARD_KEY: service.adminKey };
-      const child = spawn(process.execPath, [join(folder, `sample-${at}.ts`)], { env });
-      afterFile(() => child.kill("SIGKILL"));
-      let printed = "";
-      // A worker runs until it is stopped. Its last line follows the signal.
-      let isEndless = code.includes("await runWorkers([worker], { drainMs");
-      for (const stream of [child.stdout, child.stderr]) {
-        stream.setEncoding("utf8").on("data", (text: string) => {
-          printed += text;
-          if (isEndless && printed.includes("shipped")) isEndless = !child.kill("SIGTERM");
-        });
-      }
-      const [exitCode] = await once(child, "close");
-      assert.equal(printed, output);
-      assert.equal(exitCode, 0);
+      await runSample(sample, [process.execPath, join(folder, `sample-${at}.ts`)], env);
     });
   }
+
+  test("the program that was moved from BullMQ is shorter than before", () => assertShorter(guide, "js", "ts"));
 });

@@ -15,6 +15,8 @@ export interface ConsoleBrowser {
   ): Promise<{ page: Page; root: string; context: BrowserContext }>;
   /** Opens a link that signs in, as somebody did who got it. */
   openLink(url: string, theme?: Theme): Promise<{ page: Page; root: string; context: BrowserContext }>;
+  /** Opens an empty page of somebody who has not signed in. */
+  newPage(theme?: Theme): Promise<Page>;
 }
 
 /** The two looks of the console. */
@@ -26,20 +28,23 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/
 export async function startConsoleBrowser(program: string): Promise<ConsoleBrowser> {
   const problems: string[] = [];
   const browser = await launchBrowser(program);
-  async function openLink(url: string, theme: Theme = "light") {
+  async function newPage(theme: Theme = "light") {
     const context = await browser.newContext({ colorScheme: theme, viewport: { width: 1360, height: 860 } });
     context.on("page", (page) => watch(page, problems));
-    const page = await context.newPage();
+    return context.newPage();
+  }
+  async function openLink(url: string, theme?: Theme) {
+    const page = await newPage(theme);
     await page.goto(url);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.waitForURL(/\/workspaces\//);
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
-    return { page, root: page.url(), context };
+    return { page, root: page.url(), context: page.context() };
   }
 
   return {
     problems,
-    openLink,
+    ...{ openLink, newPage },
     async signIn(baseUrl, apiKey, theme) {
       const { body } = await restClient(baseUrl, apiKey).call("POST", "/api/v2/identity/login-links", {});
       return openLink(body.data.url, theme);

@@ -8,16 +8,12 @@ import { readOperations } from "../../src/definitions/index.ts";
 import { browserTest, waitUntil } from "../browser/browser-test.ts";
 import { findChromium } from "../browser/chromium.ts";
 import { cli } from "../cli/cli-run.ts";
-import { afterFile } from "../harness/after-file.ts";
-import { connect } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import {
   accessibilityViolations,
   type ConsoleBrowser,
-  idsInText,
   openSearch,
-  pick,
   startConsoleBrowser,
   waitForContent,
 } from "./console-browser.ts";
@@ -158,50 +154,6 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     },
   );
 
-  browserTest("a pool, its recipients and a rule that routes to one of them, and why an item went there", async () => {
-    const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
-    const dialog = page.getByRole("dialog");
-    await page.goto(`${root}/pools`);
-    await page.getByRole("button", { name: "New pool" }).click();
-    await dialog.getByLabel("Name").fill("triage");
-    await dialog.getByRole("button", { name: "Create pool" }).click();
-    await page.getByRole("link", { name: "Recipients" }).click();
-    for (const name of ["Ada", "Grace"]) {
-      await page.getByRole("button", { name: "Add recipient" }).click();
-      await dialog.getByLabel("Name").fill(name);
-      await dialog.getByRole("button", { name: "Add recipient" }).click();
-      await page.getByRole("cell", { name, exact: true }).waitFor();
-    }
-    await page.getByRole("link", { name: "Rules" }).click();
-    await page.getByRole("button", { name: "Add rule" }).click();
-    await dialog.getByRole("textbox", { name: "Name" }).fill("Gold to Ada");
-    await dialog.getByLabel("Condition, in CEL").fill(`item.attributes.tier == "gold"`);
-    await dialog.getByLabel("Then").selectOption("route");
-    await dialog.getByRole("combobox", { name: "Recipient" }).fill("a");
-    await dialog.getByRole("option", { name: "Grace" }).waitFor();
-    assert.deepEqual(await accessibilityViolations(page), []);
-    await pick(dialog, "Recipient", "Ada");
-    await dialog.getByRole("button", { name: "Add rule" }).click();
-    await page.getByRole("cell", { name: "Route to Ada" }).waitFor();
-
-    const { body } = await rest.call("GET", "/api/pools");
-    const { id } = body.data.find(({ name }: { name: string }) => name === "triage");
-    await rest.call("POST", "/api/route", { pool_id: id, type: "lead", key: "A-1", attributes: { tier: "gold" } });
-    await page.goto(`${root}/decisions`);
-    await pick(page, "Pool", "triage");
-    await page.getByRole("link", { name: "lead · A-1" }).click();
-    await page.getByRole("heading", { level: 1, name: "lead · A-1" }).waitFor();
-    const recipients = page.getByRole("region", { name: "Recipients of the decision" });
-    await recipients.getByRole("row", { name: /^Ada .*Chosen Ada was chosen/ }).waitFor();
-    await recipients.getByRole("row", { name: /^Grace .*The rule "Gold to Ada" sends the item to Ada/ }).waitFor();
-    await page.getByText(`item.attributes.tier = "gold"`).waitFor();
-    await waitForContent(page);
-    assert.deepEqual(await idsInText(page), []);
-    assert.deepEqual(await accessibilityViolations(page), []);
-    await recipients.getByRole("link", { name: "Grace" }).click();
-    await page.getByRole("heading", { level: 1, name: "triage" }).waitFor();
-  });
-
   browserTest("pages are live: an event appears without a reload", async () => {
     const { page, root } = await browser.signIn(service.baseUrl, service.adminKey, "dark");
     await page.goto(`${root}/events?type=order.*`);
@@ -336,43 +288,6 @@ describe("in a browser", { skip: program === undefined && none }, () => {
     await page.mouse.click(370, 600);
     await waitUntil(page, `document.querySelector("[data-menu]").dataset.menu === "closed"`);
   }
-
-  browserTest("last night's backlog is read on a chart, with the gap and the pauses", async () => {
-    const sql = connect(service.databaseUrl, 1);
-    afterFile(() => sql.end());
-    const { body } = await rest.call("GET", `/api/pools/${poolId}`);
-    const tenantId = body.data.tenant_id;
-    // Six hours with 900 waiting items end ten hours ago. From four to two hours ago, no node was there.
-    await sql`
-        with steps as (
-        select date_bin('10 minutes', now(), 'epoch') - n * interval '10 minutes' as at, n from generate_series(1, 144) n
-      ), sampled as (
-        insert into history_samples select 10, at, 10 from steps where n not between 12 and 24 on conflict do nothing
-      )
-      insert into history_points
-      select ${tenantId}, 'pool', ${poolId}, 10, at, 900, 3, 7200, 50, 20, 0, 0 from steps where n between 60 and 96`;
-    await rest.call("POST", `/api/queues/${poolId}/pause`, { reason: "deploy" });
-    await rest.call("POST", `/api/queues/${poolId}/resume`, {});
-    const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
-    const readAt = async (hoursAgo: number) => {
-      const chart = page.locator("figure.chart").first();
-      const { x, y, width } = (await chart.locator("svg").boundingBox())!;
-      await page.mouse.move(x + 46 + (width - 54) * (1 - hoursAgo / 24), y + 80);
-      return (await chart.locator(".legend").textContent())!;
-    };
-    for (const path of [`/queues/${poolId}?tab=charts`, ""]) {
-      await page.goto(root + path);
-      await page.getByRole("button", { name: "24 h" }).click();
-      await page.getByRole("img", { name: "Waiting and in progress, last 24 h" }).waitFor();
-      await page.getByRole("list", { name: "What happened" }).getByText("tickets resumed").first().waitFor();
-      assert.match(await readAt(13), /Waiting 900In progress 3/, path);
-      assert.match(await readAt(8), /Waiting 0In/, path);
-      assert.match(await readAt(3), /Waiting –In/, path);
-      assert.deepEqual(await accessibilityViolations(page), []);
-    }
-    await page.reload();
-    assert.equal(await page.getByRole("button", { name: "24 h" }).getAttribute("aria-pressed"), "true");
-  });
 
   browserTest("a viewer sees no control that would be refused", async () => {
     const { body } = await rest.call("POST", "/api/v2/api-keys", { name: "viewer", roles: ["viewer"] });

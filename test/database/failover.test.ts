@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { addressOf, startTcpProxy } from "../../src/cli/prove/nodes/database-proxy.ts";
 import { inboxStore } from "../../src/modules/notifications/dispatch/inbox/inbox-store.ts";
 import { eventStore } from "../../src/modules/operations/events/store.ts";
 import type { TenantId } from "../../src/platform/access/index.ts";
@@ -12,7 +13,6 @@ import { connect } from "../harness/postgres-server.ts";
 import { restClient } from "../harness/rest.ts";
 import { sized } from "../harness/run-size.ts";
 import { startService } from "../harness/service.ts";
-import { addressOf, startTcpProxy } from "../harness/tcp-proxy.ts";
 import { until } from "../harness/until.ts";
 import { startOrderWork, workSettings } from "./order-work.ts";
 

@@ -4,12 +4,12 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import { serve } from "../../src/app/serve.ts";
+import { addressOf, startTcpProxy } from "../../src/cli/prove/nodes/database-proxy.ts";
 import { ConfigError, loadConfig } from "../../src/config/index.ts";
 import { nodeMain, startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { restClient } from "../harness/rest.ts";
 import { overridesOf } from "../harness/service.ts";
-import { addressOf, startTcpProxy } from "../harness/tcp-proxy.ts";
 import { until } from "../harness/until.ts";
 
 const key = "sk_test_waiting_0123456789abcdef";

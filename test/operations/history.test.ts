@@ -30,11 +30,13 @@ async function startNode() {
   return { service, time, areas: areas! };
 }
 
-/** Lets minutes pass on both nodes, which store the last of them. */
-async function passMinutes(count = 1): Promise<void> {
-  for (const { time } of nodes) time.aheadMs += count * minuteMs;
+/** Lets time pass on both nodes, which then store what they have counted. */
+async function pass(ms: number): Promise<void> {
+  for (const { time } of nodes) time.aheadMs += ms;
   for (const { areas } of nodes) await areas.operations.recordHistory();
 }
+
+const passMinutes = (count = 1) => pass(count * minuteMs);
 
 before(async () => {
   database = await freshDatabase();
@@ -85,6 +87,18 @@ test("what happened in a pool on two nodes is counted once, and is the tenant's 
   const hidden = (await staging.call("GET", "/api/history?source=pool")).body.data;
   assert.ok(hidden.points.every(({ started, waiting }: ResponseData) => started + waiting === 0));
 
+  await own.pool({ environment_id: "staging" });
+  assert.deepEqual(await flowsOf("source=pool&environment_id=production"), expected, "the sums of an environment");
+  assert.deepEqual(await flowsOf("source=pool&environment_id=staging"), {
+    started: 0,
+    completed: 0,
+    failed: 0,
+    dead: 0,
+  });
+  for (const query of [`source=pool&source_id=${poolId}`, "source=workflow", "source=channel"]) {
+    await own.refused("INVALID_ARGUMENT", "GET", `/api/history?${query}&environment_id=production`);
+  }
+
   await own.complete(leased);
   await own.complete(await own.leaseOne(poolId));
   await passMinutes();
@@ -122,6 +136,36 @@ test("the runs of a workflow and the messages of a channel are counted on the no
   await own.refused("INVALID_ARGUMENT", "GET", "/api/history?source=pool&range=30d");
 });
 
+test("the current minute of runs and messages is shown before it ends, of all nodes, and counted once when it has", async () => {
+  const workflow = await own.workflow();
+  const { id: subscriber_id } = await own.subscriber();
+  const now = () => Date.now() + nodes[0]!.time.aheadMs;
+  const ofChannel = async (range = "15m") => {
+    const { points } = await historyOf(`source=channel&source_id=in_app&range=${range}`);
+    return points.at(-1);
+  };
+  const startOfNext = minuteMs - (now() % minuteMs);
+  await pass(startOfNext + 1_000);
+  for (const tenant of [own, onB]) await tenant.trigger({ workflow_key: workflow, subscriber_id });
+  await pass(12_000);
+  const current = await ofChannel();
+  assert.equal(current.started, 2);
+  assert.ok(current.covered_s >= 10 && current.covered_s < 60, "only a part of it has been counted");
+  assert.ok(now() - Date.parse(current.at) < minuteMs, "it is the current minute");
+  const { started: before } = await ofChannel("24h");
+  await own.trigger({ workflow_key: workflow, subscriber_id });
+  await pass(12_000);
+  const later = await ofChannel();
+  assert.deepEqual([later.at, later.started], [current.at, 3]);
+  assert.ok(later.covered_s > current.covered_s);
+  assert.equal((await ofChannel("24h")).started, before + 1);
+  await passMinutes();
+  const ended = (await historyOf("source=channel&source_id=in_app&range=15m")).points.find(
+    ({ at }: ResponseData) => at === current.at,
+  );
+  assert.deepEqual([ended.started, ended.covered_s], [3, 60]);
+});
+
 test("a node that stops stores what it has counted, and the time without a node is a gap", async () => {
   const workflow = await own.workflow();
   const { id: subscriber_id } = await own.subscriber();
@@ -152,6 +196,8 @@ test("a history marks pauses of its pool, promotions and new versions", async ()
     assert.deepEqual(await marksOf(query), [...starts, ...pauses]);
   assert.deepEqual(await marksOf(`source=pool&source_id=${quiet}`), starts);
   assert.deepEqual(await marksOf("source=channel"), starts);
+  assert.deepEqual(await marksOf("source=pool&environment_id=production"), [...starts, ...pauses]);
+  assert.deepEqual(await marksOf("source=pool&environment_id=staging"), starts);
   assert.deepEqual(await marksOf("source=pool", other), starts);
 });
 

@@ -52,7 +52,8 @@ export interface StagedPool {
   readonly version: number;
 }
 
-const decisionOnly = { delivery: { mode: "MODE_DECISION_ONLY" } };
+/** A recipient whose items nobody leases. */
+export const decisionOnly = { delivery: { mode: "MODE_DECISION_ONLY" } };
 
 export async function stagedPool(tenant: TenantFixture): Promise<StagedPool> {
   const id = await tenant.pool();

@@ -121,7 +121,32 @@ test("totals are the sums of all queues that the caller may see, whatever their 
   const seen = (await live.call("GET", "/api/queues:totals")).body.data;
   assert.deepEqual(part(seen), { ...expected, queue_count: 3, accepted_today: 6, failed_today: 1 });
   assert.equal((await live.call("GET", "/api/dlq/-/stats")).body.data.depth, 1);
+
+  // Each of them can be narrowed to an environment, by its id or its key, and not beyond what the caller may see.
+  const letterPools = async (query: string, caller = other.rest) =>
+    (await caller.call("GET", `/api/dlq/-?${query}`)).body.data.map(({ pool_id }: ResponseData) => pool_id);
+  const eventPools = async (query: string, caller = other.rest) =>
+    (await caller.call("GET", `/api/events?types=pool.created&${query}`)).body.data.map(
+      ({ subject }: ResponseData) => subject,
+    );
+  for (const chosen of [staging, "staging"]) {
+    const query = `environment_id=${chosen}`;
+    const own = (await other.ok("GET", `/api/queues:totals?${query}`)).data;
+    assert.deepEqual([own.queue_count, own.accepted_today, own.failed_today], [1, 1, 1], chosen);
+    assert.equal((await other.ok("GET", `/api/dlq/-/stats?${query}`)).data.depth, 1);
+    assert.equal((await other.ok("GET", `/api/dlq/${busy}/stats?${query}`)).data.depth, 0);
+    assert.deepEqual(await letterPools(query), [hidden]);
+    assert.deepEqual(await eventPools(query), [hidden]);
+    assert.equal((await live.call("GET", `/api/queues:totals?${query}`)).body.data.queue_count, 0);
+    assert.deepEqual(await letterPools(query, live), []);
+  }
+  assert.deepEqual(await letterPools("environment_id=production"), [busy]);
+  assert.deepEqual(await eventPools("environment_id=none"), []);
+  const audit = await other.caller({ scopes: ["event:read"], environment_mode: "production_only" });
+  assert.deepEqual(await eventPools("environment_id=staging", audit), []);
+
   const stranger = await newTenant(service);
+  assert.deepEqual(await eventPools(`environment_id=${staging}`, stranger.rest), []);
   assert.equal((await stranger.ok("GET", "/api/queues:totals")).data.queue_count, 0);
   assert.equal((await stranger.ok("GET", "/api/dlq/-/stats")).data.depth, 0);
 });

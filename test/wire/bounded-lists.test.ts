@@ -48,13 +48,13 @@ async function reading<T>(table: string, read: (sql: Sql) => Promise<T>): Promis
 const decisions = (sql: Sql, page: Page, filter: object = {}) =>
   decisionStore(sql).list(
     tenantId,
-    { poolId: "", outcome: "", recipientId: "", key: "", environmentId: "", production: undefined, ...filter },
+    { poolId: "", outcome: "", recipientId: "", key: "", environmentId: "", environmentMode: "any", ...filter },
     page,
   );
 const events = (sql: Sql, page: Page, types: string[] = []) =>
   eventStore(sql).list(
     tenantId,
-    { types, subject: "", since: undefined, until: undefined, environmentMode: "any" },
+    { types, subject: "", since: undefined, until: undefined, environmentId: "", environmentMode: "any" },
     page,
   );
 
@@ -116,7 +116,7 @@ test("an offset that would skip more than a bounded number of rows is rejected; 
     (wanted) =>
       eventStore(db.sql).list(
         freshTenant(),
-        { types: [], subject: "", since: undefined, until: undefined, environmentMode: "any" },
+        { types: [], subject: "", since: undefined, until: undefined, environmentId: "", environmentMode: "any" },
         wanted,
       ),
   );

@@ -5,11 +5,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { addressOf, startTcpProxy } from "../../src/cli/prove/nodes/database-proxy.ts";
 import { verifyAudit } from "../../src/platform/audit/index.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { restClient } from "../harness/rest.ts";
 import { startService } from "../harness/service.ts";
-import { addressOf, startTcpProxy } from "../harness/tcp-proxy.ts";
 import { until } from "../harness/until.ts";
 
 interface Span {

@@ -20,6 +20,12 @@ export function environmentFilter(): { readonly environment_id?: string } {
   return environment.value === undefined ? {} : { environment_id: environment.value };
 }
 
+/** Whether a record with this environment, or with none, is among those that the whole console shows. */
+export function isShownEnvironment(id: string): boolean {
+  const shown = environment.value;
+  return shown === undefined || id === shown || environments.value.some((each) => each.id === id && each.key === shown);
+}
+
 /** What people call an environment. */
 export function environmentName(id: string): string {
   const found = environments.value.find((each) => each.id === id || each.key === id);

@@ -114,14 +114,20 @@ function useFreshness({ live, everyMs }: Freshness, refresh: () => void): void {
   }, [prefixes, everyMs, refresh]);
 }
 
+/** The number of rows of a list, or at least so many if counting stopped early. */
+export interface Total {
+  readonly count: number;
+  readonly isCapped: boolean;
+}
+
 /** A list, of which as many rows are loaded as were looked at. */
 export interface ListQuery<Row> {
   readonly rows: readonly Row[];
   readonly error: Error | undefined;
   readonly isLoading: boolean;
   readonly hasMore: boolean;
-  /** For example "12", or "10,000+" if counting stopped early. */
-  readonly total: string;
+  /** Undefined until the first page was read. */
+  readonly total: Total | undefined;
   more(): void;
   refresh(): void;
 }
@@ -129,7 +135,7 @@ export interface ListQuery<Row> {
 interface ListState<Row> {
   readonly rows: readonly Row[];
   readonly cursor: string;
-  readonly total: string;
+  readonly total: Total;
 }
 
 const pageSize = 100;
@@ -184,7 +190,7 @@ export function useList<Row>(
     error: first.error,
     isLoading: first.isLoading,
     hasMore: (state?.cursor ?? "") !== "",
-    total: state?.total ?? "",
+    total: state?.total,
     more,
     refresh: first.refresh,
   };
@@ -192,14 +198,15 @@ export function useList<Row>(
 
 /** Several lists as one. Their rows are merged by the caller. */
 export function mergeLists(lists: readonly ListQuery<unknown>[]): Omit<ListQuery<never>, "rows"> {
-  const counts = lists.map(({ total }) => Number(total.replaceAll(/[,+]/g, "")));
-  const isCapped = lists.some(({ total }) => total.endsWith("+"));
-  const all = counts.reduce((sum, count) => sum + count, 0).toLocaleString("en-US");
+  const totals = lists.map(({ total = { count: 0, isCapped: false } }) => total);
   return {
     error: lists.find(({ error }) => error !== undefined)?.error,
     isLoading: lists.some(({ isLoading }) => isLoading),
     hasMore: lists.some(({ hasMore }) => hasMore),
-    total: isCapped ? `${all}+` : all,
+    total: {
+      count: totals.reduce((sum, { count }) => sum + count, 0),
+      isCapped: totals.some(({ isCapped }) => isCapped),
+    },
     more() {
       for (const { more } of lists) more();
     },
@@ -210,5 +217,5 @@ export function mergeLists(lists: readonly ListQuery<unknown>[]): Omit<ListQuery
 }
 
 function toState<Row>({ items, nextCursor, total, totalCapped }: Page<Row>): ListState<Row> {
-  return { rows: items, cursor: nextCursor, total: `${total.toLocaleString("en-US")}${totalCapped ? "+" : ""}` };
+  return { rows: items, cursor: nextCursor, total: { count: total, isCapped: totalCapped } };
 }

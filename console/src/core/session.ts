@@ -37,9 +37,3 @@ export async function loadSession(): Promise<void> {
     .catch(() => undefined);
   session.value = { ...current, tenantName: tenant?.name ?? "" };
 }
-
-/** The caller in few words. */
-export function callerName({ subject, kind }: Session): string {
-  if (kind === "api_key") return "API key";
-  return subject.replace(/^member:/, "");
-}

@@ -1,7 +1,10 @@
 import { createConnectionService } from "@client/gen/connection";
 import { createRecipientService } from "@client/gen/recipient";
+import { createWorkflowRunService } from "@client/gen/workflow-run";
+import { environmentFilter } from "../core/environments";
 import { unlistedTransport as transport } from "../core/transport";
 import type { PickerSource } from "../ui/form/picker";
+import { formatTime } from "../ui/format";
 import { createKindSearch } from "./name-search";
 import { type NamedKind, type NamedRecord, namedKind, namedKinds } from "./named-kinds";
 
@@ -32,6 +35,22 @@ export const pickPool = pickFrom("pool", known("Pool"), idOf);
 export const pickSubscriber = pickFrom("subscriber", known("Subscriber"), idOf);
 export const pickTopicKey = pickFrom("topic", known("Topic"), keyOf);
 export const pickExperimentKey = pickFrom("experiment", known("Experiment"), keyOf);
+
+/** The newest runs, by their workflow and their key. Runs without a key are told apart by their start. */
+export const pickRun = pickFrom(
+  "workflow_run",
+  namedKind({
+    scope: "workflow_run:read",
+    kind: "Run",
+    plural: "runs",
+    icon: "workflows",
+    list: (page) => createWorkflowRunService(transport).list({ ...page, ...environmentFilter() }),
+    lookUps: [(text) => createWorkflowRunService(transport).list({ run_key: text, limit: shownMax })],
+    namesOf: ({ definition_key, run_key, created_at }) => [`${definition_key} · ${run_key || formatTime(created_at)}`],
+    pathOf: ({ id }) => `workflows/runs/${id}`,
+  }),
+  idOf,
+);
 
 /** The recipients of a pool. */
 export const pickRecipient = (poolId: string) =>

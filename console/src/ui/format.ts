@@ -12,6 +12,22 @@ export function formatLimit(limit: number | string | undefined): string {
   return Number(limit ?? 0) === 0 ? "unlimited" : formatCount(limit);
 }
 
+/** A statistic, such as a mean or a probability. */
+export function formatDecimal(value: number | undefined, digits = 3): string {
+  return value === undefined ? "–" : value.toLocaleString("en-US", { maximumFractionDigits: digits });
+}
+
+/** An amount in hundredths of a currency. */
+export function formatMoney(cents: number | string, currency: string): string {
+  const amount = Number(cents) / 100;
+  return `${amount.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })} ${currency}`;
+}
+
+/** How much was counted of something, such as "12" or "10,000+" when counting stopped early. */
+export function formatTotal({ count, isCapped }: { readonly count: number; readonly isCapped: boolean }): string {
+  return `${formatCount(count)}${isCapped ? "+" : ""}`;
+}
+
 function trim(value: number): string {
   return value.toFixed(value >= 100 ? 0 : 1).replace(/\.0$/, "");
 }
@@ -71,18 +87,25 @@ export function formatClock(time: string | undefined): string {
 /** A date and time, in the zone of the browser unless another one is given. */
 export function formatTime(time: string | undefined, timeZone?: string): string {
   if (time === undefined || time === "") return "–";
-  return new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium", timeZone });
+  return formatMoment(time, { dateStyle: "medium", timeStyle: "medium", timeZone });
 }
 
 /** A date and time without seconds, in the zone of the browser. */
 export function formatMinute(time: string): string {
-  return new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  return formatMoment(time, { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** The parts of a time that a chart or a list has room for. */
+export function formatMoment(time: string | number, parts: Intl.DateTimeFormatOptions): string {
+  return new Date(time).toLocaleString("en-GB", parts);
 }
 
 /** A share as a percentage. */
 export function formatPercent(share: number | undefined, digits = 1): string {
   return share === undefined ? "–" : `${(share * 100).toFixed(digits)} %`;
 }
+
+const abbreviation = /\b(?:ai|api|aws|id|jwt|oidc|saml|scim|sms|ttl)\b/gi;
 
 /** A constant such as `STATUS_ACTIVE` or `weighted_random` in words. */
 export function words(constant: string | undefined): string {
@@ -91,7 +114,7 @@ export function words(constant: string | undefined): string {
     .replace(/^(STATUS|MODE|INTERVAL|AGGREGATION|FAILURE|SELECTION|DISABLED_REASON)_/, "")
     .replaceAll("_", " ")
     .toLowerCase();
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return (text.charAt(0).toUpperCase() + text.slice(1)).replace(abbreviation, (word) => word.toUpperCase());
 }
 
 /** Returns an error's message without its code. */

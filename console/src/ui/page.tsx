@@ -17,6 +17,7 @@ import { Code, Notice } from "./text";
 export interface Crumb {
   readonly title: string;
   readonly path: string;
+  readonly tab?: string;
 }
 
 interface PageProps {
@@ -50,10 +51,10 @@ export function Page({ title, question, crumbs = [], badge, actions, children }:
           {crumbs.length > 0 && (
             <nav aria-label="Path" class="crumbs">
               {crumbs.map((crumb) => [
-                <a href={href(crumb.path)} key={crumb.path}>
+                <a href={href(crumb.path, { tab: crumb.tab })} key={crumb.title}>
                   {crumb.title}
                 </a>,
-                <span aria-hidden="true" key={`${crumb.path} end`}>
+                <span aria-hidden="true" key={`${crumb.title} end`}>
                   /
                 </span>,
               ])}

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file service/api/history.proto.
  */
 export const file_service_api_history: GenFile = /*@__PURE__*/
-  fileDesc("ChlzZXJ2aWNlL2FwaS9oaXN0b3J5LnByb3RvEgtzZXJ2aWNlLmFwaSKKAQoRR2V0SGlzdG9yeVJlcXVlc3QSLgoGc291cmNlGAEgASgJQh66SBtyGVIEcG9vbFIId29ya2Zsb3dSB2NoYW5uZWwSGwoJc291cmNlX2lkGAIgASgJQgi6SAVyAxjIARIoCgVyYW5nZRgDIAEoCUIZukgWchRSAFIDMTVtUgIxaFIDMjRoUgI3ZCI7ChJHZXRIaXN0b3J5UmVzcG9uc2USJQoHaGlzdG9yeRgBIAEoCzIULnNlcnZpY2UuYXBpLkhpc3RvcnkivAEKB0hpc3RvcnkSDgoGc291cmNlGAEgASgJEhEKCXNvdXJjZV9pZBgCIAEoCRIpCgVzdGFydBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGc3RlcF9zGAQgASgFEioKBnBvaW50cxgFIAMoCzIaLnNlcnZpY2UuYXBpLkhpc3RvcnlDb3VudHMSJwoFbWFya3MYBiADKAsyGC5zZXJ2aWNlLmFwaS5IaXN0b3J5TWFyayLRAQoNSGlzdG9yeUNvdW50cxImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJY292ZXJlZF9zGAIgASgFEg8KB3dhaXRpbmcYAyABKAMSEwoLaW5fcHJvZ3Jlc3MYBCABKAMSFAoMb2xkZXN0X2FnZV9zGAUgASgDEg8KB3N0YXJ0ZWQYBiABKAMSEQoJY29tcGxldGVkGAcgASgDEg4KBmZhaWxlZBgIIAEoAxIVCg1kZWFkX2xldHRlcmVkGAkgASgDImUKC0hpc3RvcnlNYXJrEgwKBGtpbmQYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBG5hbWUYAyABKAkSEgoKc3ViamVjdF9pZBgEIAEoCTKUAQoOSGlzdG9yeVNlcnZpY2USgQEKCkdldEhpc3RvcnkSHi5zZXJ2aWNlLmFwaS5HZXRIaXN0b3J5UmVxdWVzdBofLnNlcnZpY2UuYXBpLkdldEhpc3RvcnlSZXNwb25zZSIyyvMYESoHaGlzdG9yeTIEcmVhZFAFgtPkkwIXYgdoaXN0b3J5EgwvYXBpL2hpc3RvcnliBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("ChlzZXJ2aWNlL2FwaS9oaXN0b3J5LnByb3RvEgtzZXJ2aWNlLmFwaSKrAQoRR2V0SGlzdG9yeVJlcXVlc3QSLgoGc291cmNlGAEgASgJQh66SBtyGVIEcG9vbFIId29ya2Zsb3dSB2NoYW5uZWwSGwoJc291cmNlX2lkGAIgASgJQgi6SAVyAxjIARIoCgVyYW5nZRgDIAEoCUIZukgWchRSAFIDMTVtUgIxaFIDMjRoUgI3ZBIfCg5lbnZpcm9ubWVudF9pZBgEIAEoCUIHukgEcgIYQCI7ChJHZXRIaXN0b3J5UmVzcG9uc2USJQoHaGlzdG9yeRgBIAEoCzIULnNlcnZpY2UuYXBpLkhpc3RvcnkivAEKB0hpc3RvcnkSDgoGc291cmNlGAEgASgJEhEKCXNvdXJjZV9pZBgCIAEoCRIpCgVzdGFydBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGc3RlcF9zGAQgASgFEioKBnBvaW50cxgFIAMoCzIaLnNlcnZpY2UuYXBpLkhpc3RvcnlDb3VudHMSJwoFbWFya3MYBiADKAsyGC5zZXJ2aWNlLmFwaS5IaXN0b3J5TWFyayLRAQoNSGlzdG9yeUNvdW50cxImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJY292ZXJlZF9zGAIgASgFEg8KB3dhaXRpbmcYAyABKAMSEwoLaW5fcHJvZ3Jlc3MYBCABKAMSFAoMb2xkZXN0X2FnZV9zGAUgASgDEg8KB3N0YXJ0ZWQYBiABKAMSEQoJY29tcGxldGVkGAcgASgDEg4KBmZhaWxlZBgIIAEoAxIVCg1kZWFkX2xldHRlcmVkGAkgASgDImUKC0hpc3RvcnlNYXJrEgwKBGtpbmQYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBG5hbWUYAyABKAkSEgoKc3ViamVjdF9pZBgEIAEoCTKUAQoOSGlzdG9yeVNlcnZpY2USgQEKCkdldEhpc3RvcnkSHi5zZXJ2aWNlLmFwaS5HZXRIaXN0b3J5UmVxdWVzdBofLnNlcnZpY2UuYXBpLkdldEhpc3RvcnlSZXNwb25zZSIyyvMYESoHaGlzdG9yeTIEcmVhZFAFgtPkkwIXYgdoaXN0b3J5EgwvYXBpL2hpc3RvcnliBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * Selects a record and a time range.
@@ -43,6 +43,13 @@ export type GetHistoryRequest = Message<"service.api.GetHistoryRequest"> & {
    * @generated from field: string range = 3;
    */
   range: string;
+
+  /**
+   * Only pools of this environment: its id or its key. Workflows and channels belong to no environment.
+   *
+   * @generated from field: string environment_id = 4;
+   */
+  environmentId: string;
 };
 
 /**
@@ -256,7 +263,7 @@ export const HistoryMarkSchema: GenMessage<HistoryMark> = /*@__PURE__*/
 export const HistoryService: GenService<{
   /**
    * Returns the counts of one pool, workflow or channel over a time range that ends now, or the sums of all that the caller may
-   * see, with what happened in that time. Points are complete to about a minute ago.
+   * see, with what happened in that time. Points of pools are complete to about a minute ago, the others to about ten seconds.
    *
    * @generated from rpc service.api.HistoryService.GetHistory
    */

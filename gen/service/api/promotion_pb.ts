@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file service/api/promotion.proto.
  */
 export const file_service_api_promotion: GenFile = /*@__PURE__*/
-  fileDesc("ChtzZXJ2aWNlL2FwaS9wcm9tb3Rpb24ucHJvdG8SC3NlcnZpY2UuYXBpIrEFCglDYW5kaWRhdGUSCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEhYKDmVudmlyb25tZW50X2lkGAMgASgJEgwKBG5hbWUYBCABKAkSEwoLZGVzY3JpcHRpb24YBSABKAkSDQoFc3RhdGUYBiABKAkSFgoOcG9zc2libGVfY2FsbHMYByADKAkSMQoJYXJ0aWZhY3RzGAggAygLMh4uc2VydmljZS5hcGkuQ2FuZGlkYXRlQXJ0aWZhY3QSDwoHcGFja19pZBgJIAEoCRIzCgpndWFyZHJhaWxzGAogAygLMh8uc2VydmljZS5hcGkuQ2FuZGlkYXRlR3VhcmRyYWlsEjIKCXByZWZsaWdodBgLIAEoCzIfLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZVByZWZsaWdodBI/ChBndWFyZHJhaWxfcmVwb3J0GAwgASgLMiUuc2VydmljZS5hcGkuQ2FuZGlkYXRlR3VhcmRyYWlsUmVwb3J0EiwKBmNhbmFyeRgNIAEoCzIcLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZUNhbmFyeRIwCghhcHByb3ZhbBgOIAEoCzIeLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZUFwcHJvdmFsEjIKCXByb21vdGlvbhgPIAEoCzIfLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZVByb21vdGlvbhISCgpjcmVhdGVkX2J5GBAgASgJEi4KCmNyZWF0ZWRfYXQYESABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGBMgASgDEhUKDXdhaXZlcl9yZWFzb24YFCABKAkilQEKEUNhbmRpZGF0ZUFydGlmYWN0EgwKBGtpbmQYASABKAkSEQoJdGFyZ2V0X2lkGAIgASgJEhMKC3RhcmdldF9uYW1lGAMgASgJEg8KB3ZlcnNpb24YBCABKAUSDgoGc2hhMjU2GAUgASgJEhQKDGJhc2VfdmVyc2lvbhgGIAEoBRITCgtiYXNlX3NoYTI1NhgHIAEoCSKDAQoSQ2FuZGlkYXRlR3VhcmRyYWlsEkUKBm1ldHJpYxgBIAEoCUI1ukgycjBSB3N1Y2Nlc3NSCmxhdGVuY3lfbXNSC3F1ZXVlX2RlcHRoUgxkZWFkX2xldHRlcnMSJgoFbGltaXQYAiABKAFCF7pIFBISGQAAAKKUGm1CKQAAAAAAAAAAIpQCChJDYW5kaWRhdGVQcmVmbGlnaHQSDgoGcGFzc2VkGAEgASgIEjgKB2ltcGFjdHMYAiADKAsyJy5zZXJ2aWNlLmFwaS5DYW5kaWRhdGVQcmVmbGlnaHQuRmluZGluZxI5CghibG9ja2luZxgDIAMoCzInLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZVByZWZsaWdodC5GaW5kaW5nEi4KCmNoZWNrZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wGkkKB0ZpbmRpbmcSDAoEa2luZBgBIAEoCRIRCgl0YXJnZXRfaWQYAiABKAkSDAoEY29kZRgDIAEoCRIPCgdtZXNzYWdlGAQgASgJIv0BCg5DYW5kaWRhdGVTY29yZRIMCgRraW5kGAEgASgJEhEKCXRhcmdldF9pZBgCIAEoCRIOCgZtZXRyaWMYAyABKAkSDwoHdmVyZGljdBgEIAEoCRISCgVsaW1pdBgFIAEoAUgAiAEBEhIKBXZhbHVlGAYgASgBSAGIAQESFQoIYmFzZWxpbmUYByABKAFIAogBARIMCgRrZXlzGAggASgFEhUKDWJhc2VsaW5lX2tleXMYCSABKAUSDgoBcBgKIAEoAUgDiAEBEg4KBnJlYXNvbhgLIAEoCUIICgZfbGltaXRCCAoGX3ZhbHVlQgsKCV9iYXNlbGluZUIECgJfcCKJAQoYQ2FuZGlkYXRlR3VhcmRyYWlsUmVwb3J0Eg4KBnBhc3NlZBgBIAEoCBIrCgZzY29yZXMYAiADKAsyGy5zZXJ2aWNlLmFwaS5DYW5kaWRhdGVTY29yZRIwCgxldmFsdWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIvMBCg9DYW5kaWRhdGVDYW5hcnkSDwoHcnVubmluZxgBIAEoCBIPCgdwZXJjZW50GAIgASgBEhAKCGtleXNfbWluGAMgASgFEg8KB3ZlcmRpY3QYBCABKAkSKwoGc2NvcmVzGAUgAygLMhsuc2VydmljZS5hcGkuQ2FuZGlkYXRlU2NvcmUSLgoKc3RhcnRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RvcHBlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGbWFyZ2luGAggASgBIo0BChFDYW5kaWRhdGVBcHByb3ZhbBITCgthcHByb3ZlZF9ieRgBIAEoCRIvCgthcHByb3ZlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEbm90ZRgDIAEoCRIOCgZzaGEyNTYYBCABKAkSFAoMdm9pZF9yZWFzb25zGAUgAygJIsQCChJDYW5kaWRhdGVQcm9tb3Rpb24SEwoLcHJvbW90ZWRfYnkYASABKAkSLwoLcHJvbW90ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKB2hhbmRsZXMYAyADKAsyJi5zZXJ2aWNlLmFwaS5DYW5kaWRhdGVQcm9tb3Rpb24uSGFuZGxlEhYKDnJvbGxlZF9iYWNrX2J5GAQgASgJEjIKDnJvbGxlZF9iYWNrX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9yb2xsYmFja19yZWFzb24YBiABKAkaSgoGSGFuZGxlEgwKBGtpbmQYASABKAkSEQoJdGFyZ2V0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAUSDgoGc2hhMjU2GAQgASgJIrABChROZXdDYW5kaWRhdGVBcnRpZmFjdBI7CgRraW5kGAEgASgJQi26SCpyKFIHcm91dGluZ1IIc3RyYXRlZ3lSCHdvcmtmbG93Ugljb25uZWN0b3ISFwoDcmVmGAIgASgJQgq6SAdyBRABGMgBEhgKB3ZlcnNpb24YAyABKAVCB7pIBBoCKAESKAoGc2hhMjU2GAQgASgJQhi6SBVyEzIRXihbMC05YS1mXXs2NH0pPyQirAIKFkNyZWF0ZUNhbmRpZGF0ZVJlcXVlc3QSHwoOZW52aXJvbm1lbnRfaWQYASABKAlCB7pIBHICGEASQAoJYXJ0aWZhY3RzGAIgAygLMiEuc2VydmljZS5hcGkuTmV3Q2FuZGlkYXRlQXJ0aWZhY3RCCrpIB5IBBAgBEBQSFgoEbmFtZRgDIAEoCUIIukgFcgMYyAESHQoLZGVzY3JpcHRpb24YBCABKAlCCLpIBXIDGNAPEhgKB3BhY2tfaWQYBSABKAlCB7pIBHICGEASPQoKZ3VhcmRyYWlscxgGIAMoCzIfLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZUd1YXJkcmFpbEIIukgFkgECEAgSHwoNd2FpdmVyX3JlYXNvbhgHIAEoCUIIukgFcgMY9AMiRAoXQ3JlYXRlQ2FuZGlkYXRlUmVzcG9uc2USKQoJY2FuZGlkYXRlGAEgASgLMhYuc2VydmljZS5hcGkuQ2FuZGlkYXRlIjYKE0dldENhbmRpZGF0ZVJlcXVlc3QSHwoMY2FuZGlkYXRlX2lkGAEgASgJQgm6SAZyBBABGEAiQQoUR2V0Q2FuZGlkYXRlUmVzcG9uc2USKQoJY2FuZGlkYXRlGAEgASgLMhYuc2VydmljZS5hcGkuQ2FuZGlkYXRlIrcCChVMaXN0Q2FuZGlkYXRlc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRLHAQoFc3RhdGUYBCABKAlCtwG6SLMB2AEBcq0BUgdjcmVhdGVkUhBwcmVmbGlnaHRfcGFzc2VkUhFwcmVmbGlnaHRfYmxvY2tlZFIRZ3VhcmRyYWlsc19wYXNzZWRSEWd1YXJkcmFpbHNfZmFpbGVkUg5jYW5hcnlfcnVubmluZ1IOY2FuYXJ5X3N0b3BwZWRSDWNhbmFyeV9mYWlsZWRSCGFwcHJvdmVkUghwcm9tb3RlZFILcm9sbGVkX2JhY2tSB2Fib3J0ZWQSHwoOZW52aXJvbm1lbnRfaWQYBSABKAlCB7pIBHICGEAihwEKFkxpc3RDYW5kaWRhdGVzUmVzcG9uc2USKgoKY2FuZGlkYXRlcxgBIAMoCzIWLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiPAoZUHJlZmxpZ2h0Q2FuZGlkYXRlUmVxdWVzdBIfCgxjYW5kaWRhdGVfaWQYASABKAlCCbpIBnIEEAEYQCJHChpQcmVmbGlnaHRDYW5kaWRhdGVSZXNwb25zZRIpCgljYW5kaWRhdGUYASABKAsyFi5zZXJ2aWNlLmFwaS5DYW5kaWRhdGUiPAoZRXZhbHVhdGVHdWFyZHJhaWxzUmVxdWVzdBIfCgxjYW5kaWRhdGVfaWQYASABKAlCCbpIBnIEEAEYQCJHChpFdmFsdWF0ZUd1YXJkcmFpbHNSZXNwb25zZRIpCgljYW5kaWRhdGUYASABKAsyFi5zZXJ2aWNlLmFwaS5DYW5kaWRhdGUi2gEKElN0YXJ0Q2FuYXJ5UmVxdWVzdBIfCgxjYW5kaWRhdGVfaWQYASABKAlCCbpIBnIEEAEYQBItCgdwZXJjZW50GAIgASgBQhe6SBQSEhkAAAAAAABJQCktQxzr4jYaP0gAiAEBEiIKCGtleXNfbWluGAMgASgFQgu6SAgaBhignAEoAUgBiAEBEiwKBm1hcmdpbhgEIAEoAUIXukgUEhIZAAAAAAAA8D8hAAAAAAAAAABIAogBAUIKCghfcGVyY2VudEILCglfa2V5c19taW5CCQoHX21hcmdpbiJAChNTdGFydENhbmFyeVJlc3BvbnNlEikKCWNhbmRpZGF0ZRgBIAEoCzIWLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZSI0ChFTdG9wQ2FuYXJ5UmVxdWVzdBIfCgxjYW5kaWRhdGVfaWQYASABKAlCCbpIBnIEEAEYQCI/ChJTdG9wQ2FuYXJ5UmVzcG9uc2USKQoJY2FuZGlkYXRlGAEgASgLMhYuc2VydmljZS5hcGkuQ2FuZGlkYXRlIlIKF0FwcHJvdmVDYW5kaWRhdGVSZXF1ZXN0Eh8KDGNhbmRpZGF0ZV9pZBgBIAEoCUIJukgGcgQQARhAEhYKBG5vdGUYAiABKAlCCLpIBXIDGNAPIkUKGEFwcHJvdmVDYW5kaWRhdGVSZXNwb25zZRIpCgljYW5kaWRhdGUYASABKAsyFi5zZXJ2aWNlLmFwaS5DYW5kaWRhdGUiOgoXUHJvbW90ZUNhbmRpZGF0ZVJlcXVlc3QSHwoMY2FuZGlkYXRlX2lkGAEgASgJQgm6SAZyBBABGEAiRQoYUHJvbW90ZUNhbmRpZGF0ZVJlc3BvbnNlEikKCWNhbmRpZGF0ZRgBIAEoCzIWLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZSJkChhSb2xsQmFja0NhbmRpZGF0ZVJlcXVlc3QSHwoMY2FuZGlkYXRlX2lkGAEgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAIgASgJQgi6SAVyAxjQDxINCgVmb3JjZRgDIAEoCCJGChlSb2xsQmFja0NhbmRpZGF0ZVJlc3BvbnNlEikKCWNhbmRpZGF0ZRgBIAEoCzIWLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZSJSChVBYm9ydENhbmRpZGF0ZVJlcXVlc3QSHwoMY2FuZGlkYXRlX2lkGAEgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAIgASgJQgi6SAVyAxjQDyJDChZBYm9ydENhbmRpZGF0ZVJlc3BvbnNlEikKCWNhbmRpZGF0ZRgBIAEoCzIWLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZSJzChtMaXN0Q2FuZGlkYXRlSGlzdG9yeVJlcXVlc3QSHwoMY2FuZGlkYXRlX2lkGAEgASgJQgm6SAZyBBABGEASEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBSKWAQocTGlzdENhbmRpZGF0ZUhpc3RvcnlSZXNwb25zZRIzCgdlbnRyaWVzGAEgAygLMiIuc2VydmljZS5hcGkuQ2FuZGlkYXRlSGlzdG9yeUVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCJ8ChVDYW5kaWRhdGVIaXN0b3J5RW50cnkSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGNhbGwYAiABKAkSDQoFc3RhdGUYAyABKAkSDQoFYWN0b3IYBCABKAkSDwoHc3VtbWFyeRgFIAEoCSKSAQoWUmVwbGF5Q2FuZGlkYXRlUmVxdWVzdBIfCgxjYW5kaWRhdGVfaWQYASABKAlCCbpIBnIEEAEYQBIcCgRkYXlzGAIgASgFQgm6SAYaBBgHKAFIAIgBARIiCglpdGVtc19tYXgYAyABKAVCCrpIBxoFGIgnKAFIAYgBAUIHCgVfZGF5c0IMCgpfaXRlbXNfbWF4Ij8KF1JlcGxheUNhbmRpZGF0ZVJlc3BvbnNlEiQKB3doYXRfaWYYASABKAsyEy5zZXJ2aWNlLmFwaS5XaGF0SWYiiwQKBldoYXRJZhIrCgd0YXJnZXRzGAEgAygLMhouc2VydmljZS5hcGkuV2hhdElmLlRhcmdldBIpCgVzaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaRQoOUmVjaXBpZW50U2hpZnQSFAoMcmVjaXBpZW50X2lkGAEgASgJEg4KBmJlZm9yZRgCIAEoBRINCgVhZnRlchgDIAEoBRo8CgxPdXRjb21lU2hpZnQSDgoGYmVmb3JlGAEgASgJEg0KBWFmdGVyGAIgASgJEg0KBWl0ZW1zGAMgASgFGj0KB0V4YW1wbGUSEwoLZGVjaXNpb25faWQYASABKAkSDgoGYmVmb3JlGAIgASgJEg0KBWFmdGVyGAMgASgJGuQBCgZUYXJnZXQSDAoEa2luZBgBIAEoCRIRCgl0YXJnZXRfaWQYAiABKAkSDQoFaXRlbXMYAyABKAUSDwoHY2hhbmdlZBgEIAEoBRI2CgpyZWNpcGllbnRzGAUgAygLMiIuc2VydmljZS5hcGkuV2hhdElmLlJlY2lwaWVudFNoaWZ0EjIKCG91dGNvbWVzGAYgAygLMiAuc2VydmljZS5hcGkuV2hhdElmLk91dGNvbWVTaGlmdBItCghleGFtcGxlcxgHIAMoCzIbLnNlcnZpY2UuYXBpLldoYXRJZi5FeGFtcGxlMs0VChBQcm9tb3Rpb25TZXJ2aWNlErwBCg9DcmVhdGVDYW5kaWRhdGUSIy5zZXJ2aWNlLmFwaS5DcmVhdGVDYW5kaWRhdGVSZXF1ZXN0GiQuc2VydmljZS5hcGkuQ3JlYXRlQ2FuZGlkYXRlUmVzcG9uc2UiXsrzGBYqCXByb21vdGlvbjIFd3JpdGVQBVgB0vMYEHByb21vdGlvbiBjcmVhdGWC0+STAio6ASpiCWNhbmRpZGF0ZSIaL2FwaS9wcm9tb3Rpb25zL2NhbmRpZGF0ZXMStwEKDEdldENhbmRpZGF0ZRIgLnNlcnZpY2UuYXBpLkdldENhbmRpZGF0ZVJlcXVlc3QaIS5zZXJ2aWNlLmFwaS5HZXRDYW5kaWRhdGVSZXNwb25zZSJiyvMYESoJcHJvbW90aW9uMgRyZWFk0vMYDXByb21vdGlvbiBnZXSC0+STAjZiCWNhbmRpZGF0ZRIpL2FwaS9wcm9tb3Rpb25zL2NhbmRpZGF0ZXMve2NhbmRpZGF0ZV9pZH0SpgEKDkxpc3RDYW5kaWRhdGVzEiIuc2VydmljZS5hcGkuTGlzdENhbmRpZGF0ZXNSZXF1ZXN0GiMuc2VydmljZS5hcGkuTGlzdENhbmRpZGF0ZXNSZXNwb25zZSJLyvMYEyoJcHJvbW90aW9uMgRyZWFkUALS8xgOcHJvbW90aW9uIGxpc3SC0+STAhwSGi9hcGkvcHJvbW90aW9ucy9jYW5kaWRhdGVzEuEBChJQcmVmbGlnaHRDYW5kaWRhdGUSJi5zZXJ2aWNlLmFwaS5QcmVmbGlnaHRDYW5kaWRhdGVSZXF1ZXN0Gicuc2VydmljZS5hcGkuUHJlZmxpZ2h0Q2FuZGlkYXRlUmVzcG9uc2UiesrzGBYqCXByb21vdGlvbjIFd3JpdGVQFFgB0vMYE3Byb21vdGlvbiBwcmVmbGlnaHSC0+STAkM6ASpiCWNhbmRpZGF0ZSIzL2FwaS9wcm9tb3Rpb25zL2NhbmRpZGF0ZXMve2NhbmRpZGF0ZV9pZH0vcHJlZmxpZ2h0EvYBChJFdmFsdWF0ZUd1YXJkcmFpbHMSJi5zZXJ2aWNlLmFwaS5FdmFsdWF0ZUd1YXJkcmFpbHNSZXF1ZXN0Gicuc2VydmljZS5hcGkuRXZhbHVhdGVHdWFyZHJhaWxzUmVzcG9uc2UijgHK8xgWKglwcm9tb3Rpb24yBXdyaXRlUBRYAdLzGB1wcm9tb3Rpb24gZXZhbHVhdGUtZ3VhcmRyYWlsc4LT5JMCTToBKmIJY2FuZGlkYXRlIj0vYXBpL3Byb21vdGlvbnMvY2FuZGlkYXRlcy97Y2FuZGlkYXRlX2lkfS9ndWFyZHJhaWxzL2V2YWx1YXRlEtMBCgtTdGFydENhbmFyeRIfLnNlcnZpY2UuYXBpLlN0YXJ0Q2FuYXJ5UmVxdWVzdBogLnNlcnZpY2UuYXBpLlN0YXJ0Q2FuYXJ5UmVzcG9uc2UigAHK8xgWKglwcm9tb3Rpb24yBXdyaXRlUAVYAdLzGBZwcm9tb3Rpb24gc3RhcnQtY2FuYXJ5gtPkkwJGOgEqYgljYW5kaWRhdGUiNi9hcGkvcHJvbW90aW9ucy9jYW5kaWRhdGVzL3tjYW5kaWRhdGVfaWR9L2NhbmFyeS9zdGFydBLRAQoKU3RvcENhbmFyeRIeLnNlcnZpY2UuYXBpLlN0b3BDYW5hcnlSZXF1ZXN0Gh8uc2VydmljZS5hcGkuU3RvcENhbmFyeVJlc3BvbnNlIoEByvMYGSoJcHJvbW90aW9uMgV3cml0ZVAUWAGQAQHS8xgVcHJvbW90aW9uIHN0b3AtY2FuYXJ5gtPkkwJFOgEqYgljYW5kaWRhdGUiNS9hcGkvcHJvbW90aW9ucy9jYW5kaWRhdGVzL3tjYW5kaWRhdGVfaWR9L2NhbmFyeS9zdG9wEtkBChBBcHByb3ZlQ2FuZGlkYXRlEiQuc2VydmljZS5hcGkuQXBwcm92ZUNhbmRpZGF0ZVJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5BcHByb3ZlQ2FuZGlkYXRlUmVzcG9uc2UieMrzGBgqCXByb21vdGlvbjIHYXBwcm92ZVAFWAHS8xgRcHJvbW90aW9uIGFwcHJvdmWC0+STAkE6ASpiCWNhbmRpZGF0ZSIxL2FwaS9wcm9tb3Rpb25zL2NhbmRpZGF0ZXMve2NhbmRpZGF0ZV9pZH0vYXBwcm92ZRLXAQoQUHJvbW90ZUNhbmRpZGF0ZRIkLnNlcnZpY2UuYXBpLlByb21vdGVDYW5kaWRhdGVSZXF1ZXN0GiUuc2VydmljZS5hcGkuUHJvbW90ZUNhbmRpZGF0ZVJlc3BvbnNlInbK8xgWKglwcm9tb3Rpb24yBXdyaXRlUAVYAdLzGBFwcm9tb3Rpb24gcHJvbW90ZYLT5JMCQToBKmIJY2FuZGlkYXRlIjEvYXBpL3Byb21vdGlvbnMvY2FuZGlkYXRlcy97Y2FuZGlkYXRlX2lkfS9wcm9tb3RlEt8BChFSb2xsQmFja0NhbmRpZGF0ZRIlLnNlcnZpY2UuYXBpLlJvbGxCYWNrQ2FuZGlkYXRlUmVxdWVzdBomLnNlcnZpY2UuYXBpLlJvbGxCYWNrQ2FuZGlkYXRlUmVzcG9uc2Uie8rzGBkqCXByb21vdGlvbjIFd3JpdGVQBVgBkAEB0vMYEnByb21vdGlvbiByb2xsYmFja4LT5JMCQjoBKmIJY2FuZGlkYXRlIjIvYXBpL3Byb21vdGlvbnMvY2FuZGlkYXRlcy97Y2FuZGlkYXRlX2lkfS9yb2xsYmFjaxLQAQoOQWJvcnRDYW5kaWRhdGUSIi5zZXJ2aWNlLmFwaS5BYm9ydENhbmRpZGF0ZVJlcXVlc3QaIy5zZXJ2aWNlLmFwaS5BYm9ydENhbmRpZGF0ZVJlc3BvbnNlInXK8xgZKglwcm9tb3Rpb24yBXdyaXRlUAVYAZABAdLzGA9wcm9tb3Rpb24gYWJvcnSC0+STAj86ASpiCWNhbmRpZGF0ZSIvL2FwaS9wcm9tb3Rpb25zL2NhbmRpZGF0ZXMve2NhbmRpZGF0ZV9pZH0vYWJvcnQS0gEKFExpc3RDYW5kaWRhdGVIaXN0b3J5Eiguc2VydmljZS5hcGkuTGlzdENhbmRpZGF0ZUhpc3RvcnlSZXF1ZXN0Gikuc2VydmljZS5hcGkuTGlzdENhbmRpZGF0ZUhpc3RvcnlSZXNwb25zZSJlyvMYESoJcHJvbW90aW9uMgRyZWFk0vMYEnByb21vdGlvbiB0aW1lbGluZYLT5JMCNBIyL2FwaS9wcm9tb3Rpb25zL2NhbmRpZGF0ZXMve2NhbmRpZGF0ZV9pZH0vdGltZWxpbmUSzwEKD1JlcGxheUNhbmRpZGF0ZRIjLnNlcnZpY2UuYXBpLlJlcGxheUNhbmRpZGF0ZVJlcXVlc3QaJC5zZXJ2aWNlLmFwaS5SZXBsYXlDYW5kaWRhdGVSZXNwb25zZSJxyvMYEyoJcHJvbW90aW9uMgRyZWFkUBTS8xgRcHJvbW90aW9uIHdoYXQtaWaC0+STAj86ASpiB3doYXRfaWYiMS9hcGkvcHJvbW90aW9ucy9jYW5kaWRhdGVzL3tjYW5kaWRhdGVfaWR9L3doYXQtaWZiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("ChtzZXJ2aWNlL2FwaS9wcm9tb3Rpb24ucHJvdG8SC3NlcnZpY2UuYXBpIrEFCglDYW5kaWRhdGUSCgoCaWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEhYKDmVudmlyb25tZW50X2lkGAMgASgJEgwKBG5hbWUYBCABKAkSEwoLZGVzY3JpcHRpb24YBSABKAkSDQoFc3RhdGUYBiABKAkSFgoOcG9zc2libGVfY2FsbHMYByADKAkSMQoJYXJ0aWZhY3RzGAggAygLMh4uc2VydmljZS5hcGkuQ2FuZGlkYXRlQXJ0aWZhY3QSDwoHcGFja19pZBgJIAEoCRIzCgpndWFyZHJhaWxzGAogAygLMh8uc2VydmljZS5hcGkuQ2FuZGlkYXRlR3VhcmRyYWlsEjIKCXByZWZsaWdodBgLIAEoCzIfLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZVByZWZsaWdodBI/ChBndWFyZHJhaWxfcmVwb3J0GAwgASgLMiUuc2VydmljZS5hcGkuQ2FuZGlkYXRlR3VhcmRyYWlsUmVwb3J0EiwKBmNhbmFyeRgNIAEoCzIcLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZUNhbmFyeRIwCghhcHByb3ZhbBgOIAEoCzIeLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZUFwcHJvdmFsEjIKCXByb21vdGlvbhgPIAEoCzIfLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZVByb21vdGlvbhISCgpjcmVhdGVkX2J5GBAgASgJEi4KCmNyZWF0ZWRfYXQYESABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGBMgASgDEhUKDXdhaXZlcl9yZWFzb24YFCABKAkilQEKEUNhbmRpZGF0ZUFydGlmYWN0EgwKBGtpbmQYASABKAkSEQoJdGFyZ2V0X2lkGAIgASgJEhMKC3RhcmdldF9uYW1lGAMgASgJEg8KB3ZlcnNpb24YBCABKAUSDgoGc2hhMjU2GAUgASgJEhQKDGJhc2VfdmVyc2lvbhgGIAEoBRITCgtiYXNlX3NoYTI1NhgHIAEoCSKDAQoSQ2FuZGlkYXRlR3VhcmRyYWlsEkUKBm1ldHJpYxgBIAEoCUI1ukgycjBSB3N1Y2Nlc3NSCmxhdGVuY3lfbXNSC3F1ZXVlX2RlcHRoUgxkZWFkX2xldHRlcnMSJgoFbGltaXQYAiABKAFCF7pIFBISGQAAAKKUGm1CKQAAAAAAAAAAIpQCChJDYW5kaWRhdGVQcmVmbGlnaHQSDgoGcGFzc2VkGAEgASgIEjgKB2ltcGFjdHMYAiADKAsyJy5zZXJ2aWNlLmFwaS5DYW5kaWRhdGVQcmVmbGlnaHQuRmluZGluZxI5CghibG9ja2luZxgDIAMoCzInLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZVByZWZsaWdodC5GaW5kaW5nEi4KCmNoZWNrZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wGkkKB0ZpbmRpbmcSDAoEa2luZBgBIAEoCRIRCgl0YXJnZXRfaWQYAiABKAkSDAoEY29kZRgDIAEoCRIPCgdtZXNzYWdlGAQgASgJIv0BCg5DYW5kaWRhdGVTY29yZRIMCgRraW5kGAEgASgJEhEKCXRhcmdldF9pZBgCIAEoCRIOCgZtZXRyaWMYAyABKAkSDwoHdmVyZGljdBgEIAEoCRISCgVsaW1pdBgFIAEoAUgAiAEBEhIKBXZhbHVlGAYgASgBSAGIAQESFQoIYmFzZWxpbmUYByABKAFIAogBARIMCgRrZXlzGAggASgFEhUKDWJhc2VsaW5lX2tleXMYCSABKAUSDgoBcBgKIAEoAUgDiAEBEg4KBnJlYXNvbhgLIAEoCUIICgZfbGltaXRCCAoGX3ZhbHVlQgsKCV9iYXNlbGluZUIECgJfcCKJAQoYQ2FuZGlkYXRlR3VhcmRyYWlsUmVwb3J0Eg4KBnBhc3NlZBgBIAEoCBIrCgZzY29yZXMYAiADKAsyGy5zZXJ2aWNlLmFwaS5DYW5kaWRhdGVTY29yZRIwCgxldmFsdWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIvMBCg9DYW5kaWRhdGVDYW5hcnkSDwoHcnVubmluZxgBIAEoCBIPCgdwZXJjZW50GAIgASgBEhAKCGtleXNfbWluGAMgASgFEg8KB3ZlcmRpY3QYBCABKAkSKwoGc2NvcmVzGAUgAygLMhsuc2VydmljZS5hcGkuQ2FuZGlkYXRlU2NvcmUSLgoKc3RhcnRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RvcHBlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGbWFyZ2luGAggASgBIo0BChFDYW5kaWRhdGVBcHByb3ZhbBITCgthcHByb3ZlZF9ieRgBIAEoCRIvCgthcHByb3ZlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEbm90ZRgDIAEoCRIOCgZzaGEyNTYYBCABKAkSFAoMdm9pZF9yZWFzb25zGAUgAygJIsQCChJDYW5kaWRhdGVQcm9tb3Rpb24SEwoLcHJvbW90ZWRfYnkYASABKAkSLwoLcHJvbW90ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKB2hhbmRsZXMYAyADKAsyJi5zZXJ2aWNlLmFwaS5DYW5kaWRhdGVQcm9tb3Rpb24uSGFuZGxlEhYKDnJvbGxlZF9iYWNrX2J5GAQgASgJEjIKDnJvbGxlZF9iYWNrX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9yb2xsYmFja19yZWFzb24YBiABKAkaSgoGSGFuZGxlEgwKBGtpbmQYASABKAkSEQoJdGFyZ2V0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAUSDgoGc2hhMjU2GAQgASgJIrABChROZXdDYW5kaWRhdGVBcnRpZmFjdBI7CgRraW5kGAEgASgJQi26SCpyKFIHcm91dGluZ1IIc3RyYXRlZ3lSCHdvcmtmbG93Ugljb25uZWN0b3ISFwoDcmVmGAIgASgJQgq6SAdyBRABGMgBEhgKB3ZlcnNpb24YAyABKAVCB7pIBBoCKAESKAoGc2hhMjU2GAQgASgJQhi6SBVyEzIRXihbMC05YS1mXXs2NH0pPyQirAIKFkNyZWF0ZUNhbmRpZGF0ZVJlcXVlc3QSHwoOZW52aXJvbm1lbnRfaWQYASABKAlCB7pIBHICGEASQAoJYXJ0aWZhY3RzGAIgAygLMiEuc2VydmljZS5hcGkuTmV3Q2FuZGlkYXRlQXJ0aWZhY3RCCrpIB5IBBAgBEBQSFgoEbmFtZRgDIAEoCUIIukgFcgMYyAESHQoLZGVzY3JpcHRpb24YBCABKAlCCLpIBXIDGNAPEhgKB3BhY2tfaWQYBSABKAlCB7pIBHICGEASPQoKZ3VhcmRyYWlscxgGIAMoCzIfLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZUd1YXJkcmFpbEIIukgFkgECEAgSHwoNd2FpdmVyX3JlYXNvbhgHIAEoCUIIukgFcgMY9AMiRAoXQ3JlYXRlQ2FuZGlkYXRlUmVzcG9uc2USKQoJY2FuZGlkYXRlGAEgASgLMhYuc2VydmljZS5hcGkuQ2FuZGlkYXRlIjYKE0dldENhbmRpZGF0ZVJlcXVlc3QSHwoMY2FuZGlkYXRlX2lkGAEgASgJQgm6SAZyBBABGEAiQQoUR2V0Q2FuZGlkYXRlUmVzcG9uc2USKQoJY2FuZGlkYXRlGAEgASgLMhYuc2VydmljZS5hcGkuQ2FuZGlkYXRlIrcCChVMaXN0Q2FuZGlkYXRlc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRLHAQoFc3RhdGUYBCABKAlCtwG6SLMB2AEBcq0BUgdjcmVhdGVkUhBwcmVmbGlnaHRfcGFzc2VkUhFwcmVmbGlnaHRfYmxvY2tlZFIRZ3VhcmRyYWlsc19wYXNzZWRSEWd1YXJkcmFpbHNfZmFpbGVkUg5jYW5hcnlfcnVubmluZ1IOY2FuYXJ5X3N0b3BwZWRSDWNhbmFyeV9mYWlsZWRSCGFwcHJvdmVkUghwcm9tb3RlZFILcm9sbGVkX2JhY2tSB2Fib3J0ZWQSHwoOZW52aXJvbm1lbnRfaWQYBSABKAlCB7pIBHICGEAihwEKFkxpc3RDYW5kaWRhdGVzUmVzcG9uc2USKgoKY2FuZGlkYXRlcxgBIAMoCzIWLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiPAoZUHJlZmxpZ2h0Q2FuZGlkYXRlUmVxdWVzdBIfCgxjYW5kaWRhdGVfaWQYASABKAlCCbpIBnIEEAEYQCJHChpQcmVmbGlnaHRDYW5kaWRhdGVSZXNwb25zZRIpCgljYW5kaWRhdGUYASABKAsyFi5zZXJ2aWNlLmFwaS5DYW5kaWRhdGUiPAoZRXZhbHVhdGVHdWFyZHJhaWxzUmVxdWVzdBIfCgxjYW5kaWRhdGVfaWQYASABKAlCCbpIBnIEEAEYQCJHChpFdmFsdWF0ZUd1YXJkcmFpbHNSZXNwb25zZRIpCgljYW5kaWRhdGUYASABKAsyFi5zZXJ2aWNlLmFwaS5DYW5kaWRhdGUi2gEKElN0YXJ0Q2FuYXJ5UmVxdWVzdBIfCgxjYW5kaWRhdGVfaWQYASABKAlCCbpIBnIEEAEYQBItCgdwZXJjZW50GAIgASgBQhe6SBQSEhkAAAAAAABJQCktQxzr4jYaP0gAiAEBEiIKCGtleXNfbWluGAMgASgFQgu6SAgaBhignAEoAUgBiAEBEiwKBm1hcmdpbhgEIAEoAUIXukgUEhIZAAAAAAAA8D8hAAAAAAAAAABIAogBAUIKCghfcGVyY2VudEILCglfa2V5c19taW5CCQoHX21hcmdpbiJAChNTdGFydENhbmFyeVJlc3BvbnNlEikKCWNhbmRpZGF0ZRgBIAEoCzIWLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZSI0ChFTdG9wQ2FuYXJ5UmVxdWVzdBIfCgxjYW5kaWRhdGVfaWQYASABKAlCCbpIBnIEEAEYQCI/ChJTdG9wQ2FuYXJ5UmVzcG9uc2USKQoJY2FuZGlkYXRlGAEgASgLMhYuc2VydmljZS5hcGkuQ2FuZGlkYXRlIlIKF0FwcHJvdmVDYW5kaWRhdGVSZXF1ZXN0Eh8KDGNhbmRpZGF0ZV9pZBgBIAEoCUIJukgGcgQQARhAEhYKBG5vdGUYAiABKAlCCLpIBXIDGNAPIkUKGEFwcHJvdmVDYW5kaWRhdGVSZXNwb25zZRIpCgljYW5kaWRhdGUYASABKAsyFi5zZXJ2aWNlLmFwaS5DYW5kaWRhdGUiOgoXUHJvbW90ZUNhbmRpZGF0ZVJlcXVlc3QSHwoMY2FuZGlkYXRlX2lkGAEgASgJQgm6SAZyBBABGEAiRQoYUHJvbW90ZUNhbmRpZGF0ZVJlc3BvbnNlEikKCWNhbmRpZGF0ZRgBIAEoCzIWLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZSJkChhSb2xsQmFja0NhbmRpZGF0ZVJlcXVlc3QSHwoMY2FuZGlkYXRlX2lkGAEgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAIgASgJQgi6SAVyAxjQDxINCgVmb3JjZRgDIAEoCCJGChlSb2xsQmFja0NhbmRpZGF0ZVJlc3BvbnNlEikKCWNhbmRpZGF0ZRgBIAEoCzIWLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZSJSChVBYm9ydENhbmRpZGF0ZVJlcXVlc3QSHwoMY2FuZGlkYXRlX2lkGAEgASgJQgm6SAZyBBABGEASGAoGcmVhc29uGAIgASgJQgi6SAVyAxjQDyJDChZBYm9ydENhbmRpZGF0ZVJlc3BvbnNlEikKCWNhbmRpZGF0ZRgBIAEoCzIWLnNlcnZpY2UuYXBpLkNhbmRpZGF0ZSJzChtMaXN0Q2FuZGlkYXRlSGlzdG9yeVJlcXVlc3QSHwoMY2FuZGlkYXRlX2lkGAEgASgJQgm6SAZyBBABGEASEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBSKWAQocTGlzdENhbmRpZGF0ZUhpc3RvcnlSZXNwb25zZRIzCgdlbnRyaWVzGAEgAygLMiIuc2VydmljZS5hcGkuQ2FuZGlkYXRlSGlzdG9yeUVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCJ8ChVDYW5kaWRhdGVIaXN0b3J5RW50cnkSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGNhbGwYAiABKAkSDQoFc3RhdGUYAyABKAkSDQoFYWN0b3IYBCABKAkSDwoHc3VtbWFyeRgFIAEoCSKSAQoWUmVwbGF5Q2FuZGlkYXRlUmVxdWVzdBIfCgxjYW5kaWRhdGVfaWQYASABKAlCCbpIBnIEEAEYQBIcCgRkYXlzGAIgASgFQgm6SAYaBBgHKAFIAIgBARIiCglpdGVtc19tYXgYAyABKAVCCrpIBxoFGIgnKAFIAYgBAUIHCgVfZGF5c0IMCgpfaXRlbXNfbWF4Ij8KF1JlcGxheUNhbmRpZGF0ZVJlc3BvbnNlEiQKB3doYXRfaWYYASABKAsyEy5zZXJ2aWNlLmFwaS5XaGF0SWYiiwQKBldoYXRJZhIrCgd0YXJnZXRzGAEgAygLMhouc2VydmljZS5hcGkuV2hhdElmLlRhcmdldBIpCgVzaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaRQoOUmVjaXBpZW50U2hpZnQSFAoMcmVjaXBpZW50X2lkGAEgASgJEg4KBmJlZm9yZRgCIAEoBRINCgVhZnRlchgDIAEoBRo8CgxPdXRjb21lU2hpZnQSDgoGYmVmb3JlGAEgASgJEg0KBWFmdGVyGAIgASgJEg0KBWl0ZW1zGAMgASgFGj0KB0V4YW1wbGUSEwoLZGVjaXNpb25faWQYASABKAkSDgoGYmVmb3JlGAIgASgJEg0KBWFmdGVyGAMgASgJGuQBCgZUYXJnZXQSDAoEa2luZBgBIAEoCRIRCgl0YXJnZXRfaWQYAiABKAkSDQoFaXRlbXMYAyABKAUSDwoHY2hhbmdlZBgEIAEoBRI2CgpyZWNpcGllbnRzGAUgAygLMiIuc2VydmljZS5hcGkuV2hhdElmLlJlY2lwaWVudFNoaWZ0EjIKCG91dGNvbWVzGAYgAygLMiAuc2VydmljZS5hcGkuV2hhdElmLk91dGNvbWVTaGlmdBItCghleGFtcGxlcxgHIAMoCzIbLnNlcnZpY2UuYXBpLldoYXRJZi5FeGFtcGxlIsMBChhTaW11bGF0ZUNhbmRpZGF0ZVJlcXVlc3QSHwoMY2FuZGlkYXRlX2lkGAEgASgJQgm6SAZyBBABGEASKAoEZnJvbRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiMKCWl0ZW1zX21heBgEIAEoBUILukgIGgYYoI0GKAFIAIgBAUIMCgpfaXRlbXNfbWF4IkgKGVNpbXVsYXRlQ2FuZGlkYXRlUmVzcG9uc2USKwoKc2ltdWxhdGlvbhgBIAEoCzIXLnNlcnZpY2UuYXBpLlNpbXVsYXRpb24i0wwKClNpbXVsYXRpb24SLwoHdGFyZ2V0cxgBIAMoCzIeLnNlcnZpY2UuYXBpLlNpbXVsYXRpb24uVGFyZ2V0EigKBGZyb20YAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBolCgVDYXVzZRINCgVjYXVzZRgBIAEoCRINCgVpdGVtcxgCIAEoBRpaCglSdWxlU2hpZnQSDwoHcnVsZV9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBmJlZm9yZRgDIAEoBRINCgVhZnRlchgEIAEoBRIPCgdjaGFuZ2VkGAUgASgFGoABCg5SZWNpcGllbnRTaGlmdBIUCgxyZWNpcGllbnRfaWQYASABKAkSEAoIcmVjb3JkZWQYAiABKAUSDgoGYmVmb3JlGAMgASgFEg0KBWFmdGVyGAQgASgFEhMKC2xvYWRfYmVmb3JlGAUgASgBEhIKCmxvYWRfYWZ0ZXIYBiABKAEaNQoFU2hpZnQSDgoGYmVmb3JlGAEgASgJEg0KBWFmdGVyGAIgASgJEg0KBWl0ZW1zGAMgASgFGlQKD0NvbnN0cmFpbnRTaGlmdBISCgpjb25zdHJhaW50GAEgASgJEg4KBnJlc3VsdBgCIAEoCRIOCgZiZWZvcmUYAyABKAUSDQoFYWZ0ZXIYBCABKAUaZwoEV2FpdBINCgVpdGVtcxgBIAEoBRIPCgdtZWFuX21zGAIgASgBEg4KBnA1MF9tcxgDIAEoARIOCgZwOTVfbXMYBCABKAESDgoGbWF4X21zGAUgASgBEg8KB3dhaXRpbmcYBiABKAUakgEKBVdhaXRzEi4KCHJlY29yZGVkGAEgASgLMhwuc2VydmljZS5hcGkuU2ltdWxhdGlvbi5XYWl0EiwKBmJlZm9yZRgCIAEoCzIcLnNlcnZpY2UuYXBpLlNpbXVsYXRpb24uV2FpdBIrCgVhZnRlchgDIAEoCzIcLnNlcnZpY2UuYXBpLlNpbXVsYXRpb24uV2FpdBo3CgRDb3N0EhAKCHJlY29yZGVkGAEgASgBEg4KBmJlZm9yZRgCIAEoARINCgVhZnRlchgDIAEoARpMCgdFeGFtcGxlEhMKC2RlY2lzaW9uX2lkGAEgASgJEg4KBmJlZm9yZRgCIAEoCRINCgVhZnRlchgDIAEoCRINCgVjYXVzZRgEIAEoCRqmBQoGVGFyZ2V0EgwKBGtpbmQYASABKAkSEQoJdGFyZ2V0X2lkGAIgASgJEhMKC3RhcmdldF9uYW1lGAMgASgJEg0KBWl0ZW1zGAQgASgFEg8KB2NoYW5nZWQYBSABKAUSEgoKcmVwcm9kdWNlZBgGIAEoBRIsCghmaXJzdF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHbGFzdF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGaXNfY3V0GAkgASgIEi0KBmNhdXNlcxgKIAMoCzIdLnNlcnZpY2UuYXBpLlNpbXVsYXRpb24uQ2F1c2USMAoFcnVsZXMYCyADKAsyIS5zZXJ2aWNlLmFwaS5TaW11bGF0aW9uLlJ1bGVTaGlmdBI6CgpyZWNpcGllbnRzGAwgAygLMiYuc2VydmljZS5hcGkuU2ltdWxhdGlvbi5SZWNpcGllbnRTaGlmdBIvCghvdXRjb21lcxgNIAMoCzIdLnNlcnZpY2UuYXBpLlNpbXVsYXRpb24uU2hpZnQSLgoHcmVhc29ucxgOIAMoCzIdLnNlcnZpY2UuYXBpLlNpbXVsYXRpb24uU2hpZnQSPAoLY29uc3RyYWludHMYDyADKAsyJy5zZXJ2aWNlLmFwaS5TaW11bGF0aW9uLkNvbnN0cmFpbnRTaGlmdBIsCgV3YWl0cxgQIAEoCzIdLnNlcnZpY2UuYXBpLlNpbXVsYXRpb24uV2FpdHMSKgoEY29zdBgRIAEoCzIcLnNlcnZpY2UuYXBpLlNpbXVsYXRpb24uQ29zdBIxCghleGFtcGxlcxgSIAMoCzIfLnNlcnZpY2UuYXBpLlNpbXVsYXRpb24uRXhhbXBsZTLhFwoQUHJvbW90aW9uU2VydmljZRK8AQoPQ3JlYXRlQ2FuZGlkYXRlEiMuc2VydmljZS5hcGkuQ3JlYXRlQ2FuZGlkYXRlUmVxdWVzdBokLnNlcnZpY2UuYXBpLkNyZWF0ZUNhbmRpZGF0ZVJlc3BvbnNlIl7K8xgWKglwcm9tb3Rpb24yBXdyaXRlUAVYAdLzGBBwcm9tb3Rpb24gY3JlYXRlgtPkkwIqOgEqYgljYW5kaWRhdGUiGi9hcGkvcHJvbW90aW9ucy9jYW5kaWRhdGVzErcBCgxHZXRDYW5kaWRhdGUSIC5zZXJ2aWNlLmFwaS5HZXRDYW5kaWRhdGVSZXF1ZXN0GiEuc2VydmljZS5hcGkuR2V0Q2FuZGlkYXRlUmVzcG9uc2UiYsrzGBEqCXByb21vdGlvbjIEcmVhZNLzGA1wcm9tb3Rpb24gZ2V0gtPkkwI2YgljYW5kaWRhdGUSKS9hcGkvcHJvbW90aW9ucy9jYW5kaWRhdGVzL3tjYW5kaWRhdGVfaWR9EqYBCg5MaXN0Q2FuZGlkYXRlcxIiLnNlcnZpY2UuYXBpLkxpc3RDYW5kaWRhdGVzUmVxdWVzdBojLnNlcnZpY2UuYXBpLkxpc3RDYW5kaWRhdGVzUmVzcG9uc2UiS8rzGBMqCXByb21vdGlvbjIEcmVhZFAC0vMYDnByb21vdGlvbiBsaXN0gtPkkwIcEhovYXBpL3Byb21vdGlvbnMvY2FuZGlkYXRlcxLhAQoSUHJlZmxpZ2h0Q2FuZGlkYXRlEiYuc2VydmljZS5hcGkuUHJlZmxpZ2h0Q2FuZGlkYXRlUmVxdWVzdBonLnNlcnZpY2UuYXBpLlByZWZsaWdodENhbmRpZGF0ZVJlc3BvbnNlInrK8xgWKglwcm9tb3Rpb24yBXdyaXRlUBRYAdLzGBNwcm9tb3Rpb24gcHJlZmxpZ2h0gtPkkwJDOgEqYgljYW5kaWRhdGUiMy9hcGkvcHJvbW90aW9ucy9jYW5kaWRhdGVzL3tjYW5kaWRhdGVfaWR9L3ByZWZsaWdodBL2AQoSRXZhbHVhdGVHdWFyZHJhaWxzEiYuc2VydmljZS5hcGkuRXZhbHVhdGVHdWFyZHJhaWxzUmVxdWVzdBonLnNlcnZpY2UuYXBpLkV2YWx1YXRlR3VhcmRyYWlsc1Jlc3BvbnNlIo4ByvMYFioJcHJvbW90aW9uMgV3cml0ZVAUWAHS8xgdcHJvbW90aW9uIGV2YWx1YXRlLWd1YXJkcmFpbHOC0+STAk06ASpiCWNhbmRpZGF0ZSI9L2FwaS9wcm9tb3Rpb25zL2NhbmRpZGF0ZXMve2NhbmRpZGF0ZV9pZH0vZ3VhcmRyYWlscy9ldmFsdWF0ZRLTAQoLU3RhcnRDYW5hcnkSHy5zZXJ2aWNlLmFwaS5TdGFydENhbmFyeVJlcXVlc3QaIC5zZXJ2aWNlLmFwaS5TdGFydENhbmFyeVJlc3BvbnNlIoAByvMYFioJcHJvbW90aW9uMgV3cml0ZVAFWAHS8xgWcHJvbW90aW9uIHN0YXJ0LWNhbmFyeYLT5JMCRjoBKmIJY2FuZGlkYXRlIjYvYXBpL3Byb21vdGlvbnMvY2FuZGlkYXRlcy97Y2FuZGlkYXRlX2lkfS9jYW5hcnkvc3RhcnQS0QEKClN0b3BDYW5hcnkSHi5zZXJ2aWNlLmFwaS5TdG9wQ2FuYXJ5UmVxdWVzdBofLnNlcnZpY2UuYXBpLlN0b3BDYW5hcnlSZXNwb25zZSKBAcrzGBkqCXByb21vdGlvbjIFd3JpdGVQFFgBkAEB0vMYFXByb21vdGlvbiBzdG9wLWNhbmFyeYLT5JMCRToBKmIJY2FuZGlkYXRlIjUvYXBpL3Byb21vdGlvbnMvY2FuZGlkYXRlcy97Y2FuZGlkYXRlX2lkfS9jYW5hcnkvc3RvcBLZAQoQQXBwcm92ZUNhbmRpZGF0ZRIkLnNlcnZpY2UuYXBpLkFwcHJvdmVDYW5kaWRhdGVSZXF1ZXN0GiUuc2VydmljZS5hcGkuQXBwcm92ZUNhbmRpZGF0ZVJlc3BvbnNlInjK8xgYKglwcm9tb3Rpb24yB2FwcHJvdmVQBVgB0vMYEXByb21vdGlvbiBhcHByb3ZlgtPkkwJBOgEqYgljYW5kaWRhdGUiMS9hcGkvcHJvbW90aW9ucy9jYW5kaWRhdGVzL3tjYW5kaWRhdGVfaWR9L2FwcHJvdmUS1wEKEFByb21vdGVDYW5kaWRhdGUSJC5zZXJ2aWNlLmFwaS5Qcm9tb3RlQ2FuZGlkYXRlUmVxdWVzdBolLnNlcnZpY2UuYXBpLlByb21vdGVDYW5kaWRhdGVSZXNwb25zZSJ2yvMYFioJcHJvbW90aW9uMgV3cml0ZVAFWAHS8xgRcHJvbW90aW9uIHByb21vdGWC0+STAkE6ASpiCWNhbmRpZGF0ZSIxL2FwaS9wcm9tb3Rpb25zL2NhbmRpZGF0ZXMve2NhbmRpZGF0ZV9pZH0vcHJvbW90ZRLfAQoRUm9sbEJhY2tDYW5kaWRhdGUSJS5zZXJ2aWNlLmFwaS5Sb2xsQmFja0NhbmRpZGF0ZVJlcXVlc3QaJi5zZXJ2aWNlLmFwaS5Sb2xsQmFja0NhbmRpZGF0ZVJlc3BvbnNlInvK8xgZKglwcm9tb3Rpb24yBXdyaXRlUAVYAZABAdLzGBJwcm9tb3Rpb24gcm9sbGJhY2uC0+STAkI6ASpiCWNhbmRpZGF0ZSIyL2FwaS9wcm9tb3Rpb25zL2NhbmRpZGF0ZXMve2NhbmRpZGF0ZV9pZH0vcm9sbGJhY2sS0AEKDkFib3J0Q2FuZGlkYXRlEiIuc2VydmljZS5hcGkuQWJvcnRDYW5kaWRhdGVSZXF1ZXN0GiMuc2VydmljZS5hcGkuQWJvcnRDYW5kaWRhdGVSZXNwb25zZSJ1yvMYGSoJcHJvbW90aW9uMgV3cml0ZVAFWAGQAQHS8xgPcHJvbW90aW9uIGFib3J0gtPkkwI/OgEqYgljYW5kaWRhdGUiLy9hcGkvcHJvbW90aW9ucy9jYW5kaWRhdGVzL3tjYW5kaWRhdGVfaWR9L2Fib3J0EtIBChRMaXN0Q2FuZGlkYXRlSGlzdG9yeRIoLnNlcnZpY2UuYXBpLkxpc3RDYW5kaWRhdGVIaXN0b3J5UmVxdWVzdBopLnNlcnZpY2UuYXBpLkxpc3RDYW5kaWRhdGVIaXN0b3J5UmVzcG9uc2UiZcrzGBEqCXByb21vdGlvbjIEcmVhZNLzGBJwcm9tb3Rpb24gdGltZWxpbmWC0+STAjQSMi9hcGkvcHJvbW90aW9ucy9jYW5kaWRhdGVzL3tjYW5kaWRhdGVfaWR9L3RpbWVsaW5lEoYCCg9SZXBsYXlDYW5kaWRhdGUSIy5zZXJ2aWNlLmFwaS5SZXBsYXlDYW5kaWRhdGVSZXF1ZXN0GiQuc2VydmljZS5hcGkuUmVwbGF5Q2FuZGlkYXRlUmVzcG9uc2UipwHK8xhJKglwcm9tb3Rpb24yBHJlYWRQFGI0CjIvYXBpL3Byb21vdGlvbnMvY2FuZGlkYXRlcy97Y2FuZGlkYXRlX2lkfTpzaW11bGF0ZdLzGBFwcm9tb3Rpb24gd2hhdC1pZoLT5JMCPzoBKmIHd2hhdF9pZiIxL2FwaS9wcm9tb3Rpb25zL2NhbmRpZGF0ZXMve2NhbmRpZGF0ZV9pZH0vd2hhdC1pZhLaAQoRU2ltdWxhdGVDYW5kaWRhdGUSJS5zZXJ2aWNlLmFwaS5TaW11bGF0ZUNhbmRpZGF0ZVJlcXVlc3QaJi5zZXJ2aWNlLmFwaS5TaW11bGF0ZUNhbmRpZGF0ZVJlc3BvbnNlInbK8xgTKglwcm9tb3Rpb24yBHJlYWRQMtLzGBJwcm9tb3Rpb24gc2ltdWxhdGWC0+STAkM6ASpiCnNpbXVsYXRpb24iMi9hcGkvcHJvbW90aW9ucy9jYW5kaWRhdGVzL3tjYW5kaWRhdGVfaWR9OnNpbXVsYXRlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * A set of versions on its way to production.
@@ -1723,6 +1723,623 @@ export const WhatIf_TargetSchema: GenMessage<WhatIf_Target> = /*@__PURE__*/
   messageDesc(file_service_api_promotion, 37, 3);
 
 /**
+ * Request to replay recorded work.
+ *
+ * @generated from message service.api.SimulateCandidateRequest
+ */
+export type SimulateCandidateRequest = Message<"service.api.SimulateCandidateRequest"> & {
+  /**
+   * The candidate's id.
+   *
+   * @generated from field: string candidate_id = 1;
+   */
+  candidateId: string;
+
+  /**
+   * The oldest time of an item; by default seven days before `until`.
+   *
+   * @generated from field: google.protobuf.Timestamp from = 2;
+   */
+  from?: Timestamp | undefined;
+
+  /**
+   * Items before this time; by default now.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 3;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * How many items at most for each target, the newest ones; default 10,000.
+   *
+   * @generated from field: optional int32 items_max = 4;
+   */
+  itemsMax?: number | undefined;
+};
+
+/**
+ * Describes the message service.api.SimulateCandidateRequest.
+ * Use `create(SimulateCandidateRequestSchema)` to create a new message.
+ */
+export const SimulateCandidateRequestSchema: GenMessage<SimulateCandidateRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_promotion, 38);
+
+/**
+ * What would have changed.
+ *
+ * @generated from message service.api.SimulateCandidateResponse
+ */
+export type SimulateCandidateResponse = Message<"service.api.SimulateCandidateResponse"> & {
+  /**
+   * The results.
+   *
+   * @generated from field: service.api.Simulation simulation = 1;
+   */
+  simulation?: Simulation | undefined;
+};
+
+/**
+ * Describes the message service.api.SimulateCandidateResponse.
+ * Use `create(SimulateCandidateResponseSchema)` to create a new message.
+ */
+export const SimulateCandidateResponseSchema: GenMessage<SimulateCandidateResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_promotion, 39);
+
+/**
+ * What a candidate would have changed about recorded work.
+ *
+ * @generated from message service.api.Simulation
+ */
+export type Simulation = Message<"service.api.Simulation"> & {
+  /**
+   * The targets of the candidate. Connectors decide nothing.
+   *
+   * @generated from field: repeated service.api.Simulation.Target targets = 1;
+   */
+  targets: Simulation_Target[];
+
+  /**
+   * The oldest time of an item.
+   *
+   * @generated from field: google.protobuf.Timestamp from = 2;
+   */
+  from?: Timestamp | undefined;
+
+  /**
+   * Items are before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 3;
+   */
+  until?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message service.api.Simulation.
+ * Use `create(SimulationSchema)` to create a new message.
+ */
+export const SimulationSchema: GenMessage<Simulation> = /*@__PURE__*/
+  messageDesc(file_service_api_promotion, 40);
+
+/**
+ * Why items change.
+ *
+ * @generated from message service.api.Simulation.Cause
+ */
+export type Simulation_Cause = Message<"service.api.Simulation.Cause"> & {
+  /**
+   * rule (other rules match, or one that matches has changed), strategy (the strategy chooses another way), constraint
+   * (only one side admits the item) or load (a consequence of the other changes).
+   *
+   * @generated from field: string cause = 1;
+   */
+  cause: string;
+
+  /**
+   * The number of items.
+   *
+   * @generated from field: int32 items = 2;
+   */
+  items: number;
+};
+
+/**
+ * Describes the message service.api.Simulation.Cause.
+ * Use `create(Simulation_CauseSchema)` to create a new message.
+ */
+export const Simulation_CauseSchema: GenMessage<Simulation_Cause> = /*@__PURE__*/
+  messageDesc(file_service_api_promotion, 40, 0);
+
+/**
+ * What a rule matches.
+ *
+ * @generated from message service.api.Simulation.RuleShift
+ */
+export type Simulation_RuleShift = Message<"service.api.Simulation.RuleShift"> & {
+  /**
+   * The rule.
+   *
+   * @generated from field: string rule_id = 1;
+   */
+  ruleId: string;
+
+  /**
+   * Its name. Rules of both sides with the same name are one rule.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * The items that it matches with what the target has now.
+   *
+   * @generated from field: int32 before = 3;
+   */
+  before: number;
+
+  /**
+   * The items that it matches with the candidate.
+   *
+   * @generated from field: int32 after = 4;
+   */
+  after: number;
+
+  /**
+   * The items that change because of the rules that match them, this one included.
+   *
+   * @generated from field: int32 changed = 5;
+   */
+  changed: number;
+};
+
+/**
+ * Describes the message service.api.Simulation.RuleShift.
+ * Use `create(Simulation_RuleShiftSchema)` to create a new message.
+ */
+export const Simulation_RuleShiftSchema: GenMessage<Simulation_RuleShift> = /*@__PURE__*/
+  messageDesc(file_service_api_promotion, 40, 1);
+
+/**
+ * A recipient's items and load.
+ *
+ * @generated from message service.api.Simulation.RecipientShift
+ */
+export type Simulation_RecipientShift = Message<"service.api.Simulation.RecipientShift"> & {
+  /**
+   * The recipient.
+   *
+   * @generated from field: string recipient_id = 1;
+   */
+  recipientId: string;
+
+  /**
+   * The items that it really had.
+   *
+   * @generated from field: int32 recorded = 2;
+   */
+  recorded: number;
+
+  /**
+   * The items that it gets with what the target has now.
+   *
+   * @generated from field: int32 before = 3;
+   */
+  before: number;
+
+  /**
+   * The items that it gets with the candidate.
+   *
+   * @generated from field: int32 after = 4;
+   */
+  after: number;
+
+  /**
+   * How many items it works on at once on average, with what the target has now.
+   *
+   * @generated from field: double load_before = 5;
+   */
+  loadBefore: number;
+
+  /**
+   * The same with the candidate.
+   *
+   * @generated from field: double load_after = 6;
+   */
+  loadAfter: number;
+};
+
+/**
+ * Describes the message service.api.Simulation.RecipientShift.
+ * Use `create(Simulation_RecipientShiftSchema)` to create a new message.
+ */
+export const Simulation_RecipientShiftSchema: GenMessage<Simulation_RecipientShift> = /*@__PURE__*/
+  messageDesc(file_service_api_promotion, 40, 2);
+
+/**
+ * Items whose outcome or reason changes.
+ *
+ * @generated from message service.api.Simulation.Shift
+ */
+export type Simulation_Shift = Message<"service.api.Simulation.Shift"> & {
+  /**
+   * The outcome or reason with what the target has now.
+   *
+   * @generated from field: string before = 1;
+   */
+  before: string;
+
+  /**
+   * The outcome or reason with the candidate.
+   *
+   * @generated from field: string after = 2;
+   */
+  after: string;
+
+  /**
+   * The number of items.
+   *
+   * @generated from field: int32 items = 3;
+   */
+  items: number;
+};
+
+/**
+ * Describes the message service.api.Simulation.Shift.
+ * Use `create(Simulation_ShiftSchema)` to create a new message.
+ */
+export const Simulation_ShiftSchema: GenMessage<Simulation_Shift> = /*@__PURE__*/
+  messageDesc(file_service_api_promotion, 40, 3);
+
+/**
+ * Items that a constraint does not admit.
+ *
+ * @generated from message service.api.Simulation.ConstraintShift
+ */
+export type Simulation_ConstraintShift = Message<"service.api.Simulation.ConstraintShift"> & {
+  /**
+   * singleton, debounce or throttle.
+   *
+   * @generated from field: string constraint = 1;
+   */
+  constraint: string;
+
+  /**
+   * rejected, deduplicated or debounced.
+   *
+   * @generated from field: string result = 2;
+   */
+  result: string;
+
+  /**
+   * The items with what the target has now.
+   *
+   * @generated from field: int32 before = 3;
+   */
+  before: number;
+
+  /**
+   * The items with the candidate.
+   *
+   * @generated from field: int32 after = 4;
+   */
+  after: number;
+};
+
+/**
+ * Describes the message service.api.Simulation.ConstraintShift.
+ * Use `create(Simulation_ConstraintShiftSchema)` to create a new message.
+ */
+export const Simulation_ConstraintShiftSchema: GenMessage<Simulation_ConstraintShift> = /*@__PURE__*/
+  messageDesc(file_service_api_promotion, 40, 4);
+
+/**
+ * How long items wait for a worker.
+ *
+ * @generated from message service.api.Simulation.Wait
+ */
+export type Simulation_Wait = Message<"service.api.Simulation.Wait"> & {
+  /**
+   * The items that a worker got.
+   *
+   * @generated from field: int32 items = 1;
+   */
+  items: number;
+
+  /**
+   * The mean.
+   *
+   * @generated from field: double mean_ms = 2;
+   */
+  meanMs: number;
+
+  /**
+   * What half of the items do not exceed.
+   *
+   * @generated from field: double p50_ms = 3;
+   */
+  p50Ms: number;
+
+  /**
+   * What 95 % of the items do not exceed.
+   *
+   * @generated from field: double p95_ms = 4;
+   */
+  p95Ms: number;
+
+  /**
+   * The maximum.
+   *
+   * @generated from field: double max_ms = 5;
+   */
+  maxMs: number;
+
+  /**
+   * The items that still wait at the end.
+   *
+   * @generated from field: int32 waiting = 6;
+   */
+  waiting: number;
+};
+
+/**
+ * Describes the message service.api.Simulation.Wait.
+ * Use `create(Simulation_WaitSchema)` to create a new message.
+ */
+export const Simulation_WaitSchema: GenMessage<Simulation_Wait> = /*@__PURE__*/
+  messageDesc(file_service_api_promotion, 40, 5);
+
+/**
+ * The waits for a worker.
+ *
+ * @generated from message service.api.Simulation.Waits
+ */
+export type Simulation_Waits = Message<"service.api.Simulation.Waits"> & {
+  /**
+   * What was recorded.
+   *
+   * @generated from field: service.api.Simulation.Wait recorded = 1;
+   */
+  recorded?: Simulation_Wait | undefined;
+
+  /**
+   * With what the target has now.
+   *
+   * @generated from field: service.api.Simulation.Wait before = 2;
+   */
+  before?: Simulation_Wait | undefined;
+
+  /**
+   * With the candidate.
+   *
+   * @generated from field: service.api.Simulation.Wait after = 3;
+   */
+  after?: Simulation_Wait | undefined;
+};
+
+/**
+ * Describes the message service.api.Simulation.Waits.
+ * Use `create(Simulation_WaitsSchema)` to create a new message.
+ */
+export const Simulation_WaitsSchema: GenMessage<Simulation_Waits> = /*@__PURE__*/
+  messageDesc(file_service_api_promotion, 40, 6);
+
+/**
+ * The cost of the items: what was reported of each, or what its recipient declares.
+ *
+ * @generated from message service.api.Simulation.Cost
+ */
+export type Simulation_Cost = Message<"service.api.Simulation.Cost"> & {
+  /**
+   * What was reported.
+   *
+   * @generated from field: double recorded = 1;
+   */
+  recorded: number;
+
+  /**
+   * With what the target has now.
+   *
+   * @generated from field: double before = 2;
+   */
+  before: number;
+
+  /**
+   * With the candidate.
+   *
+   * @generated from field: double after = 3;
+   */
+  after: number;
+};
+
+/**
+ * Describes the message service.api.Simulation.Cost.
+ * Use `create(Simulation_CostSchema)` to create a new message.
+ */
+export const Simulation_CostSchema: GenMessage<Simulation_Cost> = /*@__PURE__*/
+  messageDesc(file_service_api_promotion, 40, 7);
+
+/**
+ * An item that changes.
+ *
+ * @generated from message service.api.Simulation.Example
+ */
+export type Simulation_Example = Message<"service.api.Simulation.Example"> & {
+  /**
+   * The decision.
+   *
+   * @generated from field: string decision_id = 1;
+   */
+  decisionId: string;
+
+  /**
+   * The recipient or the outcome with what the target has now.
+   *
+   * @generated from field: string before = 2;
+   */
+  before: string;
+
+  /**
+   * The recipient or the outcome with the candidate.
+   *
+   * @generated from field: string after = 3;
+   */
+  after: string;
+
+  /**
+   * Why.
+   *
+   * @generated from field: string cause = 4;
+   */
+  cause: string;
+};
+
+/**
+ * Describes the message service.api.Simulation.Example.
+ * Use `create(Simulation_ExampleSchema)` to create a new message.
+ */
+export const Simulation_ExampleSchema: GenMessage<Simulation_Example> = /*@__PURE__*/
+  messageDesc(file_service_api_promotion, 40, 8);
+
+/**
+ * The changes of one target.
+ *
+ * @generated from message service.api.Simulation.Target
+ */
+export type Simulation_Target = Message<"service.api.Simulation.Target"> & {
+  /**
+   * The kind of the artifact.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * The target.
+   *
+   * @generated from field: string target_id = 2;
+   */
+  targetId: string;
+
+  /**
+   * Its name.
+   *
+   * @generated from field: string target_name = 3;
+   */
+  targetName: string;
+
+  /**
+   * The items that were decided again.
+   *
+   * @generated from field: int32 items = 4;
+   */
+  items: number;
+
+  /**
+   * Those that change.
+   *
+   * @generated from field: int32 changed = 5;
+   */
+  changed: number;
+
+  /**
+   * Those for which what the target has now gives the recorded result. The rest changed since then, or depends on chance.
+   *
+   * @generated from field: int32 reproduced = 6;
+   */
+  reproduced: number;
+
+  /**
+   * The time of the first item.
+   *
+   * @generated from field: google.protobuf.Timestamp first_at = 7;
+   */
+  firstAt?: Timestamp | undefined;
+
+  /**
+   * The time of the last item.
+   *
+   * @generated from field: google.protobuf.Timestamp last_at = 8;
+   */
+  lastAt?: Timestamp | undefined;
+
+  /**
+   * Whether more was recorded in the time range: earlier items are left out.
+   *
+   * @generated from field: bool is_cut = 9;
+   */
+  isCut: boolean;
+
+  /**
+   * Why items change, most frequent first.
+   *
+   * @generated from field: repeated service.api.Simulation.Cause causes = 10;
+   */
+  causes: Simulation_Cause[];
+
+  /**
+   * The rules that match items, at most 50.
+   *
+   * @generated from field: repeated service.api.Simulation.RuleShift rules = 11;
+   */
+  rules: Simulation_RuleShift[];
+
+  /**
+   * The recipients whose number of items changes most, at most 50.
+   *
+   * @generated from field: repeated service.api.Simulation.RecipientShift recipients = 12;
+   */
+  recipients: Simulation_RecipientShift[];
+
+  /**
+   * The outcomes that change, at most 50.
+   *
+   * @generated from field: repeated service.api.Simulation.Shift outcomes = 13;
+   */
+  outcomes: Simulation_Shift[];
+
+  /**
+   * The reasons of the items that change, at most 50.
+   *
+   * @generated from field: repeated service.api.Simulation.Shift reasons = 14;
+   */
+  reasons: Simulation_Shift[];
+
+  /**
+   * The items that constraints do not admit.
+   *
+   * @generated from field: repeated service.api.Simulation.ConstraintShift constraints = 15;
+   */
+  constraints: Simulation_ConstraintShift[];
+
+  /**
+   * How long items wait.
+   *
+   * @generated from field: service.api.Simulation.Waits waits = 16;
+   */
+  waits?: Simulation_Waits | undefined;
+
+  /**
+   * What the items cost; absent if none has a cost.
+   *
+   * @generated from field: service.api.Simulation.Cost cost = 17;
+   */
+  cost?: Simulation_Cost | undefined;
+
+  /**
+   * Some items that change, at most 20.
+   *
+   * @generated from field: repeated service.api.Simulation.Example examples = 18;
+   */
+  examples: Simulation_Example[];
+};
+
+/**
+ * Describes the message service.api.Simulation.Target.
+ * Use `create(Simulation_TargetSchema)` to create a new message.
+ */
+export const Simulation_TargetSchema: GenMessage<Simulation_Target> = /*@__PURE__*/
+  messageDesc(file_service_api_promotion, 40, 9);
+
+/**
  * Promotions: activates versions of pools, workflows and connectors step by step, with checks, a canary and an approval.
  *
  * @generated from service service.api.PromotionService
@@ -1853,7 +2470,7 @@ export const PromotionService: GenService<{
   },
   /**
    * Decides the routed items of the last days again with the candidate's pools, and shows what would have changed. Nothing is
-   * stored. Both sides decide with the current recipients, all of them free.
+   * stored. SimulateCandidate tells more.
    *
    * @generated from rpc service.api.PromotionService.ReplayCandidate
    */
@@ -1861,6 +2478,18 @@ export const PromotionService: GenService<{
     methodKind: "unary";
     input: typeof ReplayCandidateRequestSchema;
     output: typeof ReplayCandidateResponseSchema;
+  },
+  /**
+   * Replays recorded work with the candidate, and shows what would have changed and why. Items are decided again at their
+   * times, by what each target has now and by the candidate, with recipients that work as long as was recorded. Nothing is
+   * stored, sent or metered. The current recipients decide; items that a pool redirected belong to the pool that took them.
+   *
+   * @generated from rpc service.api.PromotionService.SimulateCandidate
+   */
+  simulateCandidate: {
+    methodKind: "unary";
+    input: typeof SimulateCandidateRequestSchema;
+    output: typeof SimulateCandidateResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_service_api_promotion, 0);

@@ -4,6 +4,7 @@ import { commonOptions } from "../connection/common-options.ts";
 import { addProfileCommands } from "../connection/profile-commands.ts";
 import type { Io } from "../io.ts";
 import type { FormOptions } from "../output/response-text.ts";
+import { addProveCommand } from "../prove/prove-options.ts";
 import { addBackupCommands } from "./backup/backup-command-options.ts";
 import { type SettingsOptions, withSettings } from "./settings-options.ts";
 
@@ -37,6 +38,8 @@ export function addLocalCommands(program: Command, io: Io, end: (exitCode: numbe
     const { topCommand } = await import("../top/top-command.ts");
     end(await topCommand(io, command.optsWithGlobals()));
   });
+
+  addProveCommand(program, io, end);
 
   withSettings(program.command("migrate"))
     .description("Apply pending schema migrations to the database.")

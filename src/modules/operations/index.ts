@@ -95,8 +95,8 @@ export function createOperations({
     backlogs: [webhooks.backlog],
     /** Counts what charts show. */
     history: history.recorder,
-    /** Stores the history of the minute that has ended, as the node does after every minute. */
-    recordHistory: history.recordMinute,
+    /** Stores the history since the last time, as the node does every few seconds. */
+    recordHistory: history.record,
     names: [endpointNames, eventNames],
     /** Renders health reports for people. */
     healthPage: health.page,

@@ -122,7 +122,7 @@ export function createRouting({ config, admissionSecret, ...parts }: Dependencie
     /** Finds a pool that is not archived by its id or its name. */
     findNamedPool: pools.findNamedPool,
     /** Activated by promotions. */
-    artifacts: createPoolArtifacts({ pools, shares: parts.shares }),
+    artifacts: createPoolArtifacts({ pools, shares: parts.shares, admissionOf: admission.requestOf }),
     /** The records that packs contain. */
     packRecords: pools.packRecords,
     /** Finds records that refer to records of other areas. */

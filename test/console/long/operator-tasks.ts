@@ -133,17 +133,6 @@ export async function cancelTrigger(page: Page, root: string, workflowKey: strin
   await dialog.getByText("It ended early: cancelled.").waitFor();
 }
 
-/** Routes an item with an attribute that the rules of the pool read, and opens its decision. */
-export async function routeItem(page: Page, root: string, poolId: string, language: string): Promise<void> {
-  await page.goto(`${root}/pools/${poolId}`);
-  await page.getByRole("button", { name: "Route item" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Type").fill("ticket");
-  await dialog.getByLabel("language").fill(language);
-  await dialog.getByRole("button", { name: "Route item" }).click();
-  await dialog.getByText("Routed.").waitFor();
-}
-
 /** Publishes an event with the data of an earlier one, but for its amount. */
 export async function publishLike(page: Page, root: string, type: string, amount: number): Promise<void> {
   await page.goto(`${root}/events`);
@@ -174,23 +163,6 @@ export async function startRun(page: Page, root: string, name: string, order: st
   await page.waitForURL(/\/workflows\/runs\/01/);
 }
 
-/** Pauses a queue, and removes what waits in it. */
-export async function drainQueue(page: Page, root: string, pool: { id: string; name: string }): Promise<void> {
-  await page.goto(`${root}/queues/${pool.id}`);
-  const dialog = page.getByRole("dialog");
-  await page.getByRole("button", { name: "Pause" }).click();
-  await dialog.getByLabel("Reason").fill("A release");
-  await dialog.getByRole("button", { name: "Pause queue" }).click();
-  await page.getByText(/A release\. Items are accepted, and none is handed out/).waitFor();
-  await page.getByRole("button", { name: "Drain" }).click();
-  await dialog.getByRole("button", { name: "Continue" }).click();
-  await dialog.getByLabel(`Type ${pool.name} to continue`).fill(pool.name);
-  await dialog.getByRole("button", { name: "Remove items" }).click();
-  await page.getByText("The queue was drained.").waitFor();
-  await page.getByRole("button", { name: "Resume" }).click();
-  await page.getByText("The queue hands out items again.").waitFor();
-}
-
 /** Retries what failed: an item, a run and a message are rows of one list. */
 export async function retryAllKinds(page: Page, root: string): Promise<void> {
   await page.goto(`${root}/dead-letters`);
@@ -198,24 +170,4 @@ export async function retryAllKinds(page: Page, root: string): Promise<void> {
   await page.getByLabel("Select all loaded rows").check();
   await page.getByRole("button", { name: "Retry 3" }).click();
   await page.getByText("The dead letters are tried again.").waitFor();
-}
-
-/** Checks a candidate, and starts its canary with half of the keys. */
-export async function startCanary(page: Page): Promise<void> {
-  await page.getByRole("button", { name: "Preflight" }).click();
-  await page.getByRole("button", { name: "Score guardrails" }).click();
-  await page.getByRole("button", { name: "Start canary" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Share of the keys, in percent").fill("50");
-  await dialog.getByLabel("Keys that it needs").fill("3");
-  await dialog.getByLabel("Largest loss of success").fill("1");
-  await dialog.getByRole("button", { name: "Start canary" }).click();
-  await page.getByText("The canary is running.").waitFor();
-}
-
-/** Promotes a candidate that somebody has approved, or rolls it back. */
-export async function confirmStep(page: Page, step: "Promote" | "Roll back", done: string): Promise<void> {
-  await page.getByRole("button", { name: step }).click();
-  await page.getByRole("dialog").getByRole("button", { name: step }).click();
-  await page.getByText(done).waitFor();
 }

@@ -7,7 +7,7 @@ import { browserTest, waitUntil, withPictures } from "../../browser/browser-test
 import { findChromium } from "../../browser/chromium.ts";
 import { startService, type TestService } from "../../harness/service.ts";
 import { stagedPool } from "../../promotions/promotion-fixture.ts";
-import { newTenant, type ResponseData, type TenantFixture } from "../../routing/tenant-fixture.ts";
+import { newTenant, type TenantFixture } from "../../routing/tenant-fixture.ts";
 import {
   accessibilityViolations,
   type ConsoleBrowser,
@@ -20,12 +20,10 @@ import {
   cancelTrigger,
   createCandidate,
   createSchedule,
-  drainQueue,
   operateSchedule,
   publishLike,
   retryAllKinds,
   retryByFilter,
-  routeItem,
   startRun,
   suppressAddress,
 } from "./operator-tasks.ts";
@@ -180,31 +178,6 @@ describe("what an operator does in the console", () => {
     assert.deepEqual([runs.data[0]?.replay_count ?? 1, messages.data[0].redrive_count], [1, 1]);
   });
 
-  browserTest("an item is routed with a form of what the rules read, and its decision says why", async () => {
-    const poolId = await tenant.pool({ name: "tickets" });
-    const german = await tenant.recipient(poolId, { name: "Hedy" });
-    await tenant.recipient(poolId, { name: "Ada" });
-    const condition = `item.attributes.language == "de"`;
-    await tenant.rule(poolId, { type: "route", recipient_id: german }, { condition });
-    await routeItem(page, root, poolId, "de");
-    await waitForContent(page);
-    assert.deepEqual(await accessibilityViolations(page), []);
-    const dialog = page.getByRole("dialog");
-    await dialog.getByRole("button", { name: "Another one" }).click();
-    await dialog.getByLabel("Fill in from").selectOption({ index: 1 });
-    assert.equal(await dialog.getByLabel("language").inputValue(), "de", "the last item is an example");
-    assert.deepEqual(await accessibilityViolations(page), []);
-    await dialog.getByRole("button", { name: "Route item" }).click();
-    await dialog.getByRole("link", { name: "Open the decision" }).click();
-    const recipients = page.getByRole("region", { name: "Recipients of the decision" });
-    await recipients.getByRole("row", { name: /^Hedy .*Chosen/ }).waitFor();
-    const { data } = await tenant.ok("GET", `/api/queues/${poolId}/items`);
-    assert.deepEqual(
-      data.map(({ recipient_id, attributes }: ResponseData) => [recipient_id, attributes]),
-      Array(2).fill([german, { language: "de" }]),
-    );
-  });
-
   browserTest("an event is published with the data of an earlier one", async () => {
     await tenant.ok("POST", "/api/events", {
       type: "order.paid",
@@ -238,13 +211,6 @@ describe("what an operator does in the console", () => {
     await dialog.getByLabel("Fill in from").selectOption({ index: 1 });
     await waitUntil(page, `[...document.querySelectorAll("dialog input")].some(({ value }) => value === "A-1")`);
     assert.deepEqual(await accessibilityViolations(page), []);
-  });
-
-  browserTest("a queue is paused, drained and resumed", async () => {
-    const pool = { id: await tenant.pool({ name: "crowded" }), name: "crowded" };
-    await tenant.route(pool.id);
-    await drainQueue(page, root, pool);
-    assert.equal((await tenant.status(pool.id)).depth, 0);
   });
 
   browserTest("an operator declines an offer for one recipient and accepts it for the next", async () => {

@@ -10,14 +10,11 @@ import { restClient } from "../../harness/rest.ts";
 import { startService, type TestService } from "../../harness/service.ts";
 import { until } from "../../harness/until.ts";
 import {
-  activeContent,
   base,
   easyGuardrails,
-  keysOf,
   routingArtifact,
   runToStoppedCanary,
   stagedPool,
-  work,
 } from "../../promotions/promotion-fixture.ts";
 import { newTenant, type TenantFixture } from "../../routing/tenant-fixture.ts";
 import {
@@ -26,7 +23,6 @@ import {
   startConsoleBrowser,
   waitForContent,
 } from "../console-browser.ts";
-import { confirmStep, createCandidate, startCanary } from "./operator-tasks.ts";
 import { approveCandidate, queryAnalytics } from "./tasks.ts";
 
 const program = await findChromium();
@@ -81,31 +77,12 @@ describe("promotions and analytics in the console", () => {
       await page.locator("a.row-link", { hasText: "New recipient" }).waitFor();
       await runToStoppedCanary(tenant, data.id, [pool]);
       await approveCandidate(page, root, "New recipient");
+      await page.getByRole("button", { name: "Promote" }).waitFor();
       assert.deepEqual(await accessibilityViolations(page), []);
       const { data: candidate } = await tenant.ok("GET", `${base}/${data.id}`);
       assert.deepEqual([candidate.state, candidate.approval.note], ["approved", "The canary and the rules."]);
     },
   );
-
-  browserTest("a change goes from the form to production and back, by two people", async () => {
-    const pool = await stagedPool(tenant);
-    await work(tenant, pool.id, keysOf("past", 16));
-    const before = await activeContent(tenant, pool.id);
-    const { data: target } = await tenant.ok("GET", `/api/pools/${pool.id}`);
-    const { page, root } = await browser.signIn(service.baseUrl, tenant.key);
-    await createCandidate(page, root, { pool: target.name, version: pool.version, success: 0.5 });
-    await startCanary(page);
-    await work(tenant, pool.id, keysOf("now", 60));
-    await page.getByRole("button", { name: "Stop canary" }).click();
-    await page.getByText("The canary was stopped.").waitFor();
-    const ada = await browser.openLink(await link());
-    await approveCandidate(ada.page, ada.root, "From the console");
-    await confirmStep(page, "Promote", "The versions are active.");
-    assert.notEqual(await activeContent(tenant, pool.id), before);
-    await confirmStep(page, "Roll back", "The previous versions are active.");
-    assert.equal(await activeContent(tenant, pool.id), before);
-    assert.deepEqual(await accessibilityViolations(page), []);
-  });
 
   browserTest(
     "a candidate with a pack shows what is missing, and that its gate opens when the receipts are there",

@@ -98,7 +98,6 @@ export async function approveCandidate(page: Page, root: string, name: string): 
   await dialog.getByRole("button", { name: "Approve" }).click();
   await page.getByText("The candidate is approved.").waitFor();
   await timeline.getByText("Approve", { exact: true }).waitFor();
-  await page.getByRole("button", { name: "Promote" }).waitFor();
 }
 
 /** Sends a query and sees its chart. */

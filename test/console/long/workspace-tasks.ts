@@ -117,21 +117,6 @@ export async function clearDesign(page: Page): Promise<void> {
   await page.getByText("The experiment was changed.").waitFor();
 }
 
-/** Starts an experiment. */
-export async function startExperiment(page: Page): Promise<void> {
-  await page.getByRole("button", { name: "Start" }).click();
-  await page.getByText("The experiment is running.").waitFor();
-}
-
-/** Reads the result, and decides. */
-export async function decideExperiment(page: Page): Promise<void> {
-  await page.getByRole("row", { name: /new.*bought/ }).waitFor();
-  await page.getByRole("button", { name: "Decide" }).click();
-  await dialogOf(page).getByLabel("Everybody gets").selectOption("new");
-  await submit(page, { Reason: "It is simpler." }, "Decide");
-  await page.getByText("Completed", { exact: true }).first().waitFor();
-}
-
 /** Installs a pack after its preview. */
 export async function installPack(
   page: Page,
@@ -188,14 +173,6 @@ export async function followStream(page: Page, root: string, runId: string, stre
   await page.getByRole("button", { name: "Append" }).click();
   await submit(page, { Payload: `{ "line": "first" }` }, "Append");
   await page.getByRole("cell", { name: /"line": ?"first"/ }).waitFor();
-}
-
-/** Finds out why a notification does not reach somebody to whom nothing was ever sent. */
-export async function askWhyNot(page: Page, root: string, subscriberId: string): Promise<void> {
-  await page.goto(`${root}/notifications/subscribers/${subscriberId}`);
-  await page.getByRole("link", { name: "Why not?" }).click();
-  const mail = page.locator(".card", { has: page.getByRole("heading", { name: "Email", exact: true }) });
-  await mail.getByRole("listitem").filter({ hasText: "Decides" }).getByText("No endpoint").waitFor();
 }
 
 /** Goes to a record through the search. */

@@ -37,6 +37,8 @@ export type ListAnomaliesRequest = {
   readonly recipient_id?: string;
   /** Only those found by this method. */
   readonly method?: "" | "zscore" | "iqr" | "rate_change" | "pattern";
+  /** Only those of pools of this environment: its id or its key. */
+  readonly environment_id?: string;
 };
 
 /** An unusual outcome pattern, and the action taken. */

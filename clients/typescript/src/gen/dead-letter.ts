@@ -52,6 +52,8 @@ export type ListDeadLettersRequest = {
   readonly pool_id: string;
   /** Only those in this state; failed when empty. */
   readonly state?: "" | "failed" | "retrying" | "quarantined";
+  /** Only those of pools of this environment: its id or its key. */
+  readonly environment_id?: string;
 };
 
 /** An item whose last attempt failed. */
@@ -90,6 +92,8 @@ export type DeadLetter = {
 export type GetDeadLetterStatsRequest = {
   /** The pool; - for all pools. */
   readonly pool_id: string;
+  /** Only those of pools of this environment: its id or its key. */
+  readonly environment_id?: string;
 };
 
 /** Counts of the dead letters of a pool, or of all pools. */

@@ -95,6 +95,8 @@ export type ListEventsRequest = {
   readonly since?: string | Date;
   /** Only events before this time. */
   readonly until?: string | Date;
+  /** Only those of this environment: its id or its key. */
+  readonly environment_id?: string;
 };
 
 /** Follows the log. */

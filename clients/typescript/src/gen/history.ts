@@ -5,7 +5,7 @@ import type { Transport } from "../transport/transport.ts";
 
 /** History: coarse counts of pools, workflows and notification channels over the last seven days, for charts. */
 export interface HistoryService {
-  /** Returns the counts of one pool, workflow or channel over a time range that ends now, or the sums of all that the caller may see, with what happened in that time. Points are complete to about a minute ago. */
+  /** Returns the counts of one pool, workflow or channel over a time range that ends now, or the sums of all that the caller may see, with what happened in that time. Points of pools are complete to about a minute ago, the others to about ten seconds. */
   get(request: GetHistoryRequest, options?: CallOptions): Promise<History>;
 }
 
@@ -26,6 +26,8 @@ export type GetHistoryRequest = {
   readonly source_id?: string;
   /** The time range: 15m and 1h have a point for each minute, 24h one for ten minutes, 7d one for an hour. 1h when empty. */
   readonly range?: "" | "15m" | "1h" | "24h" | "7d";
+  /** Only pools of this environment: its id or its key. Workflows and channels belong to no environment. */
+  readonly environment_id?: string;
 };
 
 /** Counts over a time range. */

@@ -42,8 +42,11 @@ export interface PromotionService {
   /** Lists what happened to a candidate, oldest first. */
   listCandidateHistory(request: ListCandidateHistoryRequest, options?: CallOptions): List<CandidateHistoryEntry>;
 
-  /** Decides the routed items of the last days again with the candidate's pools, and shows what would have changed. Nothing is stored. Both sides decide with the current recipients, all of them free. */
+  /** Decides the routed items of the last days again with the candidate's pools, and shows what would have changed. Nothing is stored. SimulateCandidate tells more. */
   replayCandidate(request: ReplayCandidateRequest, options?: CallOptions): Promise<WhatIf>;
+
+  /** Replays recorded work with the candidate, and shows what would have changed and why. Items are decided again at their times, by what each target has now and by the candidate, with recipients that work as long as was recorded. Nothing is stored, sent or metered. The current recipients decide; items that a pool redirected belong to the pool that took them. */
+  simulateCandidate(request: SimulateCandidateRequest, options?: CallOptions): Promise<Simulation>;
 }
 
 const promotionServiceOperations = {
@@ -60,6 +63,7 @@ const promotionServiceOperations = {
   abortCandidate: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/abort", body: "*", keyed: true },
   listCandidateHistory: { verb: "GET", path: "/api/promotions/candidates/{candidate_id}/timeline", result: "cursor" },
   replayCandidate: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/what-if", body: "*" },
+  simulateCandidate: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}:simulate", body: "*" },
 } as const satisfies Record<keyof PromotionService, Operation>;
 
 /** Creates the service over a transport. */
@@ -469,4 +473,174 @@ export type WhatIfExample = {
   readonly before: string;
   /** The recipient or the outcome with the candidate. */
   readonly after: string;
+};
+
+/** Request to replay recorded work. */
+export type SimulateCandidateRequest = {
+  /** The candidate's id. */
+  readonly candidate_id: string;
+  /** The oldest time of an item; by default seven days before `until`. */
+  readonly from?: string | Date;
+  /** Items before this time; by default now. */
+  readonly until?: string | Date;
+  /** How many items at most for each target, the newest ones; default 10,000. */
+  readonly items_max?: number;
+};
+
+/** What a candidate would have changed about recorded work. */
+export type Simulation = {
+  /** The targets of the candidate. Connectors decide nothing. */
+  readonly targets: readonly SimulationTarget[];
+  /** The oldest time of an item. */
+  readonly from?: string;
+  /** Items are before this time. */
+  readonly until?: string;
+};
+
+/** The changes of one target. */
+export type SimulationTarget = {
+  /** The kind of the artifact. */
+  readonly kind: string;
+  /** The target. */
+  readonly target_id: string;
+  /** Its name. */
+  readonly target_name: string;
+  /** The items that were decided again. */
+  readonly items: number;
+  /** Those that change. */
+  readonly changed: number;
+  /** Those for which what the target has now gives the recorded result. The rest changed since then, or depends on chance. */
+  readonly reproduced: number;
+  /** The time of the first item. */
+  readonly first_at?: string;
+  /** The time of the last item. */
+  readonly last_at?: string;
+  /** Whether more was recorded in the time range: earlier items are left out. */
+  readonly is_cut: boolean;
+  /** Why items change, most frequent first. */
+  readonly causes: readonly SimulationCause[];
+  /** The rules that match items, at most 50. */
+  readonly rules: readonly SimulationRuleShift[];
+  /** The recipients whose number of items changes most, at most 50. */
+  readonly recipients: readonly SimulationRecipientShift[];
+  /** The outcomes that change, at most 50. */
+  readonly outcomes: readonly SimulationShift[];
+  /** The reasons of the items that change, at most 50. */
+  readonly reasons: readonly SimulationShift[];
+  /** The items that constraints do not admit. */
+  readonly constraints: readonly SimulationConstraintShift[];
+  /** How long items wait. */
+  readonly waits?: SimulationWaits;
+  /** What the items cost; absent if none has a cost. */
+  readonly cost?: SimulationCost;
+  /** Some items that change, at most 20. */
+  readonly examples: readonly SimulationExample[];
+};
+
+/** Why items change. */
+export type SimulationCause = {
+  /** rule (other rules match, or one that matches has changed), strategy (the strategy chooses another way), constraint (only one side admits the item) or load (a consequence of the other changes). */
+  readonly cause: string;
+  /** The number of items. */
+  readonly items: number;
+};
+
+/** What a rule matches. */
+export type SimulationRuleShift = {
+  /** The rule. */
+  readonly rule_id: string;
+  /** Its name. Rules of both sides with the same name are one rule. */
+  readonly name: string;
+  /** The items that it matches with what the target has now. */
+  readonly before: number;
+  /** The items that it matches with the candidate. */
+  readonly after: number;
+  /** The items that change because of the rules that match them, this one included. */
+  readonly changed: number;
+};
+
+/** A recipient's items and load. */
+export type SimulationRecipientShift = {
+  /** The recipient. */
+  readonly recipient_id: string;
+  /** The items that it really had. */
+  readonly recorded: number;
+  /** The items that it gets with what the target has now. */
+  readonly before: number;
+  /** The items that it gets with the candidate. */
+  readonly after: number;
+  /** How many items it works on at once on average, with what the target has now. */
+  readonly load_before: number;
+  /** The same with the candidate. */
+  readonly load_after: number;
+};
+
+/** Items whose outcome or reason changes. */
+export type SimulationShift = {
+  /** The outcome or reason with what the target has now. */
+  readonly before: string;
+  /** The outcome or reason with the candidate. */
+  readonly after: string;
+  /** The number of items. */
+  readonly items: number;
+};
+
+/** Items that a constraint does not admit. */
+export type SimulationConstraintShift = {
+  /** singleton, debounce or throttle. */
+  readonly constraint: string;
+  /** rejected, deduplicated or debounced. */
+  readonly result: string;
+  /** The items with what the target has now. */
+  readonly before: number;
+  /** The items with the candidate. */
+  readonly after: number;
+};
+
+/** The waits for a worker. */
+export type SimulationWaits = {
+  /** What was recorded. */
+  readonly recorded?: SimulationWait;
+  /** With what the target has now. */
+  readonly before?: SimulationWait;
+  /** With the candidate. */
+  readonly after?: SimulationWait;
+};
+
+/** How long items wait for a worker. */
+export type SimulationWait = {
+  /** The items that a worker got. */
+  readonly items: number;
+  /** The mean. */
+  readonly mean_ms: number;
+  /** What half of the items do not exceed. */
+  readonly p50_ms: number;
+  /** What 95 % of the items do not exceed. */
+  readonly p95_ms: number;
+  /** The maximum. */
+  readonly max_ms: number;
+  /** The items that still wait at the end. */
+  readonly waiting: number;
+};
+
+/** The cost of the items: what was reported of each, or what its recipient declares. */
+export type SimulationCost = {
+  /** What was reported. */
+  readonly recorded: number;
+  /** With what the target has now. */
+  readonly before: number;
+  /** With the candidate. */
+  readonly after: number;
+};
+
+/** An item that changes. */
+export type SimulationExample = {
+  /** The decision. */
+  readonly decision_id: string;
+  /** The recipient or the outcome with what the target has now. */
+  readonly before: string;
+  /** The recipient or the outcome with the candidate. */
+  readonly after: string;
+  /** Why. */
+  readonly cause: string;
 };

@@ -140,7 +140,10 @@ export type Queue = {
 };
 
 /** Requests the sums of all queues. */
-export type GetQueueTotalsRequest = Record<never, never>;
+export type GetQueueTotalsRequest = {
+  /** Only queues of this environment: its id or its key. */
+  readonly environment_id?: string;
+};
 
 /** The sums of all queues. */
 export type QueueTotals = {

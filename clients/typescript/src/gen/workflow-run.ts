@@ -164,6 +164,18 @@ export type WorkflowReplayPlan = {
   readonly continued_steps: readonly string[];
 };
 
+/** An event that is sent to a run when it starts, or when it is in progress already. */
+export type StartSignal = {
+  /** The name of the event. */
+  readonly event: string;
+  /** What it is about. Only a wait with the same scope takes it. */
+  readonly scope?: string;
+  /** Data for the run, at most 64 KiB as JSON. */
+  readonly payload?: unknown;
+  /** Identifies the event: another one with the same id for the same run is ignored. A new id when empty. */
+  readonly event_id?: string;
+};
+
 /** Starts a run. */
 export type StartWorkflowRunRequest = {
   /** The key or the id of the definition. */
@@ -180,6 +192,8 @@ export type StartWorkflowRunRequest = {
   readonly start_at?: string | Date;
   /** Seconds to wait for the end of the run. */
   readonly wait_s?: number;
+  /** An event for the run. A new run starts with it; a run in progress with the run key gets it. */
+  readonly signal?: StartSignal;
 };
 
 /** The started run. */
@@ -188,6 +202,8 @@ export type StartWorkflowRunResponse = {
   readonly run?: WorkflowRun;
   /** False if a run with this key was in progress already. */
   readonly started: boolean;
+  /** The id of the event; empty if the request has none. */
+  readonly event_id: string;
 };
 
 /** Returns one run. */

@@ -11,6 +11,7 @@ import { formatClock } from "../../ui/format";
 import { filterOf, Page, Ready } from "../../ui/page";
 import { Table } from "../../ui/table";
 import { Notice } from "../../ui/text";
+import { AllEnvironments } from "../shared/environment";
 
 const analytics = createAnalyticsService(transport);
 const discovery = createDiscoveryService(transport);
@@ -21,6 +22,7 @@ export default function Analytics() {
   const capability = useQuery("analytics capability", () => discovery.getCapability({ id: "analytics" }));
   return (
     <Page question="How did this workspace do over time?" title="Analytics">
+      <AllEnvironments of="Metrics" />
       <Ready query={capability}>
         {({ mode }) =>
           mode === "disabled" ? (

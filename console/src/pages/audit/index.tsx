@@ -1,4 +1,5 @@
 import { createEventService, type Event } from "@client/gen/event";
+import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
 import { href } from "../../core/router";
 import { transport } from "../../core/transport";
@@ -52,7 +53,8 @@ const columns: readonly Column<Event>[] = [
 export default function Audit() {
   const family = filterOf("about");
   const types = family === undefined ? Object.values(families).flat() : (families[family] ?? []);
-  const list = useList(`audit ${family}`, (page) => events.list({ ...page, types }), {
+  const filters = { types, ...environmentFilter() };
+  const list = useList(`audit ${JSON.stringify(filters)}`, (page) => events.list({ ...page, ...filters }), {
     live: types.map((type) => type.replace(/\*$/, "")),
   });
   return (

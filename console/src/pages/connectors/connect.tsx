@@ -1,7 +1,8 @@
 import { createConnectSessionService } from "@client/gen/connect-session";
 import type { ConnectorProvider } from "@client/gen/connector-catalog";
 import { useState } from "preact/hooks";
-import { can } from "../../core/session";
+import { workspace } from "../../core/router";
+import { can, session } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
@@ -32,12 +33,12 @@ export function ConnectButton({ provider }: { readonly provider: ConnectorProvid
             {
               name: "end_user.id",
               label: "End user",
-              hint: "Your own id of the person or organization, if it is not you.",
+              hint: "Your own id of the person or organization whose account it is. The page of the link shows it.",
               required: true,
             },
             ...environmentFields(),
           ]}
-          initial={{ end_user: { id: "console" }, ...initialEnvironment() }}
+          initial={{ end_user: { id: session.value?.tenantName || workspace.value }, ...initialEnvironment() }}
           onClose={() => open(false)}
           onSubmit={async (values) => {
             const request = { ...values, allowed_provider_keys: [provider.key] };

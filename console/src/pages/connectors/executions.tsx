@@ -4,7 +4,7 @@ import { setQuery, withQuery } from "../../core/router";
 import { transport } from "../../core/transport";
 import { Dialog } from "../../ui/dialog";
 import { Empty, samplesOf } from "../../ui/empty";
-import { formatTime, words } from "../../ui/format";
+import { formatSeconds, formatTime, words } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
 import { Name, Prose } from "../../ui/name";
 import { ChoiceFilter, filterOf, ListTable, Ready, TextFilter } from "../../ui/page";
@@ -109,7 +109,7 @@ function ExecutionDrawer({ id, onClose }: { readonly id: string; readonly onClos
                       <strong>HTTP {attempt.http_status || "–"}</strong>{" "}
                       <span class="soft">{words(attempt.class)}</span>
                     </span>
-                    <span class="when">{attempt.duration_ms} ms</span>
+                    <span class="when">{formatSeconds(attempt.duration_ms / 1000)}</span>
                   </li>
                 ))}
               </ol>

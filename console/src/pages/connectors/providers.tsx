@@ -11,23 +11,39 @@ import { Chips, Facts, Notice, Status } from "../../ui/text";
 import { ConnectButton } from "./connect";
 
 const catalog = createConnectorCatalogService(transport);
-const modes = ["oauth2", "oauth2_cc", "api_key", "basic", "two_step", "jwt", "signed_jwt", "aws_sigv4", "none"];
+const signIns: Readonly<Record<string, string>> = {
+  oauth2: "OAuth",
+  oauth2_cc: "OAuth for machines",
+  api_key: "API key",
+  basic: "Name and password",
+  two_step: "Two steps",
+  jwt: "JWT",
+  signed_jwt: "Signed JWT",
+  aws_sigv4: "AWS signature",
+  none: "None",
+};
+const signInsOf = ({ auth }: ConnectorProvider) => auth.map(({ mode }) => signIns[mode] ?? mode);
+/** What a person has to do before an account can be connected. */
+const stateOf = ({ runtime_status }: ConnectorProvider) =>
+  ({ executable: "Ready to connect", unconfigured: "Needs your OAuth app" })[runtime_status] ?? words(runtime_status);
 
 const columns: readonly Column<ConnectorProvider>[] = [
   { title: "Provider", value: ({ name }) => name },
   { title: "Category", width: "150px", value: ({ category }) => words(category) },
   {
     title: "Sign-in",
-    value: ({ auth }) => auth.map(({ mode }) => mode).join(", "),
-    render: ({ auth }) => <Chips of={auth.map(({ mode }) => mode)} />,
+    value: (provider) => signInsOf(provider).join(", "),
+    render: (provider) => <Chips of={signInsOf(provider)} />,
   },
   { title: "Actions", width: "90px", isNumber: true, value: ({ action_count }) => action_count },
   { title: "Triggers", width: "90px", isNumber: true, value: ({ trigger_count }) => trigger_count },
   {
     title: "State",
-    width: "140px",
-    value: ({ runtime_status }) => runtime_status,
-    render: ({ runtime_status }) => <Status of={runtime_status} />,
+    width: "180px",
+    value: stateOf,
+    render: (provider) => (
+      <Status of={stateOf(provider)} tone={provider.runtime_status === "executable" ? "ok" : "warn"} />
+    ),
   },
 ];
 
@@ -44,7 +60,7 @@ export function Providers() {
     <>
       <div class="filters">
         <TextFilter label="Search the catalogue" name="q" />
-        <ChoiceFilter choices={modes} label="Sign-in" name="mode" />
+        <ChoiceFilter choices={Object.entries(signIns)} label="Sign-in" name="mode" />
       </div>
       <ListTable
         columns={columns}
@@ -93,7 +109,7 @@ function ProviderDrawer({ providerKey, onClose }: { readonly providerKey: string
                   Key: <code>{data.key}</code>,
                   Version: data.version,
                   Hosts: <Chips of={data.hosts} />,
-                  "Sign-in": <Chips of={data.auth.map(({ mode }) => mode)} />,
+                  "Sign-in": <Chips of={signInsOf(data)} />,
                   Source: words(data.source),
                 }}
               />

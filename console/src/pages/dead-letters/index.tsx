@@ -1,5 +1,6 @@
 import { createDeadLetterService } from "@client/gen/dead-letter";
 import { useState } from "preact/hooks";
+import { environmentFilter } from "../../core/environments";
 import { useQuery } from "../../core/query";
 import { href } from "../../core/router";
 import { can } from "../../core/session";
@@ -11,6 +12,7 @@ import { Name, nameText } from "../../ui/name";
 import { ChoiceFilter, filterOf, ListTable, Page, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Status } from "../../ui/text";
+import { AllEnvironments } from "../shared/environment";
 import { PoolFilter } from "../shared/pool-filter";
 import { LetterActions } from "./letter-actions";
 import {
@@ -62,8 +64,8 @@ export default function DeadLetters() {
   const state = (filterOf("state") as LetterState | undefined) ?? "failed";
   const list = useLetters({ kind, poolId, state, errorCode: filterOf("code") });
   const stats = useQuery(
-    can("dlq:read") ? `dead stats ${poolId}` : undefined,
-    () => deadLetters.getStats({ pool_id: poolId }),
+    can("dlq:read") ? `dead stats ${poolId} ${environmentFilter().environment_id}` : undefined,
+    () => deadLetters.getStats({ pool_id: poolId, ...environmentFilter() }),
     { live: ["queue.item.dead_lettered", "dead_letter."] },
   );
   const refresh = () => {
@@ -106,6 +108,7 @@ export default function DeadLetters() {
         refresh={refresh}
         selected={selected}
       />
+      {(kind === undefined || kind === "message") && poolId === allPools && <AllEnvironments of="Messages" />}
       <ListTable
         columns={columns}
         empty={

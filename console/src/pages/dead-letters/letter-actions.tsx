@@ -1,6 +1,7 @@
 import { createDeadLetterService } from "@client/gen/dead-letter";
 import { createWorkflowDeadLetterService } from "@client/gen/workflow-dead-letter";
 import { useState } from "preact/hooks";
+import { environmentFilter, environmentName } from "../../core/environments";
 import { href, navigate } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
@@ -67,12 +68,17 @@ export function LetterActions({ selected, kind, poolId, depth, refresh }: Props)
 
 function replayAll(refresh: () => void): void {
   const error_code = filterOf("code");
+  const { environment_id } = environmentFilter();
+  const which = [
+    error_code && ` with the code ${error_code}`,
+    environment_id && ` in ${environmentName(environment_id)}`,
+  ];
   confirm({
     title: "Replay all failed runs?",
-    consequence: `A new run continues each failed one${error_code ? ` with the code ${error_code}` : ""}, from the step that failed.`,
+    consequence: `A new run continues each failed one${which.filter(Boolean).join("")}, from the step that failed.`,
     confirm: "Replay all",
     done: "The runs were replayed.",
-    act: () => runLetters.replayAll({ error_code, reason: "replayed in the console" }).then(refresh),
+    act: () => runLetters.replayAll({ error_code, environment_id, reason: "replayed in the console" }).then(refresh),
   });
 }
 

@@ -1,6 +1,7 @@
 import { createDeadLetterService, type DeadLetter } from "@client/gen/dead-letter";
 import { createNotificationService, type NotificationDeadLetter } from "@client/gen/notification";
 import { createWorkflowDeadLetterService, type WorkflowDeadLetter } from "@client/gen/workflow-dead-letter";
+import { environmentFilter } from "../../core/environments";
 import { type ListQuery, mergeLists, useList } from "../../core/query";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
@@ -60,18 +61,20 @@ export function readableKinds(): readonly LetterKind[] {
   return kinds;
 }
 
-/** One list of all kinds, the latest failures first. */
+/** One list of all kinds, the latest failures first. Messages belong to no environment. */
 export function useLetters({ kind, poolId, state, errorCode: error_code }: Filter): ListQuery<Letter> {
   const isRead = (one: LetterKind) => readableKinds().includes(one) && (kind === undefined || kind === one);
   const { item, run, message } = states[state];
+  const ofItems = { pool_id: poolId, state: item, ...environmentFilter() };
+  const ofRuns = { state: run, error_code, ...environmentFilter() };
   const items = useList(
-    isRead("item") ? `dead items ${poolId} ${item}` : undefined,
-    (page) => itemLetters.list({ ...page, pool_id: poolId, state: item }),
+    isRead("item") ? `dead items ${JSON.stringify(ofItems)}` : undefined,
+    (page) => itemLetters.list({ ...page, ...ofItems }),
     { live: ["queue.item.dead_lettered", "dead_letter."] },
   );
   const runs = useList(
-    isRead("run") ? `dead runs ${run} ${error_code}` : undefined,
-    (page) => runLetters.list({ ...page, state: run, error_code }),
+    isRead("run") ? `dead runs ${JSON.stringify(ofRuns)}` : undefined,
+    (page) => runLetters.list({ ...page, ...ofRuns }),
     { live: ["workflow."] },
   );
   const messages = useList(

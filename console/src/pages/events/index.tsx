@@ -1,5 +1,6 @@
 import { createEventService, type Event } from "@client/gen/event";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { environmentFilter, isShownEnvironment } from "../../core/environments";
 import { isPaused, onEvents } from "../../core/live";
 import { useList, useQuery } from "../../core/query";
 import { setQuery, useAddressedDialog } from "../../core/router";
@@ -74,8 +75,9 @@ function useTail(): readonly Event[] {
   const subject = filterOf("subject");
   const types =
     type === undefined ? undefined : type.split(/[\s,]+/).filter((each) => /^[a-z][a-z0-9_.]*(\.\*)?$/.test(each));
-  const key = `events ${types?.join() ?? ""} ${subject ?? ""}`;
-  const stored = useList(key, (page) => events.list({ ...page, limit: 200, types, subject }));
+  const filters = { types, subject, ...environmentFilter() };
+  const key = `events ${JSON.stringify(filters)}`;
+  const stored = useList(key, (page) => events.list({ ...page, limit: 200, ...filters }));
   const arrived = useRef<{ key: string; rows: Event[] }>({ key, rows: [] });
   const [, redraw] = useState(0);
   if (arrived.current.key !== key) arrived.current = { key, rows: [] };
@@ -98,6 +100,7 @@ function useTail(): readonly Event[] {
 }
 
 function matches(event: Event, types: readonly string[] | undefined, subject: string | undefined): boolean {
+  if (!isShownEnvironment(event.environment_id)) return false;
   if (subject !== undefined && event.subject !== subject) return false;
   if (types === undefined || types.length === 0) return true;
   return types.some((type) => (type.endsWith(".*") ? event.type.startsWith(type.slice(0, -1)) : event.type === type));

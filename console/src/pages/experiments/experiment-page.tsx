@@ -2,7 +2,7 @@ import { createExperimentService, type Experiment, type ExperimentResults } from
 import { useQuery } from "../../core/query";
 import { transport } from "../../core/transport";
 import { Card, Stat } from "../../ui/card";
-import { formatCount, formatPercent, formatSeconds, words } from "../../ui/format";
+import { formatCount, formatDecimal, formatPercent, formatSeconds, words } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
 import { currentTab, Page, Ready, Tabs } from "../../ui/page";
 import { Table } from "../../ui/table";
@@ -68,7 +68,7 @@ function Results({ experiment }: { readonly experiment: Experiment }) {
             <Stat label="False winners" note="at most" value={formatPercent(data.alpha, 0)} />
             <Stat
               label="Sample ratio"
-              note={data.sample_ratio ? `p = ${data.sample_ratio.p_value.toFixed(3)}` : undefined}
+              note={data.sample_ratio ? `p = ${formatDecimal(data.sample_ratio.p_value)}` : undefined}
               tone={data.sample_ratio?.mismatch ? "bad" : undefined}
               value={data.sample_ratio?.mismatch ? "mismatch" : "as planned"}
             />
@@ -98,7 +98,7 @@ function Comparisons({ results }: { readonly results: ExperimentResults }) {
             width: "100px",
             isNumber: true,
             value: ({ metric }) => metric.mean,
-            render: ({ metric }) => metric.mean?.toFixed(4) ?? "–",
+            render: ({ metric }) => formatDecimal(metric.mean, 4),
           },
           {
             title: "Lift",

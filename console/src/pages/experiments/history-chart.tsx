@@ -3,7 +3,7 @@ import { useQuery } from "../../core/query";
 import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
 import { Chart } from "../../ui/chart";
-import { formatPercent } from "../../ui/format";
+import { formatMoment, formatPercent } from "../../ui/format";
 
 const experiments = createExperimentService(transport);
 /** Early intervals are too wide to be drawn. */
@@ -33,7 +33,7 @@ export function HistoryChart({ experimentId }: { readonly experimentId: string }
         baseline={0}
         format={(value) => formatPercent(value, 0)}
         label="Lift of each metric over time"
-        positions={points.map(({ at }) => new Date(at ?? "").toLocaleTimeString("en-GB"))}
+        positions={points.map(({ at }) => formatMoment(at ?? "", { timeStyle: "medium" }))}
         series={keys.map((name) => ({
           name,
           values: of(name).map((each) => clamp(each?.lift)),

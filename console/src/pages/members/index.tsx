@@ -6,6 +6,7 @@ import {
 } from "@client/gen/member";
 import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
+import { href, workspace } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -140,7 +141,19 @@ export default function Members() {
           }}
           submit="Invite"
           title="Invite a person"
-        />
+        >
+          {() => (
+            <p class="soft">
+              No mail is sent. Tell the person to sign in at {location.origin}/console with the workspace{" "}
+              {workspace.value}.{" "}
+              {can("sso:read") && (
+                <a class="link" href={href("sso")}>
+                  Which identity providers are connected?
+                </a>
+              )}
+            </p>
+          )}
+        </FormDialog>
       )}
       {edited !== undefined && edited !== "new" && (
         <FormDialog

@@ -26,7 +26,9 @@ export function Deliveries({ subscriberId }: { readonly subscriberId?: string })
   const opened = filterOf("open");
   const columns: readonly Column<Delivery>[] = [
     { title: "Workflow", value: ({ workflow_key }) => workflow_key },
-    nameColumn({ title: "Subscriber", kind: "subscriber", id: ({ subscriber_id }) => subscriber_id }),
+    ...(subscriberId === undefined
+      ? [nameColumn<Delivery>({ title: "Subscriber", kind: "subscriber", id: ({ subscriber_id }) => subscriber_id })]
+      : []),
     { title: "Channel", width: "100px", value: ({ channel }) => words(channel) },
     { title: "Status", width: "130px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
     { title: "Why", value: (delivery) => whyOf(delivery) },

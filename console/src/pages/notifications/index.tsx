@@ -1,4 +1,5 @@
 import { currentTab, Page, Tabs } from "../../ui/page";
+import { AllEnvironments } from "../shared/environment";
 import { Broadcasts } from "./broadcasts";
 import { ChannelCharts } from "./channel-charts";
 import { Deliveries } from "./deliveries";
@@ -32,6 +33,7 @@ export default function Notifications({ path: [kind, id] }: { readonly path: rea
   if (kind === "topics" && id !== undefined) return <TopicPage key={id} topicKey={id} />;
   return (
     <Page actions={<TriggerButton />} question="Who got what, and why not?" title="Notifications">
+      <AllEnvironments of="Notifications" />
       <Tabs label="Parts of notifications" tabs={tabs} />
       <Part />
     </Page>

@@ -26,7 +26,10 @@ export function SubscriberPage({ id }: { readonly id: string }) {
     <Page
       actions={subscriber.data && <Actions refresh={subscriber.refresh} subscriber={subscriber.data} />}
       badge={subscriber.data && <Status of={subscriber.data.active ? "active" : "inactive"} />}
-      crumbs={[{ title: "Notifications", path: "notifications" }]}
+      crumbs={[
+        { title: "Notifications", path: "notifications" },
+        { title: "Subscribers", path: "notifications", tab: "subscribers" },
+      ]}
       question="What did this person get, and why not?"
       title={subscriber.data ? subscriberName(subscriber.data) : "Subscriber"}
     >

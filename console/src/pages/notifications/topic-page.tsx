@@ -48,7 +48,10 @@ export function TopicPage({ topicKey }: { readonly topicKey: string }) {
           </>
         )
       }
-      crumbs={[{ title: "Notifications", path: "notifications" }]}
+      crumbs={[
+        { title: "Notifications", path: "notifications" },
+        { title: "Topics", path: "notifications", tab: "topics" },
+      ]}
       question={topic.data?.description || "Who is in it?"}
       title={topic.data?.name || topicKey}
     >

@@ -11,14 +11,23 @@ import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { pickSubscriber, pickTopicKey } from "../../palette/picker-sources";
 import { Button } from "../../ui/button";
-import { FormDialog, type Texts } from "../../ui/form";
+import { type Example, FormDialog, type Texts } from "../../ui/form";
 import { type Schema, schemaFields } from "../../ui/form/schema-fields";
-import { words } from "../../ui/format";
+import { formatAgo, words } from "../../ui/format";
 import { Status } from "../../ui/text";
 
 const notifications = createNotificationService(transport);
 const workflows = createNotificationWorkflowService(transport);
 const channels = ["email", "sms", "push", "chat", "in_app"];
+
+/** What was sent from here since the console was opened, newest first. The service never shows payloads, as they may hold secrets. */
+let sent: readonly Sent[] = [];
+const sentMax = 20;
+
+interface Sent {
+  readonly request: TriggerNotificationRequest;
+  readonly at: string;
+}
 
 /** Sends a notification to one subscriber, or to everybody in a topic. */
 export function TriggerButton() {
@@ -48,7 +57,8 @@ function TriggerDialog({ workflows: all, onClose }: Props) {
   const chosen = all.find(({ workflow_key }) => workflow_key === texts.workflow_key) ?? all[0];
   return (
     <FormDialog
-      answer={(sent: TriggerNotificationResponse) => <Answer sent={sent} />}
+      answer={(response: TriggerNotificationResponse) => <Answer sent={response} />}
+      examples={sent.map(exampleOf)}
       fields={[
         {
           name: "workflow_key",
@@ -69,12 +79,22 @@ function TriggerDialog({ workflows: all, onClose }: Props) {
       ]}
       onClose={onClose}
       onEnter={enter}
-      onSubmit={(values) => notifications.trigger(values as unknown as TriggerNotificationRequest)}
+      onSubmit={async (values) => {
+        const request = values as unknown as TriggerNotificationRequest;
+        const response = await notifications.trigger(request);
+        sent = [{ request, at: new Date().toISOString() }, ...sent].slice(0, sentMax);
+        return response;
+      }}
       submit="Send"
       title="Send a notification"
       wide
     />
   );
+}
+
+function exampleOf({ request: { workflow_key, subscriber_id, topic, channels, payload = {} }, at }: Sent): Example {
+  const label = [workflow_key, topic, formatAgo(at, Date.now())].filter(Boolean).join(", ");
+  return { label, values: { workflow_key, subscriber_id, topic, channels, payload } };
 }
 
 /** The members of the payload that the templates and steps of a workflow read. */

@@ -5,8 +5,9 @@ import { createQueueService, type QueueTotals } from "@client/gen/queue";
 import { createWorkflowApprovalService } from "@client/gen/workflow-approval";
 import { createWorkflowRunService } from "@client/gen/workflow-run";
 import { useMemo } from "preact/hooks";
+import { environmentFilter } from "../../core/environments";
 import { useList, useQuery } from "../../core/query";
-import { href } from "../../core/router";
+import { environment, href } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Card, Stat } from "../../ui/card";
@@ -24,14 +25,23 @@ const queues = createQueueService(transport);
 const deadLetters = createDeadLetterService(transport);
 const events = createEventService(transport);
 
-/** Current activity of the workspace, and what needs attention. */
+/** Current activity of the workspace, or of one of its environments, and what needs attention. */
 export default function Overview() {
-  const totals = useQuery("overview totals", () => queues.getTotals(), { everyMs: sampleMs });
+  const totals = useQuery(ofEnvironment("totals"), () => queues.getTotals(environmentFilter()), { everyMs: sampleMs });
   return (
     <Page question="What is happening, and what needs me?" title="Overview">
-      <Ready query={totals}>{(data) => (data.queue_count === 0 ? <FirstSteps /> : <Summary totals={data} />)}</Ready>
+      <Ready query={totals}>
+        {(data) =>
+          data.queue_count === 0 && environment.value === undefined ? <FirstSteps /> : <Summary totals={data} />
+        }
+      </Ready>
     </Page>
   );
+}
+
+/** The key of a query for the environment that is shown. */
+function ofEnvironment(query: string): string {
+  return `overview ${query} ${environment.value}`;
 }
 
 function FirstSteps() {
@@ -125,22 +135,34 @@ function Summary({ totals }: { readonly totals: QueueTotals }) {
 
 /** Work that waits for a person: dead letters, approvals, failed runs and anomalies. */
 function Attention({ paused }: { readonly paused: number }) {
-  const dead = useQuery(can("dlq:read") ? "overview dead" : undefined, () => deadLetters.getStats({ pool_id: "-" }), {
-    live: ["queue.item.dead_lettered", "dead_letter."],
-  });
+  const filter = environmentFilter();
+  const dead = useQuery(
+    can("dlq:read") ? ofEnvironment("dead") : undefined,
+    () => deadLetters.getStats({ pool_id: "-", ...filter }),
+    { live: ["queue.item.dead_lettered", "dead_letter."] },
+  );
   const approvals = useQuery(
-    can("workflow_run:read") ? "overview approvals" : undefined,
-    () => createWorkflowApprovalService(transport).list({ limit: 1 }).page(),
+    can("workflow_run:read") ? ofEnvironment("approvals") : undefined,
+    () =>
+      createWorkflowApprovalService(transport)
+        .list({ limit: 1, ...filter })
+        .page(),
     { live: ["workflow."] },
   );
   const failed = useQuery(
-    can("workflow_run:read") ? "overview failed" : undefined,
-    () => createWorkflowRunService(transport).list({ limit: 1, status: "failed" }).page(),
+    can("workflow_run:read") ? ofEnvironment("failed") : undefined,
+    () =>
+      createWorkflowRunService(transport)
+        .list({ limit: 1, status: "failed", ...filter })
+        .page(),
     { live: ["workflow."] },
   );
   const anomalies = useQuery(
-    can("anomaly:read") ? "overview anomalies" : undefined,
-    () => createAnomalyService(transport).list({ limit: 1 }).page(),
+    can("anomaly:read") ? ofEnvironment("anomalies") : undefined,
+    () =>
+      createAnomalyService(transport)
+        .list({ limit: 1, ...filter })
+        .page(),
     { live: ["anomaly."] },
   );
   const tone = (count: number | undefined) => ((count ?? 0) > 0 ? "bad" : undefined);
@@ -166,7 +188,9 @@ function Attention({ paused }: { readonly paused: number }) {
 }
 
 function Recent() {
-  const list = useList("overview events", (page) => events.list({ ...page, limit: 12 }), { live: [""] });
+  const list = useList(ofEnvironment("events"), (page) => events.list({ ...page, limit: 12, ...environmentFilter() }), {
+    live: [""],
+  });
   return (
     <Card
       actions={

@@ -11,7 +11,7 @@ import { Button } from "../../ui/button";
 import { Card } from "../../ui/card";
 import { Empty } from "../../ui/empty";
 import { FormDialog } from "../../ui/form";
-import { formatCount, formatTime, words } from "../../ui/format";
+import { formatCount, formatMoney, formatTime, words } from "../../ui/format";
 import { currentTab, ListTable, Page, Ready, Tabs } from "../../ui/page";
 import { Table } from "../../ui/table";
 import { Ago, Chips, Facts, Notice, Status } from "../../ui/text";
@@ -147,7 +147,9 @@ function Subscription() {
                 Limits: (
                   <Chips
                     none="none"
-                    of={Object.entries(data.snapshot?.limits ?? {}).map(([name, limit]) => `${name}: ${limit}`)}
+                    of={Object.entries(data.snapshot?.limits ?? {}).map(
+                      ([name, limit]) => `${name}: ${formatCount(limit)}`,
+                    )}
                   />
                 ),
               }}
@@ -214,7 +216,7 @@ function Invoices() {
           width: "140px",
           isNumber: true,
           value: ({ total }) => Number(total),
-          render: ({ total, currency }) => `${(Number(total) / 100).toFixed(2)} ${currency}`,
+          render: ({ total, currency }) => formatMoney(total, currency),
         },
         {
           title: "Created",

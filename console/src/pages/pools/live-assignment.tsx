@@ -3,7 +3,7 @@ import { createQueueService } from "@client/gen/queue";
 import { createRecipientService, type Recipient } from "@client/gen/recipient";
 import { createRoutingService } from "@client/gen/routing";
 import { useList, useQuery } from "../../core/query";
-import { href } from "../../core/router";
+import { href, withQuery } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Card, Meter, Stat } from "../../ui/card";
@@ -39,7 +39,7 @@ export function LiveAssignment({ pool }: { readonly pool: Pool }) {
           <Stat
             href={href(`queues/${pool.id}`)}
             label="Waiting"
-            note={`oldest ${formatSeconds(queue.data.oldest_age_s)}`}
+            note={Number(queue.data.depth) > 0 ? `oldest ${formatSeconds(queue.data.oldest_age_s)}` : undefined}
             value={Number(queue.data.depth)}
           />
           <Stat label="In progress" value={Number(queue.data.in_flight)} />
@@ -50,7 +50,13 @@ export function LiveAssignment({ pool }: { readonly pool: Pool }) {
       <div class="columns">
         <Card title="Load of the recipients">
           {list.rows.length === 0 ? (
-            <p class="soft">This pool has no recipients yet. Items wait until one is added.</p>
+            <p class="soft">
+              This pool has no recipients yet. Items wait until{" "}
+              <a class="link" href={withQuery({ tab: "recipients" })}>
+                one is added
+              </a>
+              .
+            </p>
           ) : (
             <div class="stack">
               {list.rows.slice(0, 40).map((recipient) => (

@@ -1,4 +1,5 @@
 import { createPoolService, type Pool, type UpdatePoolRequest } from "@client/gen/pool";
+import { type CreatePoolVersionRequest, createPoolVersionService, type PoolVersion } from "@client/gen/pool-version";
 import { useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
 import { href, navigate } from "../../core/router";
@@ -7,7 +8,7 @@ import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { Card } from "../../ui/card";
 import { confirm } from "../../ui/dialog";
-import { FormDialog } from "../../ui/form";
+import { type Field, FormDialog } from "../../ui/form";
 import { formatLimit, formatSeconds, words } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
 import { currentTab, Page, Ready, Tabs } from "../../ui/page";
@@ -20,7 +21,16 @@ import { Rules } from "./rules";
 import { strategies, strategyMeanings } from "./strategies";
 
 const pools = createPoolService(transport);
+const versions = createPoolVersionService(transport);
 const tabs = { live: "Live assignment", recipients: "Recipients", rules: "Rules", strategy: "Strategy" };
+
+const strategyField: Field = {
+  name: "strategy",
+  label: "Strategy",
+  kind: "choice",
+  required: true,
+  choices: strategies,
+};
 
 /** One pool: its recipients, rules and strategy, and who gets work right now. */
 export function PoolPage({ poolId }: { readonly poolId: string }) {
@@ -100,14 +110,22 @@ function PoolActions({ pool, refresh }: { readonly pool: Pool; readonly refresh:
 
 function Strategy({ pool, refresh }: { readonly pool: Pool; readonly refresh: () => void }) {
   const [isEditing, edit] = useState(false);
+  const [isStaging, stage] = useState(false);
   return (
     <div class="columns">
       <Card
         actions={
           can("pool:write") && (
-            <Button onClick={() => edit(true)} small>
-              Change
-            </Button>
+            <>
+              {can("rule:write") && (
+                <Button onClick={() => stage(true)} small>
+                  Stage a version
+                </Button>
+              )}
+              <Button onClick={() => edit(true)} small>
+                Change
+              </Button>
+            </>
           )
         }
         title="How it chooses"
@@ -137,7 +155,7 @@ function Strategy({ pool, refresh }: { readonly pool: Pool; readonly refresh: ()
           fields={[
             { name: "name", label: "Name", required: true },
             { name: "description", label: "Description" },
-            { name: "strategy", label: "Strategy", kind: "choice", required: true, choices: strategies },
+            strategyField,
             {
               name: "config",
               label: "Configuration",
@@ -154,6 +172,34 @@ function Strategy({ pool, refresh }: { readonly pool: Pool; readonly refresh: ()
           }}
           submit="Save changes"
           title={`Change ${pool.name}`}
+          wide
+        />
+      )}
+      {isStaging && (
+        <FormDialog
+          answer={({ version }: PoolVersion) => (
+            <div class="stack">
+              <p>Version {version} is staged. The pool routes as before until somebody promotes it.</p>
+              <a class="link" href={href("promotions", { do: "new" })}>
+                Create a candidate for a promotion
+              </a>
+            </div>
+          )}
+          fields={[
+            strategyField,
+            {
+              name: "config",
+              label: "Configuration",
+              kind: "json",
+              hint: "Fields that are missing have their defaults.",
+            },
+            { name: "message", label: "What is new?" },
+          ]}
+          initial={{ ...pool }}
+          onClose={() => stage(false)}
+          onSubmit={(values) => versions.create({ ...values, pool_id: pool.id } as unknown as CreatePoolVersionRequest)}
+          submit="Stage version"
+          title={`Stage a version of ${pool.name}`}
           wide
         />
       )}

@@ -32,7 +32,7 @@ const actionTypes = [
 
 const columns: readonly Column<Rule>[] = [
   { title: "Order", width: "76px", isNumber: true, value: ({ priority }) => priority },
-  { title: "Name", width: "200px", value: ({ name }) => name },
+  { title: "Name", width: "170px", value: ({ name }) => name },
   {
     title: "When",
     value: ({ condition }) => condition || "always",
@@ -40,7 +40,7 @@ const columns: readonly Column<Rule>[] = [
   },
   {
     title: "Then",
-    width: "240px",
+    width: "190px",
     value: ({ action }) => words(action?.type),
     render: ({ action }) => <Action of={action} />,
   },
@@ -201,7 +201,7 @@ const fieldsOf = (poolId: string): readonly Field[] => [
   {
     name: "condition",
     label: "When",
-    hint: "CEL over item, pool and now; require and prefer also have recipient.",
+    hint: `A condition in CEL over item, pool and now, such as item.attributes.language == "de"; require and prefer also have recipient. Every item when empty.`,
     control: ({ id, text, set }) => <ConditionLab id={id} onInput={set} text={text} />,
   },
   ...actionFields(poolId),

@@ -27,7 +27,10 @@ export function ArtifactPicker({ id, text, set }: Props) {
     <div class="stack">
       <Choice add={add} id={id} />
       {chosen.length === 0 ? (
-        <span class="hint">Choose a version, then add it. A candidate can have several targets.</span>
+        <span class="hint">
+          Choose a version, then add it. A candidate can have several targets. Versions of a pool are staged on its
+          page, under Strategy.
+        </span>
       ) : (
         <ul class="stack">
           {chosen.map(({ kind, ref, version }) => (

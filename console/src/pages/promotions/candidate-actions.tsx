@@ -1,6 +1,6 @@
 import { type Candidate, createPromotionService } from "@client/gen/promotion";
 import { useState } from "preact/hooks";
-import { can } from "../../core/session";
+import { can, session } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
@@ -27,11 +27,22 @@ interface Props {
   readonly refresh: () => void;
 }
 
+/** Whether the caller is a person other than the one who created the candidate, and may approve. */
+export function mayApprove({ created_by }: Candidate): boolean {
+  const { kind, subject } = session.value!;
+  return can("promotion:approve") && kind === "user" && subject !== created_by;
+}
+
+/** The calls that lead on to a promotion, in their order. The last possible one is what comes next. */
+const steps = ["preflight", "evaluate_guardrails", "start_canary", "stop_canary", "approve", "promote"];
+
 /** The calls that are possible in the state of the candidate. */
 export function CandidateActions({ candidate, refresh }: Props) {
   const [dialog, open] = useState<"canary" | "approve">();
   const id = { candidate_id: candidate.id };
-  const offers = (call: string, scope = "promotion:write") => candidate.possible_calls.includes(call) && can(scope);
+  const offers = (call: string) => candidate.possible_calls.includes(call) && can("promotion:write");
+  const next = steps.findLast((step) => candidate.possible_calls.includes(step));
+  const emphasis = (step: string) => (step === next ? ({ tone: "primary" } as const) : {});
   const act = (call: Promise<unknown>, done: string) => announce(call, done, refresh);
   const promote = () =>
     confirm({
@@ -65,18 +76,36 @@ export function CandidateActions({ candidate, refresh }: Props) {
         </Button>
       )}
       {offers("preflight") && (
-        <Button onClick={() => act(promotions.preflightCandidate(id), "The artifacts were checked.")}>Preflight</Button>
+        <Button
+          onClick={() => act(promotions.preflightCandidate(id), "The artifacts were checked.")}
+          {...emphasis("preflight")}
+        >
+          Preflight
+        </Button>
       )}
       {offers("evaluate_guardrails") && (
-        <Button onClick={() => act(promotions.evaluateGuardrails(id), "The guardrails were scored.")}>
+        <Button
+          onClick={() => act(promotions.evaluateGuardrails(id), "The guardrails were scored.")}
+          {...emphasis("evaluate_guardrails")}
+        >
           Score guardrails
         </Button>
       )}
-      {offers("start_canary") && <Button onClick={() => open("canary")}>Start canary</Button>}
-      {offers("stop_canary") && (
-        <Button onClick={() => act(promotions.stopCanary(id), "The canary was stopped.")}>Stop canary</Button>
+      {offers("start_canary") && (
+        <Button onClick={() => open("canary")} {...emphasis("start_canary")}>
+          Start canary
+        </Button>
       )}
-      {offers("approve", "promotion:approve") && <Button onClick={() => open("approve")}>Approve</Button>}
+      {offers("stop_canary") && (
+        <Button onClick={() => act(promotions.stopCanary(id), "The canary was stopped.")} {...emphasis("stop_canary")}>
+          Stop canary
+        </Button>
+      )}
+      {candidate.possible_calls.includes("approve") && mayApprove(candidate) && (
+        <Button onClick={() => open("approve")} tone="primary">
+          Approve
+        </Button>
+      )}
       {offers("promote") && (
         <Button onClick={promote} tone="primary">
           Promote

@@ -2,12 +2,12 @@ import { type Candidate, type CandidateScore, createPromotionService } from "@cl
 import { useList, useQuery } from "../../core/query";
 import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
-import { formatTime, words } from "../../ui/format";
+import { formatCount, formatDecimal, formatTime, words } from "../../ui/format";
 import { Name } from "../../ui/name";
 import { Page, Ready } from "../../ui/page";
 import { Table } from "../../ui/table";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
-import { CandidateActions } from "./candidate-actions";
+import { CandidateActions, mayApprove } from "./candidate-actions";
 import { Evidence } from "./evidence";
 
 const promotions = createPromotionService(transport);
@@ -45,9 +45,13 @@ export function CandidatePage({ id }: { readonly id: string }) {
   );
 }
 
-function Problems({ candidate: { preflight, approval } }: { readonly candidate: Candidate }) {
+function Problems({ candidate }: { readonly candidate: Candidate }) {
+  const { preflight, approval } = candidate;
   return (
     <>
+      {candidate.possible_calls.includes("approve") && !mayApprove(candidate) && (
+        <Notice tone="info">It waits for an approval by a second person.</Notice>
+      )}
       {preflight?.blocking.map(({ code, message, target_id }) => (
         <Notice key={`${code} ${target_id}`} tone="bad">
           <strong>{words(code)}. </strong>
@@ -114,6 +118,11 @@ function Checks({ candidate }: { readonly candidate: Candidate }) {
           Id: <Id id={candidate.id} />,
         }}
       />
+      {preflight?.impacts.map(({ code, message, target_id }) => (
+        <p class="soft" key={`${code} ${target_id}`}>
+          {message}
+        </p>
+      ))}
       {scores.length > 0 && (
         <ul>
           {scores.map((score) => (
@@ -128,8 +137,12 @@ function Checks({ candidate }: { readonly candidate: Candidate }) {
 }
 
 function scoreText({ verdict, value, limit, baseline, keys, reason }: CandidateScore): string {
-  const compared = baseline === undefined ? `limit ${limit ?? "none"}` : `baseline ${baseline.toFixed(3)}`;
-  const measured = value === undefined ? "" : `: ${value.toFixed(3)} of ${keys} keys, ${compared}`;
+  const compared =
+    baseline === undefined
+      ? `limit ${limit === undefined ? "none" : formatDecimal(limit)}`
+      : `baseline ${formatDecimal(baseline)}`;
+  const counted = keys > 0 ? `${formatDecimal(value)} of ${formatCount(keys)} keys` : formatCount(value);
+  const measured = value === undefined ? "" : `: ${counted}, ${compared}`;
   return `${words(verdict)}${measured}${reason === "" ? "" : ` (${words(reason)})`}`;
 }
 

@@ -5,7 +5,7 @@ import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
-import { words } from "../../ui/format";
+import { formatCount, words } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Id, Status } from "../../ui/text";
@@ -35,7 +35,7 @@ export function AdmissionGroups({ poolId }: { readonly poolId: string }) {
   const clear = ({ pool_id, constraint_kind: kind, group_id, waiting }: AdmissionGroup) =>
     confirm({
       title: `Clear the group ${group_id}?`,
-      consequence: `Its limit counts from zero, and ${waiting} waiting items may proceed at once. Use it when a limit is stuck.`,
+      consequence: `Its limit counts from zero, and ${formatCount(waiting)} waiting items may proceed at once. Use it when a limit is stuck.`,
       confirm: "Clear group",
       done: "The group was cleared.",
       act: () =>

@@ -49,7 +49,7 @@ export function Items({ poolId }: { readonly poolId: string }) {
   const list = useList(
     `items ${poolId} ${JSON.stringify(filters)}`,
     (page) => queues.listItems({ ...page, ...filters, pool_id: poolId }),
-    { everyMs: 4_000 },
+    { everyMs: 4_000, live: ["queue.drained"] },
   );
   return (
     <>

@@ -8,7 +8,7 @@ import { Button } from "../../ui/button";
 import { Stat } from "../../ui/card";
 import { confirm } from "../../ui/dialog";
 import { FormDialog } from "../../ui/form";
-import { formatSeconds, formatTime } from "../../ui/format";
+import { formatCount, formatSeconds, formatTime } from "../../ui/format";
 import { Name } from "../../ui/name";
 import { currentTab, filterOf, Page, Ready, Tabs } from "../../ui/page";
 import { Ago, Notice, Status } from "../../ui/text";
@@ -71,7 +71,7 @@ export function QueuePage({ poolId }: { readonly poolId: string }) {
               </Notice>
             )}
             <div class="stats">
-              <Stat label="Waiting" note={`${data.ready_count} ready`} value={Number(data.depth)} />
+              <Stat label="Waiting" note={`${formatCount(data.ready_count)} ready`} value={Number(data.depth)} />
               <Stat label="In progress" value={Number(data.in_flight)} />
               <Stat label="Oldest" value={formatSeconds(data.oldest_age_s)} />
               <Stat label="Average wait" value={formatSeconds(data.average_wait_s)} />
@@ -164,7 +164,7 @@ function QueueActions({ queue, refresh }: { readonly queue: Queue; readonly refr
           done="The queue is paused."
           fields={[
             { name: "reason", label: "Reason", hint: "Shown to everybody who looks at the queue." },
-            { name: "for_s", label: "For", kind: "duration", hint: "Until somebody resumes it when empty." },
+            { name: "for_s", label: "For", kind: "duration", hint: "Without a time, until somebody resumes it." },
           ]}
           onClose={() => pause(false)}
           onSubmit={async (values) => {
@@ -180,10 +180,10 @@ function QueueActions({ queue, refresh }: { readonly queue: Queue; readonly refr
           fields={[
             {
               name: "max_items",
-              label: "At most",
+              label: "Remove at most",
               kind: "number",
               required: true,
-              hint: "Items are removed oldest first.",
+              hint: "Waiting items are removed without being processed, oldest first.",
             },
             { name: "reason", label: "Reason" },
           ]}
@@ -201,7 +201,7 @@ function QueueActions({ queue, refresh }: { readonly queue: Queue; readonly refr
 function askToDrain(queue: Queue, values: Record<string, unknown>, refresh: () => void): void {
   confirm({
     title: `Remove waiting items from ${queue.pool_name}?`,
-    consequence: `Up to ${values.max_items} items are removed without being processed, oldest first. They cannot be brought back.`,
+    consequence: `Up to ${formatCount(values.max_items as number)} items are removed without being processed, oldest first. They cannot be brought back.`,
     confirm: "Remove items",
     typed: queue.pool_name,
     done: "The queue was drained.",

@@ -14,6 +14,12 @@ export function withEnvironment<Row extends { readonly environment_id: string }>
   ];
 }
 
+/** Says of records that belong to no environment that they are shown all the same. */
+export function AllEnvironments({ of: records }: { readonly of: string }) {
+  if (environment.value === undefined || environments.value.length < 2) return null;
+  return <p class="soft">{records} belong to no environment: those of the whole workspace are shown.</p>;
+}
+
 /** The field that says where something is created: where the console looks, or in production. */
 export function environmentFields(): readonly Field[] {
   const choices = environments.value.map(({ key, name }) => ({ value: key, label: name || key }));

@@ -1,4 +1,5 @@
 import { createHistoryService, type GetHistoryRequest, type HistoryMark } from "@client/gen/history";
+import { environmentFilter } from "../../core/environments";
 import { useQuery } from "../../core/query";
 import { href, query, setQuery } from "../../core/router";
 import { can } from "../../core/session";
@@ -6,10 +7,14 @@ import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
 import { Chart } from "../../ui/chart";
 import { useSamples } from "../../ui/chart/samples";
+import { formatMoment } from "../../ui/format";
+import { AllEnvironments } from "./environment";
 import { type Counts, momentsOf } from "./timeline";
 
 const service = createHistoryService(transport);
 const refreshMs = 30_000;
+/** Counts that a page does not read itself are stored this often. */
+const storedMs = 10_000;
 const marksShown = 6;
 
 /** The time ranges, and what their charts say about a time. */
@@ -42,18 +47,20 @@ interface Props extends Pick<GetHistoryRequest, "source"> {
 export function HistoryCharts({ source, sourceId = "", charts, live }: Props) {
   const wanted = query.value.get("range") ?? "";
   const range: Range = wanted in ranges ? (wanted as Range) : "1h";
-  const key = `history ${source} ${sourceId}`;
+  const filter = source === "pool" && sourceId === "" ? environmentFilter() : {};
+  const key = `history ${source} ${sourceId} ${filter.environment_id}`;
   const history = useQuery(
     can("history:read") ? `${key} ${range}` : undefined,
-    () => service.get({ source, source_id: sourceId, range }),
-    { everyMs: refreshMs, live: ["queue.paused", "queue.resumed", "promotion."] },
+    () => service.get({ source, source_id: sourceId, range, ...filter }),
+    { everyMs: live === undefined ? storedMs : refreshMs, live: ["queue.paused", "queue.resumed", "promotion."] },
   );
   const moments = momentsOf(history.data, useSamples(key, live));
   const times = moments.map(({ atMs }) => atMs);
-  const positions = times.map((time) => new Date(time).toLocaleString("en-GB", ranges[range].time));
+  const positions = times.map((time) => formatMoment(time, ranges[range].time));
   const marks = history.data?.marks ?? [];
   return (
     <>
+      {source === "workflow" && <AllEnvironments of="These counts" />}
       <div class="filters">
         <fieldset aria-label="Time range" class="segmented">
           {(Object.keys(ranges) as Range[]).map((each) => (
@@ -62,7 +69,7 @@ export function HistoryCharts({ source, sourceId = "", charts, live }: Props) {
             </button>
           ))}
         </fieldset>
-        <Marks marks={marks} timeOf={(at) => new Date(at).toLocaleString("en-GB", ranges[range].time)} />
+        <Marks marks={marks} timeOf={(at) => formatMoment(at, ranges[range].time)} />
       </div>
       <div class="columns">
         {charts.map(({ title, lines, format }) => (

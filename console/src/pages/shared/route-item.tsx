@@ -11,6 +11,7 @@ import { Button } from "../../ui/button";
 import { type Example, type Field, FormDialog, type Texts } from "../../ui/form";
 import { schemaFields, schemaOf } from "../../ui/form/schema-fields";
 import { formatAgo, words } from "../../ui/format";
+import { Name } from "../../ui/name";
 import { Notice, type Tone } from "../../ui/text";
 
 const routing = createRoutingService(transport);
@@ -105,11 +106,20 @@ const tones: Readonly<Record<string, Tone>> = { routed: "ok", queued: "ok", reje
 
 /** What came of the item. */
 function Answer({ decision }: { readonly decision: Decision }) {
-  const { decision_id, queue_item_id, pool_id, outcome, reason } = decision;
+  const { decision_id, queue_item_id, pool_id, recipient_id, outcome, reason } = decision;
   return (
     <div class="stack">
       <Notice tone={tones[outcome] ?? "info"}>
-        <strong>{words(outcome)}. </strong>
+        <strong>
+          {words(outcome)}
+          {recipient_id !== "" && (
+            <>
+              {" "}
+              to <Name id={recipient_id} kind="recipient" plain />
+            </>
+          )}
+          .{" "}
+        </strong>
         {reason !== "" && `${words(reason)}.`}
       </Notice>
       <div class="actions">

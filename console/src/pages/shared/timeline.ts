@@ -4,6 +4,9 @@ import type { Sample } from "../../ui/chart/samples";
 /** Counts of a record at a time, or what happened to it per minute. Undefined where nothing is known. */
 export type Counts = { readonly [Count in keyof Omit<HistoryCounts, "at" | "covered_s">]?: number | undefined };
 
+/** What is counted per minute. */
+type Flow = "started" | "completed" | "failed" | "dead_lettered";
+
 /** The counts of a moment. */
 interface Moment {
   readonly atMs: number;
@@ -30,7 +33,7 @@ export function momentsOf(history: History | undefined, samples: readonly Sample
   const past: Moment[] = [];
   for (let atMs = startMs; atMs <= lastMs && atMs < liveMs; atMs += stepMs) {
     const point = known.get(atMs);
-    past.push({ atMs, counts: point === undefined ? {} : fromPoint(point) });
+    past.push({ atMs, counts: point === undefined ? {} : fromPoint(point, past.at(-1)?.counts ?? {}) });
   }
   // The newest point is complete a moment after its step. If it is older, the service was away meanwhile.
   if (live.length > 0 && liveMs - lastMs > 3 * stepMs) past.push({ atMs: liveMs - 1, counts: {} });
@@ -41,23 +44,26 @@ export function momentsOf(history: History | undefined, samples: readonly Sample
   return [...past, ...live];
 }
 
-function fromPoint(point: HistoryCounts): Counts {
-  const perMinute = (count: number) => (count / point.covered_s) * 60;
+/** The first minute of a step goes on from the step before, so that one run in its first seconds is no peak. */
+function fromPoint(point: HistoryCounts, before: Counts): Counts {
+  const minutes = point.covered_s / 60;
+  const perMinute = (count: Flow) =>
+    minutes < 1 && before[count] !== undefined ? point[count] + before[count] * (1 - minutes) : point[count] / minutes;
   return {
     waiting: point.waiting,
     in_progress: point.in_progress,
     oldest_age_s: point.oldest_age_s,
-    started: perMinute(point.started),
-    completed: perMinute(point.completed),
-    failed: perMinute(point.failed),
-    dead_lettered: perMinute(point.dead_lettered),
+    started: perMinute("started"),
+    completed: perMinute("completed"),
+    failed: perMinute("failed"),
+    dead_lettered: perMinute("dead_lettered"),
   };
 }
 
 function fromSample({ atMs, values }: Sample<Counts>, earlier: Sample<Counts>): Moment {
   const minutes = (atMs - earlier.atMs) / 60_000;
   // A count that starts again at midnight counts from zero.
-  const perMinute = (count: "started" | "completed" | "failed") =>
+  const perMinute = (count: Exclude<Flow, "dead_lettered">) =>
     values[count] === undefined || minutes === 0
       ? undefined
       : Math.max(0, values[count] - (earlier.values[count] ?? 0)) / minutes;

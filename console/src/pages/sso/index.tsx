@@ -1,7 +1,7 @@
 import { type CreateSsoConnectionRequest, createSsoService, type SsoConnection } from "@client/gen/sso";
 import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
-import { setQuery, withQuery } from "../../core/router";
+import { setQuery, withQuery, workspace } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
@@ -9,6 +9,7 @@ import { Card } from "../../ui/card";
 import { confirm, Dialog } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
 import { type Field, FormDialog } from "../../ui/form";
+import { words } from "../../ui/format";
 import { currentTab, filterOf, ListTable, Page, Tabs } from "../../ui/page";
 import { Chips, Code, Facts, Status } from "../../ui/text";
 import { Groups } from "./groups";
@@ -64,7 +65,7 @@ function Connections() {
       <ListTable
         columns={[
           { title: "Connection", value: ({ name }) => name },
-          { title: "Kind", width: "100px", value: ({ kind }) => kind },
+          { title: "Kind", width: "100px", value: ({ kind }) => words(kind) },
           {
             title: "Status",
             width: "110px",
@@ -154,14 +155,18 @@ function ConnectionDrawer({ connection, refresh, onClose }: DrawerProps) {
         <Facts
           of={{
             Status: <Status of={connection.status} />,
-            Kind: connection.kind,
+            Kind: words(connection.kind),
             Issuer: connection.oidc?.issuer ?? connection.saml?.idp_entity_id,
             "Default roles": <Chips of={connection.default_roles} />,
           }}
         />
         <h3>Callback address</h3>
+        <p class="soft">Register it at the provider, as the redirect address or the ACS address.</p>
         <Code text={connection.callback_url} />
         <h3>People start at</h3>
+        <p class="soft">
+          Members sign in here, or at {location.origin}/console with the name of the workspace: {workspace.value}.
+        </p>
         <Code text={connection.sign_in_url} />
         {connection.metadata_url !== "" && (
           <>

@@ -1,10 +1,12 @@
 import { createEventService } from "@client/gen/event";
 import { createWorkflowStreamService } from "@client/gen/workflow-stream";
 import { useState } from "preact/hooks";
+import { environmentFilter } from "../../core/environments";
 import { useQuery } from "../../core/query";
 import { href, navigate, useAddressedDialog, withQuery } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
+import { pickRun } from "../../palette/picker-sources";
 import { Button } from "../../ui/button";
 import { Card, Stat } from "../../ui/card";
 import { confirm } from "../../ui/dialog";
@@ -43,8 +45,8 @@ interface RecentStream {
 /** The newest streams, from the event log. */
 function useRecentStreams(): readonly RecentStream[] {
   const recent = useQuery(
-    can("event:read") ? "recent streams" : undefined,
-    () => events.list({ types: ["workflow.stream.*"], limit: 100 }).page(),
+    can("event:read") ? `recent streams ${environmentFilter().environment_id}` : undefined,
+    () => events.list({ types: ["workflow.stream.*"], limit: 100, ...environmentFilter() }).page(),
     { live: ["workflow.stream"] },
   );
   const seen = new Map<string, RecentStream>();
@@ -105,7 +107,7 @@ function StreamFinder() {
       {isOpening && (
         <FormDialog
           fields={[
-            { name: "run", label: "Run id", required: true },
+            { name: "run", label: "Run", required: true, from: pickRun },
             { name: "stream", label: "Stream", required: true, hint: "Its name in the run, or its id." },
           ]}
           onClose={() => open(false)}

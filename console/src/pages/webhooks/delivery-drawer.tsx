@@ -4,7 +4,7 @@ import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
-import { formatClock, formatTime, words } from "../../ui/format";
+import { formatClock, formatSeconds, formatTime, words } from "../../ui/format";
 import { Name } from "../../ui/name";
 import { Ready } from "../../ui/page";
 import { Facts, Id, Status } from "../../ui/text";
@@ -62,7 +62,7 @@ export function DeliveryDrawer({ endpointId, deliveryId, onClose }: Props) {
                     <li data-tone={isGood ? "ok" : "bad"} key={`${at} ${index}`}>
                       <span>
                         <strong>{response_status > 0 ? `HTTP ${response_status}` : words(failure)}</strong>{" "}
-                        <span class="soft">{duration_ms} ms</span>
+                        <span class="soft">{formatSeconds(duration_ms / 1000)}</span>
                       </span>
                       <span class="when">{formatClock(at)}</span>
                     </li>

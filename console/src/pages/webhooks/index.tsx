@@ -10,6 +10,7 @@ import { FormDialog } from "../../ui/form";
 import { ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Status } from "../../ui/text";
+import { AllEnvironments } from "../shared/environment";
 import { SecretDialog } from "../shared/secret-dialog";
 import { EndpointPage } from "./endpoint-page";
 
@@ -49,6 +50,7 @@ function EndpointList() {
       question="Who receives our events, and did they arrive?"
       title="Webhooks"
     >
+      <AllEnvironments of="Endpoints" />
       <ListTable
         columns={columns}
         empty={

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
 import { href } from "../../core/router";
-import { can } from "../../core/session";
+import { can, session } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { Card, Loading } from "../../ui/card";
@@ -20,7 +20,7 @@ const approvals = createWorkflowApprovalService(transport);
 export function Approvals() {
   const mine = filterOf("for") === "me";
   const [decided, decide] = useState<{ approval: WorkflowApproval; approved: boolean }>();
-  const filters = { mine, ...environmentFilter() };
+  const filters = { mine, definition: filterOf("workflow"), ...environmentFilter() };
   const list = useList(`approvals ${JSON.stringify(filters)}`, (page) => approvals.list({ ...page, ...filters }), {
     everyMs: 4_000,
     live: ["workflow."],
@@ -73,6 +73,12 @@ export function Approvals() {
   );
 }
 
+/** Whether the caller is among those who may decide. */
+function mayDecide({ by }: WorkflowApproval): boolean {
+  const { subject, roles } = session.value!;
+  return by.includes(`user:${subject}`) || roles.some((role) => by.includes(`role:${role}`));
+}
+
 function ApprovalCard({
   approval,
   decide,
@@ -83,7 +89,8 @@ function ApprovalCard({
   return (
     <Card
       actions={
-        can("workflow_run:approve") && (
+        can("workflow_run:approve") &&
+        mayDecide(approval) && (
           <>
             <Button onClick={() => decide(false)} small>
               Reject
@@ -104,7 +111,7 @@ function ApprovalCard({
                 {approval.definition_key}
               </a>
             ),
-            By: <Chips of={approval.by} />,
+            "Who may decide": <Chips of={approval.by} />,
             Decisions: `${approval.decisions.length} of ${approval.quorum}`,
             Since: <Ago time={approval.opened_at} />,
             Due: approval.due_at && <Ago time={approval.due_at} />,

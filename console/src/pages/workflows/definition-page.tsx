@@ -21,6 +21,11 @@ import { Versions } from "./versions";
 const definitions = createWorkflowDefinitionService(transport);
 const tabs = { graph: "Graph", draft: "Draft", versions: "Versions", runs: "Runs", charts: "Charts" };
 
+const crumbs = [
+  { title: "Workflows", path: "workflows" },
+  { title: "Definitions", path: "workflows", tab: "definitions" },
+];
+
 /** One definition: its graph, its draft, its versions and its runs. */
 export function DefinitionPage({ id }: { readonly id: string }) {
   const definition = useQuery(`definition ${id}`, () => definitions.get({ id }), { live: ["workflow.definition"] });
@@ -29,7 +34,7 @@ export function DefinitionPage({ id }: { readonly id: string }) {
     <Page
       actions={data && <Actions definition={data} refresh={refresh} />}
       badge={<Status of={data?.status} />}
-      crumbs={[{ title: "Workflows", path: "workflows" }]}
+      crumbs={crumbs}
       question="What does it do, and what changed between versions?"
       title={data?.name || data?.key || "Definition"}
     >
@@ -65,11 +70,7 @@ function Part({ definition, refresh }: { readonly definition: WorkflowDefinition
 /** A definition that does not exist yet. */
 export function NewDefinitionPage() {
   return (
-    <Page
-      crumbs={[{ title: "Workflows", path: "workflows" }]}
-      question="Which steps does it have, and in which order?"
-      title="New workflow"
-    >
+    <Page crumbs={crumbs} question="Which steps does it have, and in which order?" title="New workflow">
       <Editor
         definition={undefined}
         onSaved={(id) => navigate(href(`workflows/definitions/${id}`, { tab: "draft" }))}

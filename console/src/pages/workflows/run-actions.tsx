@@ -46,6 +46,11 @@ export function RunActions({ run, refresh }: { readonly run: WorkflowRun; readon
         </Button>
       ) : (
         <>
+          {run.active_steps.some(({ activity }) => activity === "approval") && (
+            <a class="button primary" href={href("workflows", { tab: "approvals", workflow: run.definition_key })}>
+              Open the approval
+            </a>
+          )}
           <Button onClick={() => open("signal")}>Send event</Button>
           <Button onClick={toggle}>{isPaused ? "Resume" : "Pause"}</Button>
           <Button onClick={cancel} tone="danger-text">

@@ -181,7 +181,8 @@ export function splitViolations(
     }
     // A document has many fields. Each of its messages says which one it is about.
     const inner = field.slice(owner.name.length).replace(/^\./, "");
-    const text = inner === "" ? message : `${inner}: ${message}`;
+    const text =
+      inner === "" ? message.replace(/^[a-z]/, (first) => `${owner.label} ${first}`) : `${inner}: ${message}`;
     found[owner.name] = [found[owner.name], text].filter(Boolean).join(". ");
   }
   if (violations.length === 0) return { found, rest: messageOf(failure) };

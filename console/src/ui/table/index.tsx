@@ -1,9 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { namesSettled, namesVersion } from "../../core/names";
+import type { Total } from "../../core/query";
 import { query, setQuery } from "../../core/router";
 import { Button } from "../button";
-import { formatCount } from "../format";
+import { formatCount, formatTotal } from "../format";
 import { toCsv } from "./csv";
 import { useWindow } from "./window";
 
@@ -32,7 +33,7 @@ interface Props<Row> {
   readonly keyOf: (row: Row) => string;
   /** Where a row leads: its first column is the link, and a click anywhere else in the row follows it. */
   readonly hrefOf?: (row: Row) => string;
-  readonly total?: string;
+  readonly total?: Total | undefined;
   readonly hasMore?: boolean;
   readonly onMore?: () => void;
   readonly selection?: Selection;
@@ -147,10 +148,10 @@ function readablePx<Row>({ columns, selection, rowActions, rowActionsWidth }: Pr
   return widths.reduce((sum, width) => sum + Number.parseInt(width, 10), 0);
 }
 
-function countText(loaded: number, hasMore: boolean, total: string | undefined): string {
+function countText(loaded: number, hasMore: boolean, total: Total | undefined): string {
   const count = formatCount(loaded);
   if (!hasMore) return `${count} ${loaded === 1 ? "row" : "rows"}`;
-  return total === undefined || total === "" ? `${count} rows loaded` : `${count} of ${total} rows loaded`;
+  return total === undefined ? `${count} rows loaded` : `${count} of ${formatTotal(total)} rows loaded`;
 }
 
 function Heading<Row>({ column: { title, isNumber }, order }: { column: Column<Row>; order: string }) {

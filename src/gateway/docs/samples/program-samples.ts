@@ -1,4 +1,5 @@
-import { messageOf, type SampledOperation, type SampleValues, targetOf } from "./sampled-operation.ts";
+import { pythonName } from "../../../platform/text/python-name.ts";
+import { messageOf, type SampledOperation, type SampleValues } from "./sampled-operation.ts";
 
 /** A request with the TypeScript client; undefined if the client has no such method. */
 export function writeTypeScript(operation: SampledOperation, values: SampleValues): string | undefined {
@@ -27,33 +28,38 @@ const resultLines: Readonly<Record<SampledOperation["result"], (call: string) =>
   raw: (call) => [`const response = await ${call};`, "console.log(await response.text());"],
 };
 
-/** A request with the standard library of Python. */
-export function writePython(operation: SampledOperation, values: SampleValues): string {
-  const { verb, isRaw, result } = operation;
-  const hasJson = !isRaw && values.body !== undefined;
-  const readsJson = result === "json" || result === "list";
-  const headers: Record<string, unknown> = { "X-API-Key": new Source(`os.environ["SWITCHYARD_KEY"]`) };
-  if (isRaw) headers["Content-Type"] = "application/octet-stream";
-  if (hasJson) headers["Content-Type"] = "application/json";
-  const data = isRaw ? `open("file", "rb").read()` : hasJson ? "json.dumps(body).encode()" : undefined;
+/** A request with the Python client; undefined if the client has no such method. */
+export function writePython(operation: SampledOperation, values: SampleValues): string | undefined {
+  if (operation.call === undefined) return undefined;
+  const message: Record<string, unknown> = { ...messageOf(operation, values) };
+  if (operation.isRaw) message[operation.body!] = new Source(`open("file", "rb").read()`);
+  const method = operation.call.split(".").map(pythonName).join(".");
+  const call = `client.${method}(${keywordArguments(message)})`;
   const lines = [
-    ...(hasJson || readsJson ? ["import json"] : []),
     "import os",
-    "from urllib.request import Request, urlopen",
+    "from switchyard import Client",
     "",
-    ...(hasJson ? [`body = ${literal(values.body, python)}`] : []),
-    "request = Request(",
-    `    os.environ["SWITCHYARD_ADDRESS"] + ${JSON.stringify(targetOf(operation, values))},`,
-    ...(verb === "GET" ? [] : [`    method="${verb}",`]),
-    `    headers=${literal(headers, python, "    ")},`,
-    ...(data === undefined ? [] : [`    data=${data},`]),
-    ")",
-    "with urlopen(request) as response:",
-    ...(result === "stream"
-      ? ["    for line in response:", `        print(line.decode(), end="")`]
-      : [`    print(${readsJson ? "json.load(response)" : "response.read().decode()"})`]),
+    `client = Client(os.environ["SWITCHYARD_ADDRESS"], api_key=os.environ["SWITCHYARD_KEY"])`,
+    ...pythonResultLines[operation.result](call),
   ];
   return lines.join("\n");
+}
+
+const pythonResultLines: Readonly<Record<SampledOperation["result"], (call: string) => string[]>> = {
+  json: (call) => [`result = ${call}`, "print(result)"],
+  list: (call) => [`page = ${call}.page()`, "print(page.items)"],
+  stream: (call) => [`for message in ${call}:`, "    print(message)"],
+  raw: (call) => [`response = ${call}`, "print(response.read().decode())"],
+};
+
+function keywordArguments(message: Readonly<Record<string, unknown>>): string {
+  const written = (indent: string) =>
+    Object.entries(message).map(([name, value]) => `${pythonName(name)}=${literal(value, python, indent)}`);
+  const short = written("").join(", ");
+  if (!short.includes("\n") && short.length <= lineMax / 2) return short;
+  return `\n${written(python.indent)
+    .map((argument) => `${python.indent}${argument},\n`)
+    .join("")}`;
 }
 
 /** An expression among the values of a literal. */

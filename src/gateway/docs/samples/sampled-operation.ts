@@ -9,7 +9,7 @@ export interface SampledOperation {
   readonly isRaw?: boolean;
   /** The command line: `pool create`. Absent if there is none. */
   readonly command?: string;
-  /** The method of the TypeScript client: `pools.create`. Absent if there is none. */
+  /** The method of the TypeScript client: `queues.listItems`. Python has it in snake case. Absent if there is none. */
   readonly call?: string;
   /** What the response is. */
   readonly result: "json" | "list" | "stream" | "raw";

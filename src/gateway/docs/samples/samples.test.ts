@@ -41,11 +41,13 @@ test("the TypeScript client gets all fields as one object", () => {
   assert.match(text, /\n {2}data: \{ "first-name": "Ada", n: 1\.5 \},\n\}\);/);
 });
 
-test("Python writes its own constants, and needs only its standard library", () => {
+test("the Python client gets all fields as keyword arguments, with the constants of Python", () => {
   const text = writeSample("Python", operation, values)!;
-  assert.match(text, /"note": None,\n {4}"urgent": True,\n {4}"tags": \["x", "y"\],/);
-  assert.match(text, /"\/api\/pools\/a%2Fb\/items",\n {4}method="POST",/);
-  assert.deepEqual(text.match(/^(?:import|from) \S+/gm), ["import json", "import os", "from urllib.request"]);
+  assert.match(
+    text,
+    /^result = client\.items\.create\(\n {4}pool_id="a\/b",\n {4}name="Ada's",\n {4}note=None,\n {4}urgent=True,/m,
+  );
+  assert.match(text, /\n {4}data=\{"first-name": "Ada", "n": 1\.5\},\n\)/);
 });
 
 test("values of a query are repeated in a path, and nested in a message", () => {
@@ -62,8 +64,9 @@ test("values of a query are repeated in a path, and nested in a message", () => 
   assert.match(writeSample("CLI", list, filtered)!, /--filter '\{"state":"on"\}'/);
 });
 
-test("an endpoint without a command and a method of the client has neither sample", () => {
+test("an endpoint without a command and a method of the clients has no such sample", () => {
   const health: SampledOperation = { verb: "GET", path: "/health", result: "raw" };
-  assert.equal(writeSample("CLI", health, { path: {}, query: {} }), undefined);
-  assert.equal(writeSample("TypeScript", health, { path: {}, query: {} }), undefined);
+  for (const language of ["CLI", "TypeScript", "Python"] as const) {
+    assert.equal(writeSample(language, health, { path: {}, query: {} }), undefined);
+  }
 });

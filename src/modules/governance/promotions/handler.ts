@@ -1,11 +1,13 @@
 import type { CreateCandidateRequest, PromotionService as Rpc } from "../../../../gen/service/api/promotion_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import { invalid } from "../../../errors/index.ts";
 import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
+import { dateOf } from "../../../platform/records/index.ts";
 import type { DecisionService } from "./decision-service.ts";
 import type { Candidate, Guardrail, NewArtifact, NewCandidate } from "./domain/candidate.ts";
 import { callsOfVoidApproval, possibleCalls } from "./domain/states.ts";
-import type { CandidateReplay, CandidateService, InspectedCandidate } from "./service.ts";
+import type { CandidateService, InspectedCandidate, TargetSimulation } from "./service.ts";
 import type { StageService } from "./stage-service.ts";
 import { candidateStore } from "./store.ts";
 
@@ -16,6 +18,7 @@ interface Dependencies {
 }
 
 const dayMs = 86_400_000;
+const simulatedItems = 10_000;
 const defaultGuardrails: readonly Guardrail[] = [{ metric: "success", limit: 0.9 }];
 
 export function promotionHandlers({ candidates, stages, decisions }: Dependencies): Handlers<typeof Rpc> {
@@ -84,9 +87,19 @@ export function promotionHandlers({ candidates, stages, decisions }: Dependencie
     },
 
     async replayCandidate(context, { candidateId, days = 7, itemsMax = 1000 }) {
-      const since = new Date(context.nowMs - days * dayMs);
-      const reports = await candidates.replay(context, candidateId, since, itemsMax);
-      return { whatIf: fromReplays(reports, since) };
+      const candidate = await candidates.find(context, candidateId);
+      const [from, until] = [new Date(context.nowMs - days * dayMs), new Date(context.nowMs)];
+      const targets = await candidates.simulate(context, candidate, { from, until, itemsMax });
+      return { whatIf: { targets: targets.map(fromSimulation), since: from } };
+    },
+
+    async simulateCandidate(context, { candidateId, itemsMax = simulatedItems, ...request }) {
+      const candidate = await candidates.find(context, candidateId);
+      const until = request.until === undefined ? new Date(context.nowMs) : dateOf(request.until);
+      const from = request.from === undefined ? new Date(until.getTime() - 7 * dayMs) : dateOf(request.from);
+      if (from >= until) throw invalid("from", "order", "must be before until");
+      const targets = await candidates.simulate(context, candidate, { from, until, itemsMax });
+      return { simulation: { targets: targets.map(fromSimulation), from, until } };
     },
   };
 }
@@ -136,13 +149,10 @@ const fromListedCandidate = (candidate: Candidate) => ({
   ...{ preflight: null, guardrailReport: null, canary: null, approval: null, promotion: null },
 });
 
-/** Converts what a candidate would have changed. */
-const fromReplays = (reports: readonly CandidateReplay[], since: Date) => ({
-  targets: reports.map(({ artifact: { kind, targetId }, recipients, ...report }) => ({
-    ...report,
-    ...{ kind, targetId, recipients: recipients.map(({ id, ...shift }) => ({ ...shift, recipientId: id })) },
-  })),
-  since,
+/** Converts what an artifact would have changed. */
+const fromSimulation = ({ artifact: { kind, targetId, targetName }, examples, ...report }: TargetSimulation) => ({
+  ...{ ...report, kind, targetId, targetName },
+  examples: examples.map(({ id, ...example }) => ({ ...example, decisionId: id })),
 });
 
 const timeOf = (text: string | undefined) => (text === undefined ? undefined : new Date(text));

@@ -3,11 +3,12 @@ import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { covers, requireEnvironment, requireEnvironmentAccess, type TenantId } from "../../../platform/access/index.ts";
 import { notFound, type Sql } from "../../../platform/db/index.ts";
+import { createTenantConcurrencyLimiter } from "../../../platform/event-loop/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import type { GuardrailTests } from "../../experiments/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { ReplayReport } from "../../promotable-artifacts.ts";
+import type { SimulationQuery, SimulationReport } from "../../promotable-artifacts.ts";
 import type { ArtifactKinds } from "./artifact-kinds.ts";
 import type { CanaryResult, CanaryScorer } from "./canary-scorer.ts";
 import { type GateReading, voidReasons } from "./domain/approval-validity.ts";
@@ -64,9 +65,15 @@ export interface InspectedCandidate extends Candidate {
 }
 
 /** What one artifact of a candidate would have changed. */
-export interface CandidateReplay extends ReplayReport {
+export interface TargetSimulation extends SimulationReport {
   readonly artifact: CandidateArtifact;
 }
+
+/** The recorded work that a simulation replays. */
+export type SimulationRange = Pick<SimulationQuery, "from" | "until" | "itemsMax">;
+
+/** Simulations that a node runs at the same time; each holds up to some tens of megabytes. */
+const simulationsMax = 2;
 
 /** The scope that a caller needs to create a candidate without traffic. */
 export const waiverScope = "promotion:waive";
@@ -76,6 +83,7 @@ export type CandidateService = ReturnType<typeof createCandidateService>;
 
 export function createCandidateService(dependencies: PromotionParts) {
   const { kinds, gate, events, countStep } = dependencies;
+  const simulations = createTenantConcurrencyLimiter(simulationsMax);
 
   function requireAccess(context: Context, candidate: Candidate | undefined): Candidate {
     if (candidate === undefined) throw notFound("candidate");
@@ -201,16 +209,22 @@ export function createCandidateService(dependencies: PromotionParts) {
       return { ...current, voidReasons: voidReasons(candidate, await kinds.observe(context, candidate), reading) };
     },
 
-    /** Decides earlier items again with the artifacts of a candidate. */
-    async replay(context: Context, id: string, since: Date, itemsMax: number): Promise<readonly CandidateReplay[]> {
-      const { artifacts } = await find(context, id);
-      const reports: CandidateReplay[] = [];
-      for (const artifact of artifacts) {
-        const { targetId, version } = artifact;
-        const report = await kinds.ownerOf(artifact.kind).replay?.(context, { targetId, version, since, itemsMax });
-        if (report !== undefined) reports.push({ ...report, artifact });
-      }
-      return reports;
+    /** Replays recorded work with the artifacts of a candidate. A tenant has one simulation at a time on each node. */
+    async simulate(
+      context: Context,
+      candidate: Candidate,
+      range: SimulationRange,
+    ): Promise<readonly TargetSimulation[]> {
+      return simulations.run("all", context.tenantId, async () => {
+        const reports: TargetSimulation[] = [];
+        for (const artifact of candidate.artifacts) {
+          context.signal.throwIfAborted();
+          const { kind, targetId, version } = artifact;
+          const report = await kinds.ownerOf(kind).simulate?.(context, { targetId, version, ...range });
+          if (report !== undefined) reports.push({ ...report, artifact });
+        }
+        return reports;
+      });
     },
 
     /** Sets the evidence pack of a candidate in the transaction of the caller. An approval becomes void. */

@@ -87,7 +87,9 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
           preflight: { passed, impacts, blocking, checkedAt: new Date(nowMs).toISOString() },
           guardrailReport: null,
         },
-        summary: passed ? `Passed with ${impacts.length} impacts.` : `Blocked: ${codes.join(", ")}.`,
+        summary: passed
+          ? `Passed with ${impacts.length} ${impacts.length === 1 ? "impact" : "impacts"}.`
+          : `Blocked: ${codes.join(", ")}.`,
         data: { blocking: codes },
       });
     },

@@ -12,7 +12,7 @@ import {
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
-import { modeAllows } from "../../../platform/access/index.ts";
+import { environmentIdOf, modeAllows } from "../../../platform/access/index.ts";
 import { notFound } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { dateOf } from "../../../platform/records/index.ts";
@@ -44,10 +44,11 @@ export function eventHandlers(log: EventLog): Handlers<typeof Rpc> {
         environmentMode,
         types: request.types,
         subject: request.subject,
+        environmentId: await environmentIdOf(context, request.environmentId),
         since: request.since && dateOf(request.since),
         until: request.until && dateOf(request.until),
       };
-      const bound = [filter.types, filter.subject, filter.since?.getTime(), filter.until?.getTime(), environmentMode];
+      const bound = Object.values({ ...filter, since: filter.since?.getTime(), until: filter.until?.getTime() });
       const page = await context.page("events", request, bound, (wanted) =>
         eventStore(sql).list(tenantId, filter, wanted),
       );

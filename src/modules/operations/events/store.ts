@@ -16,6 +16,8 @@ export interface Addition {
 export interface ListFilter extends EventFilter {
   readonly since: Date | undefined;
   readonly until: Date | undefined;
+  /** Empty for all environments. */
+  readonly environmentId: string;
 }
 
 /** A time range, and the id of the event to continue after. */
@@ -100,7 +102,7 @@ export function eventStore(sql: Sql) {
     },
 
     async list(tenantId: TenantId, filter: ListFilter, page: Page): Promise<PageRows<Event>> {
-      const { types, subject, since, until, environmentMode } = filter;
+      const { types, subject, since, until, environmentMode, environmentId } = filter;
       const patterns = types.map((type) =>
         type.endsWith(".*") ? `${type.slice(0, -1).replaceAll("_", "\\_")}%` : type.replaceAll("_", "\\_"),
       );
@@ -109,8 +111,10 @@ export function eventStore(sql: Sql) {
         ${types.length === 0 ? sql`` : sql`and type like any(${patterns})`}
         ${since === undefined ? sql`` : sql`and time >= ${since}`}
         ${until === undefined ? sql`` : sql`and time < ${until}`}
+        ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}
         ${visibleTo(environmentMode)}`;
-      const isFiltered = types.length > 0 || since !== undefined || until !== undefined || environmentMode !== "any";
+      const isTimed = since !== undefined || until !== undefined;
+      const isFiltered = types.length > 0 || isTimed || environmentId !== "" || environmentMode !== "any";
       const selection = { columns, table: "events", where, filter: isFiltered ? conditions : undefined };
       return readKeyset<Event>(sql, { ...selection, newestFirst: true }, page);
     },

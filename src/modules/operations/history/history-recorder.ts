@@ -1,7 +1,7 @@
 import { createRepeatedTask } from "../../../platform/jobs/index.ts";
 import type { BackgroundWorker, PlatformServices } from "../../area.ts";
 import { type HistoryRecorder, type HistorySource, startOfStep, steps } from "../../history-source.ts";
-import { type CountedRecord, claimSample, storeCounts, storeVersionStart } from "./history-store.ts";
+import { type CountedRecord, claimSample, type MinutePart, storeCounts, storeVersionStart } from "./history-store.ts";
 
 interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
   readonly sources: () => readonly HistorySource[];
@@ -9,17 +9,29 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
 }
 
 const minuteMs = 60_000;
+/** How often a node stores what it has counted. */
+const storeMs = 10_000;
 /** How long after the end of a minute its counts are stored, so that no node is still in the minute. */
 const afterMs = 500;
+/** How long after that all nodes have stored their counts, as a rule. */
+const settledMs = 500;
 const retryMs = 5000;
 
+/** How much of the current minute the nodes have stored. */
+export function currentPart(nowMs: number): MinutePart {
+  const atMs = nowMs - afterMs - settledMs;
+  const minute = startOfStep(steps.short, new Date(atMs));
+  return { minute, seconds: (Math.floor((atMs - minute.getTime()) / storeMs) * storeMs) / 1000 };
+}
+
 /**
- * Creates the recorder of this node. It keeps what happens in memory and stores it at the end of each minute, in one statement. One
- * node also takes the samples of the minute. A node that is killed loses what it has counted since the last minute.
+ * Creates the recorder of this node. It keeps what happens in memory and stores it every ten seconds, in one statement. At the end of
+ * each minute, one node also takes its samples. A node that is killed loses what it has counted in the last ten seconds.
  */
 export function createHistoryRecorder({ db, clock, log, sources, version }: Dependencies) {
   let counted = new Map<string, CountedRecord>();
-  let hasStarted = false;
+  /** The minute in which this node last stored its counts; undefined before it has started. */
+  let storedInMs: number | undefined;
 
   /** The counts of a record since they were stored last. */
   function countsOf({ tenantId, kind, id }: Pick<CountedRecord, "tenantId" | "kind" | "id">): CountedRecord {
@@ -58,25 +70,27 @@ export function createHistoryRecorder({ db, clock, log, sources, version }: Depe
 
   const currentMinute = () => startOfStep(steps.short, new Date(clock.now()));
 
-  /** Stores the minute that has ended. */
-  async function recordMinute(): Promise<void> {
-    const minute = new Date(currentMinute().getTime() - minuteMs);
+  /** Stores what has been counted and, if a minute has ended, takes its samples. */
+  async function record(): Promise<void> {
+    const current = currentMinute();
+    const hasEnded = storedInMs !== undefined && current.getTime() > storedInMs;
+    const minute = hasEnded ? new Date(current.getTime() - minuteMs) : current;
     await store(minute);
-    await sample(minute);
+    if (hasEnded) await sample(minute);
+    storedInMs = current.getTime();
   }
 
   async function work(): Promise<number> {
-    if (hasStarted) await recordMinute();
-    else await storeVersionStart(db.sql, version, new Date(clock.now()));
-    hasStarted = true;
-    return minuteMs - (clock.now() % minuteMs) + afterMs;
+    if (storedInMs === undefined) await storeVersionStart(db.sql, version, new Date(clock.now()));
+    await record();
+    return storeMs - (clock.now() % storeMs) + afterMs;
   }
 
   const task = createRepeatedTask({
     work,
-    maxWaitMs: minuteMs + afterMs,
+    maxWaitMs: storeMs + afterMs,
     onError(error) {
-      log.warn({ err: error }, "the history of the last minute could not be stored yet");
+      log.warn({ err: error }, "the history could not be stored yet");
       task.runWithin(retryMs);
     },
   });
@@ -92,5 +106,5 @@ export function createHistoryRecorder({ db, clock, log, sources, version }: Depe
       await store(currentMinute());
     },
   };
-  return { recorder, service, recordMinute };
+  return { recorder, service, record };
 }

@@ -17,8 +17,8 @@ export interface CountedRecord {
 /** The counts of one or of many records in a part of a time range. */
 export interface HistoryPoint {
   readonly at: Date;
-  /** The minutes in which the service took samples. */
-  readonly minutes: number;
+  /** The seconds that have been counted. */
+  readonly coveredS: number;
   readonly waiting: number;
   readonly inProgress: number;
   readonly oldestAgeS: number;
@@ -26,6 +26,12 @@ export interface HistoryPoint {
   readonly completed: number;
   readonly failed: number;
   readonly deadLettered: number;
+}
+
+/** What has been counted of a minute of which no sample has been taken yet. */
+export interface MinutePart {
+  readonly minute: Date;
+  readonly seconds: number;
 }
 
 /** Something that happened at a time of a chart. */
@@ -36,6 +42,15 @@ export interface HistoryMark {
   readonly subjectId: string;
   /** Null if it belongs to no environment. */
   readonly inProduction: boolean | null;
+}
+
+/** Selects the marks of charts. */
+interface MarkFilter {
+  readonly ofPools: boolean;
+  /** The pool whose pauses are marked; empty for all. */
+  readonly poolId: string;
+  /** The environment of marked events; empty for all. */
+  readonly environmentId: string;
 }
 
 /** The number of versions whose first start is kept, and of marks that are read. */
@@ -77,16 +92,32 @@ export async function storeVersionStart(sql: Sql, version: string, at: Date): Pr
     where instance.value -> -1 ->> 'version' <> ${version}`;
 }
 
-/** Reads the points of one record, or the sums of many: `ids` selects them. A part of the range without samples has no point. */
+/**
+ * Reads the points of one record, or the sums of many: `ids` selects them. A part of the range without samples has no point, except
+ * the current part of records that are counted without samples.
+ */
 export async function readPoints(
   sql: Sql,
   tenantId: TenantId,
   kind: HistoryKind,
   ids: Fragment,
   { since, step, pointMinutes }: HistoryRange,
+  current: MinutePart | undefined,
 ): Promise<HistoryPoint[]> {
+  const part =
+    current === undefined
+      ? sql``
+      : sql`union all
+        select ${startOfStep(step, current.minute)}::timestamptz, ${current.seconds}::int
+        where ${current.seconds} > 0 and not exists (
+          select from history_samples where step = ${steps.short} and at = ${current.minute})`;
   return sql<HistoryPoint[]>`
-    with sums as (
+    with covered as (
+      select at, sum(seconds) as seconds from (
+        select at, minutes * 60 as seconds from history_samples where step = ${step} and at >= ${since}
+        ${part}
+      ) parts group by at
+    ), sums as (
       select p.at, sum(waiting) as waiting, sum(in_progress) as in_progress, max(oldest_age_s) as oldest_age_s,
         sum(started) as started, sum(completed) as completed, sum(failed) as failed, sum(dead_lettered) as dead_lettered
       from (${ids}) as ids(id)
@@ -94,13 +125,12 @@ export async function readPoints(
         and p.at >= ${since}
       group by p.at
     )
-    select date_bin(make_interval(mins => ${pointMinutes}), s.at, 'epoch') as at, sum(s.minutes)::int as minutes,
+    select date_bin(make_interval(mins => ${pointMinutes}), covered.at, 'epoch') as at, sum(seconds)::int as covered_s,
       coalesce(max(waiting), 0)::bigint as waiting, coalesce(max(in_progress), 0)::bigint as in_progress,
       coalesce(max(oldest_age_s), 0)::bigint as oldest_age_s, coalesce(sum(started), 0)::bigint as started,
       coalesce(sum(completed), 0)::bigint as completed, coalesce(sum(failed), 0)::bigint as failed,
       coalesce(sum(dead_lettered), 0)::bigint as dead_lettered
-    from history_samples s left join sums on sums.at = s.at
-    where s.step = ${step} and s.at >= ${since}
+    from covered left join sums on sums.at = covered.at
     group by 1 order by 1`;
 }
 
@@ -109,19 +139,20 @@ export async function readMarks(
   sql: Sql,
   tenantId: TenantId,
   since: Date,
-  { ofPools, poolId }: { readonly ofPools: boolean; readonly poolId: string },
+  { ofPools, poolId, environmentId }: MarkFilter,
 ): Promise<HistoryMark[]> {
   // The types are written out, because the index of marked events is chosen by them.
   const ofPromotion = sql`e.type like 'promotion.%'`;
   const ofSubject = ofPools ? sql`(${ofPromotion} or e.subject = ${poolId})` : ofPromotion;
   const shown = ofPools && poolId === "" ? sql`` : sql`and ${ofSubject}`;
+  const inEnvironment = environmentId === "" ? sql`` : sql`and e.environment_id = ${environmentId}`;
   return sql<HistoryMark[]>`
     select * from (
       select e.type as kind, e.time as at, coalesce(p.name, e.data ->> 'name', '') as name, e.subject as subject_id,
         e.in_production
       from events e left join pools p on p.tenant_id = e.tenant_id and p.id = e.subject
       where e.tenant_id = ${tenantId} and e.id >= ${lowestUlid(since.getTime())}
-        and e.type in ('queue.paused', 'queue.resumed', 'promotion.promoted', 'promotion.rolled_back') ${shown}
+        and e.type in ('queue.paused', 'queue.resumed', 'promotion.promoted', 'promotion.rolled_back') ${shown} ${inEnvironment}
       order by e.id desc limit ${marksMax}
     ) marked
     union all

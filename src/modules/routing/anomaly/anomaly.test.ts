@@ -355,6 +355,8 @@ test("anomalies of another tenant or of forbidden environments are not found", a
   assert.equal((await list({ tenantId: freshTenant() })).totalSize, 0);
   assert.equal((await list({ tenantId, environmentMode: "non_production_only" })).totalSize, 0);
   assert.equal((await list({ tenantId, environmentMode: "production_only" })).totalSize, 2);
+  assert.equal((await list({ tenantId }, { environmentId: "production" })).totalSize, 2);
+  assert.equal((await list({ tenantId }, { environmentId: "staging" })).totalSize, 0);
   assert.equal((await get({ tenantId, environmentMode: "production_only" }, id)).id, id);
 });
 

@@ -8,8 +8,8 @@ export function anomalyHandlers(): Handlers<typeof Rpc> {
   return {
     async listAnomalies(context, request) {
       const { sql, tenantId, principal } = context;
-      const { poolId, recipientId, method } = request;
-      const filter = { environmentMode: principal.environmentMode, poolId, recipientId, method };
+      const { poolId, recipientId, method, environmentId } = request;
+      const filter = { environmentMode: principal.environmentMode, poolId, recipientId, method, environmentId };
       const page = await context.page("anomalies", request, Object.values(filter), (wanted) =>
         anomalyStore(sql).list(tenantId, filter, wanted),
       );

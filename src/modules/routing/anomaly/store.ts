@@ -1,7 +1,8 @@
 import type { EnvironmentMode, TenantId } from "../../../platform/access/index.ts";
-import { type Fragment, recordRows, type Sql } from "../../../platform/db/index.ts";
+import { recordRows, type Sql } from "../../../platform/db/index.ts";
 import { lowestUlid } from "../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
+import { inUsablePools } from "../pools/index.ts";
 import type { Anomaly, AnomalyMetric } from "./domain/anomaly.ts";
 import type { RecipientCounts, Topic } from "./domain/response.ts";
 
@@ -11,6 +12,8 @@ export interface AnomalyFilter {
   readonly poolId: string;
   readonly recipientId: string;
   readonly method: string;
+  /** The id or key of an environment. */
+  readonly environmentId: string;
 }
 
 /** SQL queries for anomalies and for the actions taken. */
@@ -18,34 +21,24 @@ export function anomalyStore(sql: Sql) {
   const columns = sql`
     tenant_id, id, pool_id, recipient_id, method, metric, value, baseline, threshold, actions, detected_at`;
 
-  /** Restricts anomalies to pools in environments that the caller may use. */
-  function byEnvironment(tenantId: TenantId, mode: EnvironmentMode): Fragment {
-    const production = sql`(select pools.id from pools
-      join environments on environments.tenant_id = pools.tenant_id and environments.id = environment_id
-      where pools.tenant_id = ${tenantId} and key = 'production')`;
-    return {
-      any: sql``,
-      production_only: sql`and pool_id in ${production}`,
-      non_production_only: sql`and pool_id not in ${production}`,
-    }[mode];
-  }
-
   return {
     async insert(anomalies: readonly Anomaly[]): Promise<void> {
       await sql`insert into anomalies (${columns}) select ${columns} from ${recordRows(sql, "anomalies", anomalies)}`;
     },
 
-    find: (tenantId: TenantId, id: string, mode: EnvironmentMode) =>
+    find: (tenantId: TenantId, id: string, environmentMode: EnvironmentMode) =>
       sql<Anomaly[]>`
-        select ${columns} from anomalies where tenant_id = ${tenantId} and id = ${id} ${byEnvironment(tenantId, mode)}`.first(),
+        select ${columns} from anomalies where tenant_id = ${tenantId} and id = ${id}
+          and ${inUsablePools(sql, tenantId, { environmentMode }) ?? sql`true`}`.first(),
 
     async list(tenantId: TenantId, filter: AnomalyFilter, page: Page): Promise<PageRows<Anomaly>> {
-      const { environmentMode, poolId, recipientId, method } = filter;
+      const { environmentMode, poolId, recipientId, method, environmentId } = filter;
+      const usable = inUsablePools(sql, tenantId, { environmentMode }, environmentId);
       const where = sql`tenant_id = ${tenantId} ${poolId === "" ? sql`` : sql`and pool_id = ${poolId}`}`;
-      const conditions = sql`true ${byEnvironment(tenantId, environmentMode)}
+      const conditions = sql`${usable ?? sql`true`}
         ${recipientId === "" ? sql`` : sql`and recipient_id = ${recipientId}`}
         ${method === "" ? sql`` : sql`and method = ${method}`}`;
-      const isFiltered = environmentMode !== "any" || recipientId !== "" || method !== "";
+      const isFiltered = usable !== undefined || recipientId !== "" || method !== "";
       const selection = { columns, table: "anomalies", where, filter: isFiltered ? conditions : undefined };
       return readKeyset<Anomaly>(sql, { ...selection, newestFirst: true }, page);
     },

@@ -2,7 +2,6 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { lowestUlid } from "../../../platform/ids/ulid.ts";
 import type { KeyOutcome, OutcomeQuery } from "../../promotable-artifacts.ts";
-import type { DecidedItem } from "../routing/index.ts";
 
 /** The first outcome of each key of a pool, of the keys with the newest outcomes. Items without a key are left out. */
 export async function poolOutcomes(sql: Sql, tenantId: TenantId, query: OutcomeQuery): Promise<readonly KeyOutcome[]> {
@@ -42,20 +41,4 @@ export async function poolGauges(sql: Sql, tenantId: TenantId, targetId: string)
       (select count(*)::int from dead_letters
         where tenant_id = ${tenantId} and pool_id = ${targetId} and state = 'failed') as dead_letters`;
   return { queue_depth: row!.queueDepth, dead_letters: row!.deadLetters };
-}
-
-/** The decisions of a tenant that are searched for those of a pool. */
-const decisionsMax = 50_000;
-
-/** The newest items that were decided in a pool since a time. */
-export async function decidedItems(sql: Sql, tenantId: TenantId, poolId: string, since: Date, itemsMax: number) {
-  const from = lowestUlid(since.getTime());
-  return sql<DecidedItem[]>`
-    select id, type, key, attributes, requirements, priority, seed,
-      jsonb_path_exists(evidence::jsonb, '$.trace[*] ? (@.step == "pool")') as unaddressed
-    from (
-      select id, pool_id, type, key, attributes, requirements, priority, seed, evidence from decisions
-      where tenant_id = ${tenantId} and id >= ${from} order by id desc limit ${decisionsMax}
-    ) newest
-    where pool_id = ${poolId} order by id desc limit ${itemsMax}`;
 }

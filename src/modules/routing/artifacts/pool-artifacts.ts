@@ -3,6 +3,7 @@ import { fail } from "../../../errors/index.ts";
 import { canaryStore } from "../../../platform/canary/index.ts";
 import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import type { ArtifactFinding, PromotableArtifacts } from "../../promotable-artifacts.ts";
+import type { Admission } from "../admission/index.ts";
 import {
   type ContentChange,
   configOf,
@@ -15,12 +16,13 @@ import {
   versionStore,
   withStrategyOf,
 } from "../pools/index.ts";
-import { compareDecisions } from "../routing/index.ts";
-import { decidedItems, poolGauges, poolOutcomes } from "./evidence-store.ts";
+import { simulatePool } from "../routing/index.ts";
+import { poolGauges, poolOutcomes } from "./evidence-store.ts";
 
 interface Dependencies {
   readonly pools: Pools;
   readonly shares: EventLoopScheduler;
+  readonly admissionOf: Admission["requestOf"];
 }
 
 /** Sections of the config that a canary leaves to the baseline: they apply to items in the queue, whatever decided them. */
@@ -30,7 +32,10 @@ export function createPoolArtifacts(dependencies: Dependencies): PromotableArtif
   return [createArtifacts(dependencies, "routing"), createArtifacts(dependencies, "strategy")];
 }
 
-function createArtifacts({ pools, shares }: Dependencies, kind: "routing" | "strategy"): PromotableArtifacts {
+function createArtifacts(
+  { pools, shares, admissionOf }: Dependencies,
+  kind: "routing" | "strategy",
+): PromotableArtifacts {
   const { access, versions } = pools;
   const isWhole = kind === "routing";
 
@@ -108,14 +113,16 @@ function createArtifacts({ pools, shares }: Dependencies, kind: "routing" | "str
     outcomes: poolOutcomes,
     gauges: poolGauges,
 
-    async replay(context, { targetId, version, since, itemsMax }) {
-      const { sql, tenantId } = context;
+    async simulate(context, { targetId, version, ...range }) {
+      const { sql, tenantId, signal } = context;
       const before = await pools.snapshot(tenantId, targetId);
       if (before === undefined) throw fail("FAILED_PRECONDITION", { public: "The pool is archived." });
       const { content } = await liveOf(context, targetId);
       const after = await deriveSnapshot(before, await contentAfter(context, targetId, version, content));
-      const items = await decidedItems(sql, tenantId, targetId, since, itemsMax);
-      return compareDecisions({ before, after, items, slices: shares.forCall(tenantId) });
+      return simulatePool(sql, tenantId, {
+        ...{ before, after, ...range, signal, slices: shares.forCall(tenantId) },
+        admissionOf: ({ pool }, item) => admissionOf(pool, item),
+      });
     },
   };
 }

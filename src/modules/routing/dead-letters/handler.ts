@@ -18,16 +18,16 @@ export function deadLetterHandlers(service: DeadLetterService): Handlers<typeof 
       const page = await context.page(
         "deadLetters",
         request,
-        [request.poolId, state],
-        (wanted) => service.listPage(context, request.poolId, state, wanted),
+        [request.poolId, state, request.environmentId],
+        (wanted) => service.listPage(context, request, state, wanted),
         (letter) => letter.queueItemId,
       );
       return { ...page, deadLetters: page.deadLetters.map(fromDeadLetter) };
     },
 
-    async getDeadLetterStats(context, { poolId }) {
-      const { quarantined, exhausted, ...stats } = await service.getStats(context, poolId);
-      return { stats: { ...stats, poolId, quarantinedCount: quarantined, exhaustedCount: exhausted } };
+    async getDeadLetterStats(context, request) {
+      const { quarantined, exhausted, ...stats } = await service.getStats(context, request);
+      return { stats: { ...stats, poolId: request.poolId, quarantinedCount: quarantined, exhaustedCount: exhausted } };
     },
 
     retryDeadLetters: {

@@ -146,20 +146,21 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
     return current;
   }
 
-  /** The pools that a read is about: the one that it names, or those that the caller may use. */
-  async function readablePools(context: Context, poolId: string): Promise<PoolChoice> {
-    if (poolId === allPools) return { usableBy: context.principal };
+  /** The pools that a read is about. Throws if it names one that the caller may not use. */
+  async function readablePools(context: Context, { poolId, environmentId }: LetterPlace): Promise<PoolChoice> {
+    const { principal } = context;
+    if (poolId === allPools) return { poolId: undefined, principal, environmentId };
     await pools.requireKnownPool(context, poolId);
-    return { poolId };
+    return { poolId, principal, environmentId };
   }
 
   return {
-    async listPage(context: Context, poolId: string, state: DeadLetterState, page: Page) {
-      return deadLetterStore(context.sql).list(context.tenantId, await readablePools(context, poolId), state, page);
+    async listPage(context: Context, place: LetterPlace, state: DeadLetterState, page: Page) {
+      return deadLetterStore(context.sql).list(context.tenantId, await readablePools(context, place), state, page);
     },
 
-    async getStats(context: Context, poolId: string): Promise<Stats> {
-      return deadLetterStore(context.sql).stats(context.tenantId, await readablePools(context, poolId));
+    async getStats(context: Context, place: LetterPlace): Promise<Stats> {
+      return deadLetterStore(context.sql).stats(context.tenantId, await readablePools(context, place));
     },
 
     /** Evaluates the groups of named letters, before the transaction that requeues them. */
@@ -266,6 +267,14 @@ export function createDeadLetterService({ events, pools, wake, readmission }: De
       return { purgedCount, remainingCount };
     },
   };
+}
+
+/** Where a read looks for letters. */
+interface LetterPlace {
+  /** A pool, or `-` for all. */
+  readonly poolId: string;
+  /** The id or key of an environment; empty for all. */
+  readonly environmentId: string;
 }
 
 interface RequeueResult {

@@ -34,8 +34,14 @@ export interface ResolvedItem {
   readonly id: string;
 }
 
-/** One pool, or all pools of the environments that a caller may use. */
-export type PoolChoice = { readonly poolId: string } | { readonly usableBy: Pick<Principal, "environmentMode"> };
+/** The pools whose letters are read. */
+export interface PoolChoice {
+  /** The only pool; undefined for all that the caller may use. */
+  readonly poolId: string | undefined;
+  readonly principal: Pick<Principal, "environmentMode">;
+  /** The id or key of the only environment; empty for all. */
+  readonly environmentId: string;
+}
 
 /** Counts of letters. */
 export interface Stats {
@@ -197,7 +203,7 @@ export function deadLetterStore(sql: Sql) {
 
     async list(
       tenantId: TenantId,
-      pools: PoolChoice,
+      { poolId, principal, environmentId }: PoolChoice,
       state: DeadLetterState,
       page: Page,
     ): Promise<PageRows<DeadLetter>> {
@@ -206,19 +212,17 @@ export function deadLetterStore(sql: Sql) {
           where all_items.tenant_id = dead_letters.tenant_id and id = queue_item_id), '') as ${sql(column)}`;
       const columns = sql`tenant_id, pool_id, queue_item_id, state, reason_code, phase, attempts, retry_count, max_retries,
         payload_digest, first_failed_at, last_failed_at, ${decided("type")}, ${decided("key")}`;
-      const inPools = "poolId" in pools ? sql`pool_id = ${pools.poolId}` : isOnlyLetter;
+      const inPools = poolId === undefined ? isOnlyLetter : sql`pool_id = ${poolId}`;
       const where = sql`tenant_id = ${tenantId} and ${inPools} and ${inState(state)}`;
       const selection = { columns, table: "dead_letters", where, key: "queue_item_id", newestFirst: true };
-      const filter = "poolId" in pools ? undefined : inUsablePools(sql, tenantId, pools.usableBy);
+      const filter = inUsablePools(sql, tenantId, principal, environmentId);
       return readKeyset<DeadLetter>(sql, { ...selection, filter }, page);
     },
 
-    async stats(tenantId: TenantId, pools: PoolChoice): Promise<Stats> {
-      const inPools =
-        "poolId" in pools
-          ? sql`pool_id = ${pools.poolId}`
-          : (inUsablePools(sql, tenantId, pools.usableBy) ?? sql`true`);
-      const own = sql`from dead_letters where tenant_id = ${tenantId} and ${inPools}`;
+    async stats(tenantId: TenantId, { poolId, principal, environmentId }: PoolChoice): Promise<Stats> {
+      const ofPool = poolId === undefined ? sql`` : sql`and pool_id = ${poolId}`;
+      const usable = inUsablePools(sql, tenantId, principal, environmentId) ?? sql`true`;
+      const own = sql`from dead_letters where tenant_id = ${tenantId} ${ofPool} and ${usable}`;
       const [row] = await sql<Stats[]>`
         select count(*) as depth, count(*) filter (where retry_count >= max_retries) as exhausted,
           min(last_failed_at) as oldest_failure_at, (select count(*) ${own} and state = 'quarantined') as quarantined

@@ -4,6 +4,7 @@ import { type Page, readKeyset } from "../../../platform/paging/index.ts";
 import { recordTable } from "../../../platform/records/index.ts";
 import { effectiveConfig, type PoolSettings } from "./domain/config-settings.ts";
 import type { NewPool, PoolChange, PoolId, PoolMembers, PoolStatus, StoredPool } from "./domain/pool.ts";
+import { ofEnvironment } from "./environment-filter.ts";
 
 /** Maximum number of member ids returned for a single pool, and for each pool of a list. */
 const idsPerPool = 1000;
@@ -104,9 +105,8 @@ export function poolStore(sql: Sql) {
     },
 
     async list(tenantId: TenantId, { environmentMode, status, environmentId }: PoolFilter, page: Page) {
-      const where = sql`${usablePools(sql, tenantId, { environmentMode })}
-        ${status === undefined ? sql`and status <> 'archived'` : sql`and status = ${status}`}
-        ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}`;
+      const where = sql`${usablePools(sql, tenantId, { environmentMode }, environmentId)}
+        and ${status === undefined ? sql`status <> 'archived'` : sql`status = ${status}`}`;
       const selection = { columns: sql`${columns}, ${members(idsPerListedPool)}`, table: "pools", where };
       const { rows, ...rest } = await readKeyset<ListedRow>(sql, selection, page);
       return { ...rest, rows: rows.map(toPool) };
@@ -114,11 +114,15 @@ export function poolStore(sql: Sql) {
   };
 }
 
-/** SQL condition on `pools`: the pools of the environments that a caller may use. */
+/**
+ * SQL condition on `pools`: the pools of the environments that a caller may use, or only those of the one that a filter names by its
+ * id or key.
+ */
 export function usablePools(
   sql: Sql,
   tenantId: TenantId,
   { environmentMode }: Pick<Principal, "environmentMode">,
+  environment = "",
 ): Fragment {
   const production = sql`(select id from environments where tenant_id = ${tenantId} and key = 'production')`;
   const inEnvironment = {
@@ -126,17 +130,18 @@ export function usablePools(
     production_only: sql`and environment_id in ${production}`,
     non_production_only: sql`and environment_id not in ${production}`,
   }[environmentMode];
-  return sql`tenant_id = ${tenantId} ${inEnvironment}`;
+  return sql`tenant_id = ${tenantId} ${inEnvironment} and ${ofEnvironment(sql, tenantId, environment)}`;
 }
 
-/** SQL condition on a table with a `pool_id`: the rows of those pools; undefined if the caller may use all. */
+/** SQL condition on a table with a `pool_id`: the rows of those pools; undefined if these are all. */
 export function inUsablePools(
   sql: Sql,
   tenantId: TenantId,
   principal: Pick<Principal, "environmentMode">,
+  environment = "",
 ): Fragment | undefined {
-  if (principal.environmentMode === "any") return undefined;
-  return sql`pool_id in (select id from pools where ${usablePools(sql, tenantId, principal)})`;
+  if (principal.environmentMode === "any" && environment === "") return undefined;
+  return sql`pool_id in (select id from pools where ${usablePools(sql, tenantId, principal, environment)})`;
 }
 
 function toPool<R extends { settings: PoolSettings; strategy: StoredPool["strategy"] }>(row: R) {

@@ -30,8 +30,8 @@ export function queueHandlers(service: QueueService, pools: PoolReader): Handler
       return { ...page, queues: await readQueues(sql, tenantId, ids, nowMs) };
     },
 
-    async getQueueTotals({ sql, tenantId, principal, nowMs }) {
-      const { oldestId, fullestIds, ...totals } = await queueStore(sql).totals(tenantId, principal);
+    async getQueueTotals({ sql, tenantId, principal, nowMs }, { environmentId }) {
+      const { oldestId, fullestIds, ...totals } = await queueStore(sql).totals(tenantId, principal, environmentId);
       return {
         totals: {
           ...totals,

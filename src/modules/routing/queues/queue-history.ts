@@ -10,7 +10,8 @@ export function createQueueHistory(pools: Pick<PoolReader, "requireKnownPool">):
       await pools.requireKnownPool(context, poolId);
       return poolId;
     },
-    visible: ({ sql, tenantId, principal }) => sql`select id from pools where ${usablePools(sql, tenantId, principal)}`,
+    visible: ({ sql, tenantId, principal }, environmentId) =>
+      sql`select id from pools where ${usablePools(sql, tenantId, principal, environmentId)}`,
     sample: sampleQueues,
   };
 }

@@ -3,7 +3,7 @@ import type { Sql } from "../../../platform/db/index.ts";
 import { ulidMs } from "../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../platform/paging/index.ts";
 import type { GroupMember } from "../admission/index.ts";
-import { ofEnvironment, usablePools } from "../pools/index.ts";
+import { usablePools } from "../pools/index.ts";
 import type { ItemDetails, QueueItem } from "./domain/queue-item.ts";
 import { withDetails } from "./item-detail-store.ts";
 import { readItemOffers } from "./offers/item-offer-store.ts";
@@ -114,8 +114,7 @@ export function queueStore(sql: Sql) {
     assign_tries, assign_reason, assign_after, type, key, attributes, payload`;
   return {
     async listPools(tenantId: TenantId, filter: QueueFilter, page: Page): Promise<PageRows<{ id: string }>> {
-      const where = sql`${usablePools(sql, tenantId, filter.principal)} and status <> 'archived'
-        and ${ofEnvironment(sql, tenantId, filter.environmentId)}
+      const where = sql`${usablePools(sql, tenantId, filter.principal, filter.environmentId)} and status <> 'archived'
         ${
           filter.pausedOnly
             ? sql`and id in (select pool_id from queue_states where tenant_id = ${tenantId} and paused)`
@@ -124,11 +123,11 @@ export function queueStore(sql: Sql) {
       return readKeyset<{ id: string }>(sql, { columns: sql`id`, table: "pools", where }, page);
     },
 
-    /** Sums all queues in one statement. */
-    async totals(tenantId: TenantId, principal: Principal): Promise<QueueTotals> {
+    /** Sums all queues, or those of an environment, in one statement. */
+    async totals(tenantId: TenantId, principal: Principal, environmentId: string): Promise<QueueTotals> {
       const [row] = await sql<QueueTotals[]>`
         with usable as materialized (
-          select id from pools where ${usablePools(sql, tenantId, principal)} and status <> 'archived'
+          select id from pools where ${usablePools(sql, tenantId, principal, environmentId)} and status <> 'archived'
         ), depths as materialized (
           select pool_id, sum(depth) as depth from queue_depths
           where tenant_id = ${tenantId} and pool_id in (select id from usable) group by 1 having sum(depth) > 0

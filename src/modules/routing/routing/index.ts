@@ -3,7 +3,8 @@
  *
  * decision: the chosen recipient with the evidence of the choice; it can be replayed. live: this node's current state of
  * pools and recipients. outcome: the result of a routed item; it updates the latency, cost and health of its recipient.
- * assigner: the background task that finds recipients for waiting items.
+ * assigner: the background task that finds recipients for waiting items. simulation: recorded items that are decided again with
+ * another version of their pool, without any effect.
  */
 
 import { isRecorded } from "../../../platform/idempotency/index.ts";
@@ -29,13 +30,13 @@ import { routingHandlers } from "./routing-handler.ts";
 import type { RoutingMetrics } from "./routing-metrics.ts";
 
 export { createAcceptance } from "./assignment/recipient-acceptance.ts";
-export { compareDecisions, type DecidedItem } from "./decisions/decision-comparison.ts";
 export { decisionUsage } from "./decisions/usage-source.ts";
 export { createExperimentScorer, type RecordScores } from "./outcomes/experiment-scorer.ts";
 export { createLivePools, type LivePools } from "./outcomes/live-pools.ts";
 export { createOutcomeSink } from "./outcomes/outcome-store.ts";
 export type { AssignExperiments } from "./route-preparation.ts";
 export { createRoutingMetrics } from "./routing-metrics.ts";
+export { simulatePool } from "./simulation/pool-simulator.ts";
 
 interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "changes" | "shares" | "clock" | "log"> {
   readonly events: EventRecorder;

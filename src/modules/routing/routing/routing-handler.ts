@@ -17,7 +17,6 @@ import {
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { Failure, invalid } from "../../../errors/index.ts";
-import { productionOf } from "../../../platform/access/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
 import { createMessageChecker } from "../../../platform/validation/index.ts";
 import { fromItemOffer, type ItemsAfter, readItemOffers } from "../queues/index.ts";
@@ -70,8 +69,8 @@ export function routingHandlers(service: RouteService, decisions: DecisionServic
     async listDecisions(context, request) {
       const { sql, tenantId, principal } = context;
       const { poolId, outcome, recipientId, key, environmentId } = request;
-      const production = productionOf(principal);
-      const filter = { poolId, outcome, recipientId, key, environmentId, production };
+      const { environmentMode } = principal;
+      const filter = { poolId, outcome, recipientId, key, environmentId, environmentMode };
       const page = await context.page("decisions", request, Object.values(filter), (wanted) =>
         decisionStore(sql).list(tenantId, filter, wanted),
       );

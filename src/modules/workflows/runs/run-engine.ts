@@ -12,7 +12,7 @@ import { stateBytesMax, stateTooLarge } from "./domain/engine/size-limits.ts";
 import { isAttemptOpen, type Mail, type RunEvent, type RunState, statusOf, wakeTime } from "./domain/engine/state.ts";
 import type { Run } from "./domain/run.ts";
 import type { PlanCache } from "./plan-cache.ts";
-import { toRunWrite } from "./run-write-builder.ts";
+import { toMailWrite, toRunWrite } from "./run-write-builder.ts";
 import { findKnownMail, type LeasedTask, type LiveRun, loadLeasedTasks, loadRuns } from "./storage/run-loader.ts";
 import type { MailWrite, RunWrite } from "./storage/run-write.ts";
 import { updateRuns } from "./storage/run-writer.ts";
@@ -237,10 +237,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
       });
       const isApplied = event !== undefined && !isLate(advance.state, event);
       if (isApplied) {
-        if (event.kind === "mail") {
-          const { payload, ...mail } = event.mail;
-          newMail.push({ ...mail, payloadJson: JSON.stringify(payload) });
-        }
+        if (event.kind === "mail") newMail.push(toMailWrite(event.mail));
         advance.apply(event);
         applied.push(request);
         if (eventId !== undefined) events.add(eventId);

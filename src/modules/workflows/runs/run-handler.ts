@@ -13,6 +13,7 @@ import {
   SignalWorkflowRunByKeyResponseSchema,
   type SignalWorkflowRunRequest,
   SignalWorkflowRunResponseSchema,
+  type StartSignal,
   type StartWorkflowRunRequest,
   StartWorkflowRunResponseSchema,
 } from "../../../../gen/service/api/workflow_run_pb.ts";
@@ -30,7 +31,7 @@ import { fromReplayPlan, toReplayInput } from "./replay/replay-message.ts";
 import type { ReplayService } from "./replay/replay-service.ts";
 import { fromRun } from "./run-message.ts";
 import { cancelBy, pauseBy, type RunService, resumeBy } from "./run-service.ts";
-import type { RunSignals } from "./run-signals.ts";
+import type { RunSignals, Signal } from "./run-signals.ts";
 import { fromSimulation, toSimulationRequest } from "./simulation/simulation-message.ts";
 import type { SimulateRun } from "./simulation/simulation-service.ts";
 import { runStore } from "./storage/run-store.ts";
@@ -66,13 +67,17 @@ export function runHandlers({
           startAtMs: request.startAt && dateOf(request.startAt).getTime(),
         };
         let open: Run | undefined;
-        const response = await service.startRun(context, input, keyed, (run, started) => {
+        const toResponse = (run: Run, started: boolean, eventId = "") => {
           open = run;
-          return create(StartWorkflowRunResponseSchema, { run: fromRun(run), started });
-        });
+          return create(StartWorkflowRunResponseSchema, { run: fromRun(run), started, eventId });
+        };
+        const response =
+          request.signal === undefined
+            ? await service.startRun(context, input, keyed, toResponse)
+            : await signals.startWithSignal(context, input, toSignal(request.signal), keyed, toResponse);
         if (response === "duplicate" || request.waitS === 0 || open === undefined) return response;
         const run = await service.waitForEnd(context, open, request.waitS * 1000);
-        return create(StartWorkflowRunResponseSchema, { run: fromRun(run), started: response.started });
+        return create(StartWorkflowRunResponseSchema, { ...response, run: fromRun(run) });
       },
     },
 
@@ -119,24 +124,16 @@ export function runHandlers({
 
     signalWorkflowRun: {
       ownCommit(context: Context, request: SignalWorkflowRunRequest, keyed) {
-        const { runId, event, scope, eventId } = request;
-        const signal = { event, scope, eventId, payload: valueToJson(request.payload) };
-        return signals.signalRun(context, runId, signal, keyed, (id, duplicate) =>
-          create(SignalWorkflowRunResponseSchema, { eventId: id, duplicate }),
+        return signals.signalRun(context, request.runId, toSignal(request), keyed, (eventId, duplicate) =>
+          create(SignalWorkflowRunResponseSchema, { eventId, duplicate }),
         );
       },
     },
 
     signalWorkflowRunByKey: {
       ownCommit(context: Context, request: SignalWorkflowRunByKeyRequest, keyed) {
-        const { definition, environmentId, runKey, event, scope, eventId } = request;
-        const signal = { event, scope, eventId, payload: valueToJson(request.payload) };
-        return signals.signalRunByKey(
-          context,
-          { definition, environmentId, runKey },
-          signal,
-          keyed,
-          (runId, id, duplicate) => create(SignalWorkflowRunByKeyResponseSchema, { runId, eventId: id, duplicate }),
+        return signals.signalRunByKey(context, request, toSignal(request), keyed, (runId, eventId, duplicate) =>
+          create(SignalWorkflowRunByKeyResponseSchema, { runId, eventId, duplicate }),
         );
       },
     },
@@ -173,4 +170,9 @@ export function runHandlers({
       return { simulation: await runInSlices(fromSimulation(simulated), slices, context.signal) };
     },
   };
+}
+
+/** The event of a request. */
+function toSignal({ event, scope, eventId, payload }: Omit<StartSignal, "$typeName">): Signal {
+  return { event, scope, eventId, payload: valueToJson(payload) };
 }

@@ -7,7 +7,7 @@ import type { KeyedCall } from "../../../platform/idempotency/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { Json } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
-import { type Decision, decisionsOf, type RunEvent } from "./domain/engine/state.ts";
+import { type Decision, decisionsOf, type Mail, type RunEvent } from "./domain/engine/state.ts";
 import type { Run, RunOrigin } from "./domain/run.ts";
 import { type AdvancedRun, type RunEngine, toRun } from "./run-engine.ts";
 import { inputLengthMax } from "./start/run-input.ts";
@@ -25,6 +25,8 @@ export interface StartInput {
   readonly startAtMs: number | undefined;
   /** Facts about its origin besides the caller. */
   readonly origin?: Pick<RunOrigin, "trigger">;
+  /** An event that the run starts with. */
+  readonly mail?: Mail;
 }
 
 interface Dependencies extends Pick<PlatformServices, "db" | "signals"> {
@@ -150,7 +152,7 @@ export function createRunService({ db, signals, environments, start, engine }: D
       };
       const outcome = await start({
         ...{ tenantId, environment, definition: input.definition, version: input.version },
-        ...{ input: input.input, runKey: input.runKey, startAtMs: input.startAtMs },
+        ...{ input: input.input, runKey: input.runKey, startAtMs: input.startAtMs, mail: input.mail },
         origin: { by: principal.subject, via: "api", ...input.origin },
         takeQuota: () => context.takeQuota("workflow.run", 1),
         record: keyed && ((prepared) => keyed.record(respond(prepared))),

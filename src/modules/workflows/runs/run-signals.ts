@@ -7,6 +7,7 @@ import { ulid } from "../../../platform/ids/ulid.ts";
 import type { Definitions, Json } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
 import type { RunEvent } from "./domain/engine/state.ts";
+import type { Run } from "./domain/run.ts";
 import type { AdvancedRun } from "./run-engine.ts";
 import { requireRoomForMail } from "./run-events.ts";
 import type { RunService, StartInput } from "./run-service.ts";
@@ -28,7 +29,7 @@ interface Dependencies {
   readonly db: Database;
   readonly definitions: Pick<Definitions, "identify">;
   readonly environments: Environments;
-  readonly runs: Pick<RunService, "changeUnlessEnded" | "unlessEnded">;
+  readonly runs: Pick<RunService, "changeUnlessEnded" | "startRun" | "unlessEnded">;
 }
 
 const payloadBytesMax = 64 * 1024;
@@ -46,22 +47,20 @@ export function createRunSignals({ db, definitions, environments, runs }: Depend
     runId: string,
     signal: Signal,
     keyed: KeyedCall | undefined,
-    toResponse: (eventId: string, duplicate: boolean) => T,
+    toResponse: (eventId: string, duplicate: boolean, readRun: () => Run) => T,
   ): Promise<T | "duplicate" | "ended"> {
-    const eventId = signal.eventId || ulid(context.nowMs);
-    const payloadBytes = Buffer.byteLength(JSON.stringify(signal.payload));
-    if (payloadBytes > payloadBytesMax) throw invalid("payload", "max_bytes", "must be at most 64 KiB as JSON");
+    const { mail, payloadBytes } = toMail(context, signal);
     let isDuplicate = false;
-    const toEvent = ({ mail, isKnown }: AdvancedRun): RunEvent | undefined => {
+    const toEvent = ({ mail: unread, isKnown }: AdvancedRun): RunEvent | undefined => {
       isDuplicate = isKnown;
       if (isKnown) return undefined;
-      const { event, scope, payload } = signal;
-      requireRoomForMail(mail, payloadBytes);
-      return { kind: "mail", mail: { eventId, event, scope, payload } };
+      requireRoomForMail(unread, payloadBytes);
+      return { kind: "mail", mail };
     };
     // A new id was never used before.
-    const checkedId = signal.eventId === "" ? undefined : eventId;
-    return runs.changeUnlessEnded(context, runId, keyed, toEvent, () => toResponse(eventId, isDuplicate), checkedId);
+    const checkedId = signal.eventId === "" ? undefined : mail.eventId;
+    const respond = (readRun: () => Run) => toResponse(mail.eventId, isDuplicate, readRun);
+    return runs.changeUnlessEnded(context, runId, keyed, toEvent, respond, checkedId);
   }
 
   /** The id of the run in progress with a run key; undefined if there is none. */
@@ -85,6 +84,30 @@ export function createRunSignals({ db, definitions, environments, runs }: Depend
       toResponse: (eventId: string, duplicate: boolean) => T,
     ): Promise<T | "duplicate"> {
       return runs.unlessEnded(context, runId, await signalUnlessEnded(context, runId, signal, keyed, toResponse));
+    },
+
+    /** Starts a run with an event. If a run with the same run key is in progress, that run gets the event. */
+    async startWithSignal<T extends Message>(
+      context: Context,
+      input: StartInput,
+      signal: Signal,
+      keyed: KeyedCall | undefined,
+      toResponse: (run: Run, started: boolean, eventId: string) => T,
+    ): Promise<T | "duplicate"> {
+      const { mail } = toMail(context, signal, "signal.payload");
+      for (let round = 0; round < keyRoundsMax; round++) {
+        let inProgress: Run | undefined;
+        const started = await runs.startRun(context, { ...input, mail }, keyed, (run, isNew) => {
+          if (!isNew) inProgress = run;
+          return toResponse(run, isNew, mail.eventId);
+        });
+        if (inProgress === undefined) return started;
+        const respond = (eventId: string, _: boolean, readRun: () => Run) => toResponse(readRun(), false, eventId);
+        const result = await signalUnlessEnded(context, inProgress.id, signal, keyed, respond);
+        // If it has ended since it was found, a new run can start.
+        if (result !== "ended") return result;
+      }
+      throw fail("UNAVAILABLE", { public: `Runs with the run key "${input.runKey}" end too quickly. Try again.` });
     },
 
     /** Sends an event to the run in progress with a run key. */
@@ -112,4 +135,11 @@ export function createRunSignals({ db, definitions, environments, runs }: Depend
       }
     },
   };
+}
+
+/** Checks an event, and gives it an id if it has none. */
+function toMail({ nowMs }: Context, { event, scope, payload, eventId }: Signal, field = "payload") {
+  const payloadBytes = Buffer.byteLength(JSON.stringify(payload));
+  if (payloadBytes > payloadBytesMax) throw invalid(field, "max_bytes", "must be at most 64 KiB as JSON");
+  return { mail: { eventId: eventId || ulid(nowMs), event, scope, payload }, payloadBytes };
 }

@@ -3,9 +3,9 @@ import { ulid } from "../../../platform/ids/ulid.ts";
 import type { TaskDispatch } from "../tasks/index.ts";
 import { approvalsOf } from "./approvals/approval-writes.ts";
 import type { Advance } from "./domain/engine/advance.ts";
-import { statusOf, wakeTime } from "./domain/engine/state.ts";
+import { type Mail, statusOf, wakeTime } from "./domain/engine/state.ts";
 import type { LiveRun } from "./storage/run-loader.ts";
-import type { DeadLetterWrite, RunEventWrite, RunWrite, TaskWrite } from "./storage/run-write.ts";
+import type { DeadLetterWrite, MailWrite, RunEventWrite, RunWrite, TaskWrite } from "./storage/run-write.ts";
 
 /** The fields of a run that do not change with an advance. */
 export type RunIdentity = Pick<
@@ -79,6 +79,10 @@ export function toRunWrite(
     records: [],
     epoch: undefined,
   };
+}
+
+export function toMailWrite({ payload, ...mail }: Mail): MailWrite {
+  return { ...mail, payloadJson: JSON.stringify(payload) };
 }
 
 /** Runs that another run waits for have no dead letter: the waiting run decides what their failure means. */

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import { freshDatabase } from "../../../../test/harness/postgres.ts";
-import { addressOf, startTcpProxy } from "../../../../test/harness/tcp-proxy.ts";
 import { until } from "../../../../test/harness/until.ts";
+import { addressOf, startTcpProxy } from "../../../cli/prove/nodes/database-proxy.ts";
 import { Pool, type PoolOptions } from "./pool.ts";
 import type { Sql } from "./sql.ts";
 

@@ -8,7 +8,9 @@ import { strftime } from "./strftime.ts";
 const creationSteps = 2000;
 const formattingSteps = 12;
 
-const cache = new BoundedCache<string, Intl.DateTimeFormat | Intl.NumberFormat>(1000);
+type Format = Intl.DateTimeFormat | Intl.NumberFormat | Intl.PluralRules;
+
+const cache = new BoundedCache<string, Format>(1000);
 
 /** The locale-aware and time-zone-aware helpers, identical in both engines. */
 export const formatHelpers: readonly (readonly [string, Helper])[] = [
@@ -17,6 +19,7 @@ export const formatHelpers: readonly (readonly [string, Helper])[] = [
   ["datetime", (run, args, named) => dateText(run, args, named, (style) => ({ dateStyle: style, timeStyle: "short" }))],
   ["number", numberText],
   ["currency", currencyText],
+  ["pluralize", pluralText],
 ];
 
 type Style = "full" | "long" | "medium" | "short";
@@ -60,6 +63,17 @@ function currencyText(run: Run, [value, code]: readonly unknown[], named: Named)
   return numberFormat(run, named, { style: "currency", currency, ...digits }).format(number);
 }
 
+/** The word for a number: `pluralize n "item" "items"`, or by the categories of the language: `one="…" few="…" other="…"`. */
+function pluralText(run: Run, [value, singular, plural]: readonly unknown[], named: Named): string {
+  run.spend(formattingSteps);
+  const locale = textOf(run, named.locale ?? run.locale, "");
+  const rules = getFormat(run, `p ${locale}`, () => new Intl.PluralRules(knownLocale(locale)));
+  const number = numberOf(value);
+  const category = rules.select(Number.isNaN(number) ? 0 : number);
+  const other = named.other ?? plural ?? singular;
+  return run.chargeText(textOf(run, named[category] ?? (category === "one" ? (singular ?? other) : other), ""));
+}
+
 function digitsOf(decimals: unknown): Intl.NumberFormatOptions {
   const count = Math.trunc(numberOf(decimals));
   if (Number.isNaN(count)) return {};
@@ -99,7 +113,7 @@ function dateFormat(run: Run, locale: string, timeZone: string, options: Intl.Da
   );
 }
 
-function getFormat<F extends Intl.DateTimeFormat | Intl.NumberFormat>(run: Run, key: string, make: () => F): F {
+function getFormat<F extends Format>(run: Run, key: string, make: () => F): F {
   const found = cache.get(key) as F | undefined;
   if (found !== undefined) return found;
   run.spend(creationSteps);

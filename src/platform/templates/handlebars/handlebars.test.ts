@@ -59,6 +59,25 @@ const cases: Readonly<Record<string, readonly (readonly [source: string, expecte
     ["{{default payload.gone 'friend'}} {{upper (lower 'ABC')}} {{lookup payload.sizes 'large'}}", "friend ABC 9"],
     ["{{{json payload.sizes}}}", '{"small":1,"large":9}'],
   ],
+  "helpers change texts, lists and numbers as the filters of Liquid do": [
+    ["{{capitalize 'ada'}} {{titlecase 'ada lovelace'}} {{upcase 'x'}}{{downcase 'Y'}}", "Ada Ada Lovelace Xy"],
+    ["[{{strip '  a '}}] {{replace 'a-b-c' '-' '+'}} {{remove 'a-b' '-'}} {{append 'a' 'b'}}", "[a] a+b+c ab ab"],
+    ["{{truncate 'a long text' 6}} {{truncatewords 'a long text' 2}}", "a l... a long..."],
+    ["{{join (split 'a,b,c' ',') ' / '}} {{#each (split 'x y' ' ')}}({{this}}){{/each}}", "a / b / c (x)(y)"],
+    [
+      "{{join (map payload.items 'title') ' and '}} {{size payload.items}} {{sum payload.items 'price'}}",
+      "pen and ink 2 21.5",
+    ],
+    ["{{#each (sort payload.items 'title')}}{{title}} {{/each}}{{times 2 3}} {{round 2.345 1}}", "ink pen 6 2.3"],
+    [
+      "{{pluralize 1 'item' 'items'}} {{pluralize 3 'item' 'items'}} {{pluralize payload.zero 'item' 'items'}}",
+      "item items items",
+    ],
+    ["{{pluralize 3 one='plik' few='pliki' other='plików' locale='pl'}}", "pliki"],
+    // Without arguments a name is a field, so that helpers hide none.
+    ["{{#with payload.sizes}}{{first}}{{size}}{{small}}{{/with}}{{#sum}}x{{else}}-{{/sum}}", "1-"],
+    ["{{replace payload.name '<' '<i>'}}", "&lt;i&gt;Ann&gt; &amp; &#39;Bo&#39;"],
+  ],
   "space around tags goes where it is asked to": [
     ["a  {{~payload.zero~}}  b", "a0b"],
     ["x\n{{#if payload.name}}\ny\n{{/if}}\nz", "x\ny\nz"],

@@ -7,7 +7,7 @@ import { type Position, TemplateError } from "../template-error.ts";
 import { SafeText, textOf } from "../values.ts";
 import { choice, eachOf, section, withContext } from "./blocks.ts";
 import { compileCall, compileExpression, literalValue, startOf, unknownHelper } from "./expression.ts";
-import { isTrue, valueHelpers } from "./helpers.ts";
+import { isTrue } from "./helpers.ts";
 import { compilePartial } from "./partial.ts";
 import { compilePath } from "./path.ts";
 import { type Evaluate, type Frame, partialScope, type Scope, topScope, type Write } from "./scope.ts";
@@ -142,7 +142,7 @@ function compileBlock(node: hbs.AST.BlockStatement, scope: Scope, notes: Notes):
     default:
       break;
   }
-  if (param !== undefined || hash !== undefined || valueHelpers.has(name)) throw unknownHelper(name, startOf(node));
+  if (param !== undefined || hash !== undefined) throw unknownHelper(name, startOf(node));
   const value = compileExpression(node.path, scope, notes, "tested");
   // Whether the value is a list, so that its items are the context, is known only at render time.
   return section(value, programOf(innerScope(node, scope, notes, "[]")), inverseOf());

@@ -1,3 +1,6 @@
+import { listFilters } from "../filters/list-filters.ts";
+import { mathFilters } from "../filters/math-filters.ts";
+import { textFilters } from "../filters/text-filters.ts";
 import { lowerCase, upperCase } from "../formats/casing.ts";
 import { formatHelpers } from "../formats/formats.ts";
 import type { Helper } from "../helper.ts";
@@ -29,7 +32,12 @@ export const testHelpers: ReadonlySet<string> = new Set([
   "default",
 ]);
 
+/** Triple braces and escaping by default take the place of these filters. */
+const escapingFilters: ReadonlySet<string> = new Set(["escape", "escape_once", "raw", "newline_to_br"]);
+
+/** The helpers that give a value: the filters of Liquid by their names, and those of Handlebars itself. */
 export const valueHelpers: ReadonlyMap<string, Helper> = new Map<string, Helper>([
+  ...[...textFilters, ...listFilters, ...mathFilters].filter(([name]) => !escapingFilters.has(name)),
   ...formatHelpers,
   ["eq", (run, [left, right]) => isSame(run, left, right)],
   ["ne", (run, [left, right]) => !isSame(run, left, right)],

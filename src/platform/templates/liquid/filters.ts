@@ -1,9 +1,9 @@
+import { listFilters } from "../filters/list-filters.ts";
+import { mathFilters } from "../filters/math-filters.ts";
+import { textFilters } from "../filters/text-filters.ts";
 import { formatHelpers } from "../formats/formats.ts";
 import type { Helper } from "../helper.ts";
 import { isBlank, jsonOf, unwrapSafe } from "../values.ts";
-import { listFilters } from "./list-filters.ts";
-import { mathFilters } from "./math-filters.ts";
-import { textFilters } from "./text-filters.ts";
 
 /** Filters that only test their input, so that a missing value is not reported. */
 export const testFilters: ReadonlySet<string> = new Set(["default"]);

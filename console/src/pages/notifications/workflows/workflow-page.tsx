@@ -48,7 +48,10 @@ export function WorkflowPage({ workflowKey }: { readonly workflowKey: string }) 
           </Button>
         )
       }
-      crumbs={[{ title: "Notifications", path: "notifications" }]}
+      crumbs={[
+        { title: "Notifications", path: "notifications" },
+        { title: "Workflows", path: "notifications", tab: "workflows" },
+      ]}
       question={workflow.data?.description || "What does the message say on each channel?"}
       title={workflow.data?.name || workflowKey}
     >

@@ -116,7 +116,10 @@ export function Editor({ definition, stored, onSaved }: Props) {
           {refusal !== "" && <Notice tone="bad">{refusal}</Notice>}
           {problems.length > 0 && <ProblemList editorId={id} problems={problems} />}
           {checked.data?.valid && (
-            <Notice tone="ok">Valid. A run has at most {checked.data.worst_case_steps} steps.</Notice>
+            <Notice tone="ok">
+              Valid. A run has at most {checked.data.worst_case_steps}{" "}
+              {checked.data.worst_case_steps === 1 ? "step" : "steps"}.
+            </Notice>
           )}
         </div>
       </Card>

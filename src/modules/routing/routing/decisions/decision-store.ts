@@ -1,8 +1,8 @@
-import type { TenantId } from "../../../../platform/access/index.ts";
+import type { EnvironmentMode, TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { type Page, type PageRows, readKeyset } from "../../../../platform/paging/index.ts";
-import { ofEnvironment } from "../../pools/index.ts";
+import { inUsablePools } from "../../pools/index.ts";
 import { type CompactEvidence, type Evidence, expandEvidence } from "../domain/evidence.ts";
 import type { RoutableItem } from "../domain/item.ts";
 
@@ -50,8 +50,8 @@ export interface DecisionFilter {
   readonly key: string;
   /** The id or key of an environment; empty for all. */
   readonly environmentId: string;
-  /** True: only pools in production. False: only pools in other environments. Undefined: all pools. */
-  readonly production: boolean | undefined;
+  /** The environments that the caller may use. */
+  readonly environmentMode: EnvironmentMode;
 }
 
 export function decisionStore(sql: Sql) {
@@ -65,25 +65,14 @@ export function decisionStore(sql: Sql) {
 
     async list(tenantId: TenantId, filter: DecisionFilter, page: Page): Promise<PageRows<StoredDecision>> {
       const where = sql`tenant_id = ${tenantId}`;
-      const conditions = sql`true
+      const usable = inUsablePools(sql, tenantId, filter, filter.environmentId);
+      const conditions = sql`${usable ?? sql`true`}
         ${filter.poolId === "" ? sql`` : sql`and pool_id = ${filter.poolId}`}
         ${filter.outcome === "" ? sql`` : sql`and outcome = ${filter.outcome}`}
         ${filter.recipientId === "" ? sql`` : sql`and recipient_id = ${filter.recipientId}`}
-        ${filter.key === "" ? sql`` : sql`and key = ${filter.key}`}
-        ${
-          filter.environmentId === ""
-            ? sql``
-            : sql`and pool_id in (
-                select id from pools where tenant_id = ${tenantId} and ${ofEnvironment(sql, tenantId, filter.environmentId)})`
-        }
-        ${
-          filter.production === undefined
-            ? sql``
-            : sql`and pool_id in (
-                select p.id from pools p join environments e on e.tenant_id = p.tenant_id and e.id = p.environment_id
-                where p.tenant_id = ${tenantId} and (e.key = 'production') = ${filter.production})`
-        }`;
-      const isFiltered = Object.values(filter).some((value) => value !== "" && value !== undefined);
+        ${filter.key === "" ? sql`` : sql`and key = ${filter.key}`}`;
+      const { poolId, outcome, recipientId, key } = filter;
+      const isFiltered = usable !== undefined || [poolId, outcome, recipientId, key].some((each) => each !== "");
       const selection = { columns, table: "decisions", where, filter: isFiltered ? conditions : undefined };
       return readKeyset<StoredDecision>(sql, { ...selection, newestFirst: true }, page);
     },

@@ -5,6 +5,7 @@ import type { Database } from "../../../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../../../platform/idempotency/index.ts";
 import type { Definitions, Json } from "../../definitions/index.ts";
 import type { UsableEnvironment } from "../../environments/index.ts";
+import type { Mail } from "../domain/engine/state.ts";
 import type { Run, RunOrigin } from "../domain/run.ts";
 import type { PlanCache } from "../plan-cache.ts";
 import { releaseKey, runStore } from "../storage/run-store.ts";
@@ -26,6 +27,8 @@ export interface StartRequest {
   readonly runKey: string;
   /** When it starts; undefined: now. */
   readonly startAtMs?: number | undefined;
+  /** An event that the run starts with. */
+  readonly mail?: Mail | undefined;
   /** The run that waits for it; empty if none does. */
   readonly parentRunId?: string;
   readonly origin: Omit<RunOrigin, "environment" | "definition">;
@@ -80,6 +83,7 @@ export function createRunStart({ db, definitions, plans, starter }: Dependencies
       plan,
       {
         ...{ tenantId, environmentId: environment.id, runKey, input, parentRunId, startAtMs: request.startAtMs },
+        mail: request.mail,
         ...(request.id !== undefined && { id: request.id }),
         origin: {
           ...{ environment: environment.key, definition: published.key, ...origin },

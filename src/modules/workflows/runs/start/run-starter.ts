@@ -9,12 +9,12 @@ import type { TaskDispatch } from "../../tasks/index.ts";
 import { Advance } from "../domain/engine/advance.ts";
 import type { Plan } from "../domain/engine/plan.ts";
 import { stateTooLarge } from "../domain/engine/size-limits.ts";
-import { createRunState, type RunState } from "../domain/engine/state.ts";
+import { createRunState, type Mail, type RunState } from "../domain/engine/state.ts";
 import { type RunOrigin, shardCount } from "../domain/run.ts";
 import { type CommittedAdvance, isTooLarge, runVariable, settleReservations } from "../run-engine.ts";
-import { toRunWrite } from "../run-write-builder.ts";
+import { toMailWrite, toRunWrite } from "../run-write-builder.ts";
 import type { LiveRun } from "../storage/run-loader.ts";
-import type { NewRunWrite } from "../storage/run-write.ts";
+import type { NewRunWrite, RunWrite } from "../storage/run-write.ts";
 import { insertRuns, type StartRefusal } from "../storage/run-writer.ts";
 
 export interface NewRun {
@@ -28,6 +28,8 @@ export interface NewRun {
   readonly startAtMs?: number | undefined;
   readonly origin: RunOrigin;
   readonly parentRunId: string;
+  /** An event that the run starts with. */
+  readonly mail?: Mail | undefined;
   /** The state to start from, for a replay. */
   readonly state?: RunState | undefined;
 }
@@ -94,16 +96,19 @@ export function createRunStarter({ db, clock, shares, dispatch, onCommitted }: D
         const variable = runVariable(run, plan, nowMs);
         return new Advance(plan, state, { nowMs, run: variable, mail: [], newId: () => ulid(nowMs) });
       };
-      const build = (advance: Advance) =>
-        toRunWrite(run, advance, { nowMs, reserve: dispatch.reserve, newMail: [], unread: 0 });
+      const build = (advance: Advance, newMail: RunWrite["newMail"]) =>
+        toRunWrite(run, advance, { nowMs, reserve: dispatch.reserve, newMail, unread: 0 });
       let advance = begin();
       if (!isLater) advance.apply({ kind: "start" });
-      let written = build(advance);
+      // A run that needs no event may have ended already.
+      const mail = advance.ended === undefined ? input.mail : undefined;
+      if (mail !== undefined) advance.apply({ kind: "mail", mail });
+      let written = build(advance, mail === undefined ? [] : [toMailWrite(mail)]);
       if (isTooLarge(written)) {
         settleReservations(dispatch, run, written, false);
         advance = begin();
         advance.apply({ kind: "abort", error: stateTooLarge() });
-        written = build(advance);
+        written = build(advance, []);
       }
       const prepared = { run, plan, advance };
       const fixed = {

@@ -22,7 +22,7 @@ export async function insertRuns(sql: Sql, writes: readonly NewRunWrite[]): Prom
       select nth::int - 1 as nth, tenant_id, id, environment_id, definition_id, version::int as version, run_key, status,
         state, revision::int as revision, shard::smallint as shard, to_timestamp(wake_at_ms::float8 / 1000) as wake_at,
         origin, coalesce(parent_run_id, '') as parent_run_id, to_timestamp(created_at_ms::float8 / 1000) as created_at,
-        end_status, output, error, history
+        unread::int as unread, end_status, output, error, history
       from rows from (
         string_to_table(${text(({ tenantId }) => tenantId)}, E'\\n', ''),
         string_to_table(${text(({ id }) => id)}, E'\\n', ''),
@@ -38,12 +38,13 @@ export async function insertRuns(sql: Sql, writes: readonly NewRunWrite[]): Prom
         string_to_table(${text(({ originJson }) => originJson)}, E'\\n', ''),
         string_to_table(${text(({ parentRunId }) => parentRunId)}, E'\\n', ''),
         string_to_table(${text(({ createdAtMs }) => createdAtMs)}, E'\\n', ''),
+        string_to_table(${text(({ unread }) => unread)}, E'\\n', ''),
         string_to_table(${text(({ end }) => end?.status)}, E'\\n', ''),
         string_to_table(${text(({ end }) => end?.outputJson)}, E'\\n', ''),
         string_to_table(${text(({ end }) => end?.errorJson)}, E'\\n', ''),
         string_to_table(${text(({ historyJson }) => historyJson)}, E'\\n', '')
       ) with ordinality as input(tenant_id, id, environment_id, definition_id, version, run_key, status, state, revision,
-        shard, wake_at_ms, origin, parent_run_id, created_at_ms, end_status, output, error, history, nth)
+        shard, wake_at_ms, origin, parent_run_id, created_at_ms, unread, end_status, output, error, history, nth)
     )
     ${keyed.length === 0 ? sql`` : sql`, ${claimBatch(sql, keyed)}`}
     , accepted as (
@@ -64,7 +65,7 @@ export async function insertRuns(sql: Sql, writes: readonly NewRunWrite[]): Prom
             insert into workflow_runs (tenant_id, id, environment_id, definition_id, version, run_key, status, state,
               revision, shard, wake_at, origin, parent_run_id, unread, created_at)
             select tenant_id, id, environment_id, definition_id, version, run_key, status, state::json, revision, shard,
-              wake_at, origin::json, parent_run_id, 0, created_at
+              wake_at, origin::json, parent_run_id, unread, created_at
             from accepted where end_status is null
             -- Batches of other nodes may contain the same run keys. Insert them in one order to avoid deadlocks.
             ${hasRunKeys ? sql`order by tenant_id, environment_id, definition_id, run_key` : sql``}

@@ -14,7 +14,9 @@ const tenantId = "tenant" as Recipient["tenantId"];
 const poolId = "pool" as PoolId;
 
 /** Overrides of config sections. */
-export type ConfigParts = { readonly [Part in "selection" | "fallback" | "outlier"]?: Partial<PoolConfig[Part]> };
+export type ConfigParts = {
+  readonly [Part in "selection" | "fallback" | "outlier" | "queue"]?: Partial<PoolConfig[Part]>;
+};
 
 /** Overrides of a default recipient. */
 export type RecipientParts = Partial<Omit<Recipient, "id">> & { readonly id?: string };
@@ -99,11 +101,12 @@ function ruleOf(parts: RuleParts, index: number): Rule {
   };
 }
 
-function configOf({ selection, fallback, outlier }: ConfigParts): PoolConfig {
+function configOf({ selection, fallback, outlier, queue }: ConfigParts): PoolConfig {
   return {
     selection: { hashKey: "", choiceCount: 2, slowStartS: 60, skillChoice: "best_skilled", ...selection },
     fallback: { steps: [], onNoMatch: "queue", redirectPoolId: "", ...fallback },
     outlier: { consecutiveFailures: 5, ejectS: 30, maxEjectedPct: 50, ...outlier },
+    queue: { maxDepth: 100_000, ttlS: 86_400, ageingS: 60, order: "aged_priority", ...queue },
     // Decisions do not read the other sections.
   } as PoolConfig;
 }

@@ -1,0 +1,1 @@
+"""Tests against a running service: SWITCHYARD_ADDRESS and SWITCHYARD_KEY name it."""

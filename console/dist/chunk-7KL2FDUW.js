@@ -1,1 +1,0 @@
-import{Q as o,W as r,aa as e,ka as i}from"/console/chunk-5PS4VTND.js";function m({title:l,secret:n,children:d,onClose:t}){return o(i,{onClose:t,title:l,children:[o("div",{class:"dialog-body",children:[o("p",{class:"soft",children:d}),o(e,{label:"Copy",text:n})]}),o("div",{class:"dialog-foot",children:o(r,{onClick:t,tone:"primary",children:"I have stored it"})})]})}export{m as a};

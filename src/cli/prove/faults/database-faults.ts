@@ -1,0 +1,24 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Fault } from "../fault.ts";
+
+/** A node that loses all its connections to the database, and gets no new ones for a while. */
+export const cutDatabase: Fault = {
+  name: "cut database",
+  weight: 2,
+  async inject({ proxy }, random) {
+    proxy.cut();
+    await delay(500 + random() * 4000);
+    proxy.join();
+  },
+};
+
+/** A node for which every word to and from the database takes long. */
+export const slowDatabase: Fault = {
+  name: "slow database",
+  weight: 2,
+  async inject({ proxy }, random) {
+    proxy.slow(50 + random() * 250);
+    await delay(2000 + random() * 4000);
+    proxy.slow(0);
+  },
+};

@@ -1,0 +1,123 @@
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  type CallOptions,
+  type Client,
+  createClient,
+  isApiError,
+  SwitchyardError,
+} from "../../../../clients/typescript/src/index.ts";
+import { type Backoff, backoffMs } from "../../../platform/backoff/backoff.ts";
+import { addressOf, startTcpProxy, type TcpProxy } from "./database-proxy.ts";
+import { createProofNode, type ProofNode } from "./proof-node.ts";
+
+/** A node with its own way to the database. */
+export interface Member {
+  readonly node: ProofNode;
+  readonly proxy: TcpProxy;
+}
+
+/** The answer to a call, and what it took to get it. */
+export interface Answer<T> {
+  readonly value: T;
+  /** The number of the node that answered. */
+  readonly node: number;
+  /** Whether an earlier attempt may have had the effect. */
+  readonly isRepeated: boolean;
+}
+
+/** What a call does with a client. The options belong to the attempt. */
+export type Work<T> = (client: Client, options: CallOptions) => Promise<T>;
+
+/** The nodes of a run, and callers that reach any of them, like behind a load balancer. */
+export interface Cluster {
+  readonly members: readonly Member[];
+  /** Calls one node after another until one gives a final answer. Throws final refusals. */
+  call<T>(apiKey: string, work: Work<T>, idempotencyKey?: string | null): Promise<Answer<T>>;
+  stop(): Promise<void>;
+}
+
+interface Options {
+  readonly count: number;
+  readonly databaseUrl: string;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly random: () => number;
+  readonly onProcesses: (pids: readonly number[]) => void;
+  readonly onLoss: (node: ProofNode, end: number | NodeJS.Signals, output: string) => void;
+}
+
+const attemptMs = 4_000;
+const repeats: Backoff = { firstMs: 20, maxMs: 500, spread: [0.5, 1] };
+/** All faults have ended long before. */
+const unansweredMs = 120_000;
+
+/** Starts the nodes. The first one creates the schema. */
+export async function startCluster(options: Options): Promise<Cluster> {
+  const { count, databaseUrl, random } = options;
+  const members: Member[] = [];
+  const clients = new Map<string, Client>();
+  const tellProcesses = () => options.onProcesses(members.flatMap(({ node }) => node.pid ?? []));
+
+  function clientOf(baseUrl: string, apiKey: string): Client {
+    const name = `${baseUrl} ${apiKey}`;
+    const known = clients.get(name);
+    if (known !== undefined) return known;
+    const client = createClient({ baseUrl, apiKey, maxRetries: 0, timeoutMs: attemptMs });
+    clients.set(name, client);
+    return client;
+  }
+
+  async function call<T>(apiKey: string, work: Work<T>, key: string | null = null): Promise<Answer<T>> {
+    const untilMs = performance.now() + unansweredMs;
+    let last: unknown;
+    for (let attempt = 1; performance.now() < untilMs; attempt++) {
+      const serving = members.filter(({ node }) => node.baseUrl !== undefined);
+      const node = serving[Math.floor(random() * serving.length)]?.node;
+      if (node?.baseUrl !== undefined) {
+        try {
+          const value = await work(clientOf(node.baseUrl, apiKey), { idempotencyKey: key });
+          return { value, node: node.number, isRepeated: attempt > 1 };
+        } catch (error) {
+          if (!mayBeRepeated(error)) throw error;
+          last = error;
+        }
+      }
+      await delay(backoffMs(repeats, attempt, random()));
+    }
+    throw new Error(`No node has answered within ${unansweredMs / 1000} s`, { cause: last });
+  }
+
+  async function stop(): Promise<void> {
+    await Promise.all(members.map(({ node }) => node.kill()));
+    await Promise.all(members.map(({ proxy }) => proxy.close()));
+  }
+
+  for (let number = 1; number <= count; number++) {
+    const proxy = await startTcpProxy(addressOf(databaseUrl));
+    const settings = { ...options.settings, "database.url": urlThrough(proxy, databaseUrl) };
+    const node = createProofNode({ number, settings, onChange: tellProcesses, onLoss: options.onLoss });
+    members.push({ node, proxy });
+  }
+  try {
+    await members[0]!.node.start();
+    await Promise.all(members.slice(1).map(({ node }) => node.start()));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { members, call, stop };
+}
+
+function mayBeRepeated(error: unknown): boolean {
+  if (isApiError(error, "IDEMPOTENCY_IN_PROGRESS")) return true;
+  return error instanceof SwitchyardError && error.retryable;
+}
+
+/** The URL of a database behind a proxy on this machine. */
+function urlThrough({ port }: TcpProxy, databaseUrl: string): string {
+  const { username, password, pathname, searchParams } = new URL(databaseUrl);
+  // The name in the certificate is not that of the proxy.
+  if (searchParams.get("sslmode") === "verify-full") searchParams.set("sslmode", "verify-ca");
+  const credentials = `${username}${password === "" ? "" : `:${password}`}`;
+  const query = searchParams.size === 0 ? "" : `?${searchParams}`;
+  return `postgres://${credentials}@127.0.0.1:${port}${pathname}${query}`;
+}

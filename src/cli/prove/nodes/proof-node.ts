@@ -1,0 +1,105 @@
+import { environmentName } from "../../../config/index.ts";
+import { type NodeProcess, startNodeProcess } from "./node-process.ts";
+
+/** What a node of a proof is doing. */
+export type NodeState = "down" | "serving" | "frozen";
+
+/** A node that the run starts, breaks and starts again. */
+export interface ProofNode {
+  readonly number: number;
+  readonly state: NodeState;
+  /** Where it serves; undefined while it does not. */
+  readonly baseUrl: string | undefined;
+  readonly pid: number | undefined;
+  /** Starts it, on a machine whose system clock is wrong by so much. */
+  start(skewMs?: number): Promise<void>;
+  kill(): Promise<void>;
+  freeze(): void;
+  thaw(): void;
+}
+
+interface Options {
+  readonly number: number;
+  readonly settings: Readonly<Record<string, string>>;
+  /** Called when its process has started or ended. */
+  readonly onChange: () => void;
+  /** Called when a serving node ends although nobody killed it. */
+  readonly onLoss: (node: ProofNode, end: number | NodeJS.Signals, output: string) => void;
+}
+
+/** A node ends with the run that started it, however that ends. */
+const endWithStarter = `
+  process.stdin.resume().on("end", () => process.exit(1)).on("error", () => process.exit(1));
+  process.stdin.unref();`;
+
+/** A system clock that is wrong. */
+function clockSkewedBy(ms: number): string {
+  return `
+    const { now } = Date;
+    globalThis.Date = class extends Date {
+      constructor(...values) { super(...(values.length === 0 ? [now() + ${ms}] : values)); }
+      static now() { return now() + ${ms}; }
+    };`;
+}
+
+/** Creates a node with these settings, which is down. */
+export function createProofNode({ number, settings, onChange, onLoss }: Options): ProofNode {
+  let running: NodeProcess | undefined;
+  let state: NodeState = "down";
+  const node: ProofNode = {
+    number,
+    get state() {
+      return state;
+    },
+    get baseUrl() {
+      return state === "serving" ? running?.baseUrl : undefined;
+    },
+    get pid() {
+      return running?.process.pid;
+    },
+    async start(skewMs = 0) {
+      const code = skewMs === 0 ? endWithStarter : clockSkewedBy(skewMs) + endWithStarter;
+      const preload = `data:text/javascript,${encodeURIComponent(code)}`;
+      const words = [...process.execArgv, "--import", preload, process.argv[1]!, "serve"];
+      // Its own session: a Ctrl-C in the terminal is for the run, which stops the nodes.
+      const started = await startNodeProcess([process.execPath, ...words], {
+        env: { ...withoutSettings(process.env), ...environmentOf(settings) },
+        stdio: ["pipe", "pipe", "pipe"],
+        detached: true,
+      });
+      running = started;
+      state = "serving";
+      onChange();
+      void started.exited.then((end) => {
+        const isLost = running === started && state !== "down";
+        if (running === started) running = undefined;
+        if (isLost) state = "down";
+        onChange();
+        if (isLost) onLoss(node, end, started.output());
+      });
+    },
+    async kill() {
+      state = "down";
+      await running?.kill();
+    },
+    freeze() {
+      state = "frozen";
+      running!.process.kill("SIGSTOP");
+    },
+    thaw() {
+      running!.process.kill("SIGCONT");
+      state = "serving";
+    },
+  };
+  return node;
+}
+
+/** Settings as environment variables, because everybody on a machine can read command lines. */
+function environmentOf(settings: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(settings).map(([key, value]) => [environmentName(key), value]));
+}
+
+/** The environment without the settings of the installation. */
+function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("SERVICE_")));
+}

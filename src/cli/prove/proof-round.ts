@@ -1,0 +1,60 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Client } from "../../../clients/typescript/src/index.ts";
+import { type Fault, injectFaults } from "./fault.ts";
+import type { History } from "./history.ts";
+import type { Cluster } from "./nodes/cluster.ts";
+import { type CreateWorkload, createWorkloadContext, type ScratchTenant } from "./workload.ts";
+
+interface RoundOptions {
+  readonly cluster: Cluster;
+  readonly adminKey: string;
+  readonly number: number;
+  readonly workloads: readonly CreateWorkload[];
+  readonly faults: readonly Fault[];
+  readonly history: History;
+  /** For what callers do. */
+  readonly random: () => number;
+  /** For what breaks, so that a seed breaks the same things in the same order. */
+  readonly faultRandom: () => number;
+  readonly loadMs: number;
+  readonly receiverUrl: string;
+  /** Ends the load early. */
+  readonly stopping: AbortSignal;
+  readonly onFault: (name: string) => void;
+}
+
+/** The tenants of each round. There are two, so that each has a neighbour. */
+const tenantNames = ["alpha", "beta"] as const;
+
+/** Loads new tenants while nodes are broken, mends the nodes, and waits until everything that was started has ended. */
+export async function runRound(options: RoundOptions): Promise<void> {
+  const { cluster, history, random, number, workloads, receiverUrl, stopping } = options;
+  const ended = new AbortController();
+  const loading = AbortSignal.any([ended.signal, stopping]);
+  const tenants = await Promise.all(
+    tenantNames.map((name) => createTenant(cluster, options.adminKey, `${name}-${number}`)),
+  );
+  const running = await Promise.all(
+    tenants.flatMap((tenant) =>
+      workloads.map((create) => {
+        const parts = { tenant, history, random, loading, receiverUrl };
+        return create(createWorkloadContext(parts, cluster));
+      }),
+    ),
+  );
+  const faults = injectFaults({ ...options, random: options.faultRandom, ending: loading });
+  const loads = Promise.all(running.map((workload) => workload.load()));
+  // A failure is reported at the end of the round, when everything has stopped.
+  const failed = Promise.race([loads.then(() => undefined), faults]).catch(() => ended.abort());
+  await Promise.race([delay(options.loadMs, undefined, { signal: loading }).catch(() => {}), failed]);
+  ended.abort();
+  await Promise.all([faults, loads]);
+  await Promise.all(running.map((workload) => workload.settle()));
+}
+
+async function createTenant({ call }: Cluster, adminKey: string, name: string): Promise<ScratchTenant> {
+  const create = (client: Client, options: object) =>
+    client.tenants.create({ name, slug: name, issue_admin_key: true }, options);
+  const { value } = await call(adminKey, create, `tenant ${name}`);
+  return { id: value.id, name, apiKey: value.admin_key! };
+}

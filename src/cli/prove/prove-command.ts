@@ -1,0 +1,72 @@
+import { randomInt } from "node:crypto";
+import { reasonOf } from "../../errors/index.ts";
+import { CliError, exitCodes } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import { resolveSettings, type SettingsOptions } from "../local/settings-options.ts";
+import { firstStopSignal } from "../local/stop-signals.ts";
+import { cutDatabase, slowDatabase } from "./faults/database-faults.ts";
+import { freeze, kill, skewClock } from "./faults/node-faults.ts";
+import { cleanUp, type ProofPlace, withProofPlace } from "./proof-database.ts";
+import { runProof } from "./proof-run.ts";
+import { formatReport, type ProofReport } from "./report.ts";
+import { runWatchdog, startWatchdog } from "./watchdog.ts";
+import { createQueueWorkload } from "./workloads/queue-workload.ts";
+
+/** The options of `service prove`. */
+export interface ProveOptions extends SettingsOptions {
+  readonly minutes: number;
+  readonly nodes: number;
+  readonly seed?: number;
+  readonly embedded?: boolean;
+  readonly json?: boolean;
+  readonly clean?: boolean;
+  readonly watchdog?: boolean;
+}
+
+const faults = [kill, freeze, skewClock, cutDatabase, slowDatabase];
+const workloads = [
+  createQueueWorkload({ name: "plain", producers: 2, workers: 3, openMax: 400 }),
+  createQueueWorkload({
+    ...{ name: "limited", producers: 1, workers: 3, openMax: 60 },
+    recipients: { count: 3, capacity: 4 },
+    groups: { count: 3, limit: 3 },
+  }),
+];
+
+/** Runs a proof and prints its report. */
+export async function proveCommand(io: Io, options: ProveOptions): Promise<number> {
+  if (options.watchdog) {
+    await runWatchdog();
+    return exitCodes.ok;
+  }
+  const { config } = await resolveSettings(io, options);
+  if (options.clean) {
+    const names = await cleanUp(config).catch(refusal);
+    io.out(names.length === 0 ? "Nothing is left of earlier runs.\n" : `Removed ${names.join(", ")}.\n`);
+    return exitCodes.ok;
+  }
+  const stopping = new AbortController();
+  void firstStopSignal(io).then(() => stopping.abort());
+  const watchdog = startWatchdog();
+  const run = (place: ProofPlace) =>
+    runProof({
+      ...place,
+      ...{ workloads, faults, nodes: options.nodes, seed: options.seed ?? randomInt(2 ** 31), settings: {} },
+      durationMs: options.minutes * 60_000,
+      stopping: stopping.signal,
+      onProcesses: watchdog.guardProcesses,
+      onProgress() {},
+    });
+  const report = await withProofPlace(config, options.embedded ?? false, watchdog, run).catch(refusal);
+  io.out(options.json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report, io.columns));
+  return exitCodeOf(report);
+}
+
+function exitCodeOf({ verdict }: ProofReport): number {
+  return verdict === "held" ? exitCodes.ok : exitCodes.failed;
+}
+
+function refusal(error: unknown): never {
+  if (error instanceof CliError) throw error;
+  throw new CliError(`Cannot prove: ${reasonOf(error)}`, exitCodes.failed, { cause: error });
+}

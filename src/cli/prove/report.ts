@@ -1,0 +1,73 @@
+import { tableText } from "../output/table.ts";
+import { formatEvent } from "./history.ts";
+import type { Violation } from "./invariant.ts";
+import type { ServicePromise } from "./promises.ts";
+
+/** What a run showed about one promise. */
+export interface PromiseResult extends Pick<ServicePromise, "id" | "text" | "document"> {
+  /** The number of events that tested it. */
+  readonly tested: number;
+  readonly status: "held" | "broken" | "not tested";
+  readonly violations: readonly Violation[];
+}
+
+/** The result of a run. */
+export interface ProofReport {
+  /** `held`: every promise that was tested held. */
+  readonly verdict: "held" | "broken" | "failed";
+  /** Why the run ended early; empty if it did not. */
+  readonly failure: string;
+  readonly version: string;
+  readonly database: string;
+  readonly nodes: number;
+  readonly seed: number;
+  readonly started_at: string;
+  readonly seconds: number;
+  readonly rounds: number;
+  /** Acknowledged operations by name. */
+  readonly acknowledged: Readonly<Record<string, number>>;
+  readonly refused: number;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly promises: readonly PromiseResult[];
+}
+
+/** The report as a page of text. */
+export function formatReport(report: ProofReport, width: number): string {
+  const { acknowledged, faults, promises, failure } = report;
+  const rows = promises.map(({ text, status, tested, document }) => [
+    ...[text, counted(tested), status === "broken" ? "BROKEN" : status, document],
+  ]);
+  return [
+    `Switchyard ${report.version} on ${report.database}, ${report.nodes} nodes, ${report.seconds} s, seed ${report.seed}`,
+    `acknowledged  ${counted(sum(acknowledged))} operations (${listed(acknowledged)})`,
+    `faults        ${counted(sum(faults))} (${listed(faults)})`,
+    "",
+    tableText(["promise", "tested by", "result", "document"], rows, width) ?? "",
+    ...promises.flatMap(formatViolations),
+    "",
+    {
+      held: "Every promise that was tested held.",
+      broken: "A promise is broken.",
+      failed: `The run failed: ${failure}`,
+    }[report.verdict],
+    "",
+  ].join("\n");
+}
+
+function formatViolations({ text, violations }: PromiseResult): string[] {
+  return violations.flatMap(({ reason, subject, history, faults }) => [
+    "",
+    `BROKEN: ${text}. ${subject}: ${reason}`,
+    ...history.map((event) => `  ${formatEvent(event)}`),
+    ...(faults.length === 0 ? [] : ["  meanwhile:"]),
+    ...faults.map((event) => `  ${formatEvent(event)}`),
+  ]);
+}
+
+const sum = (counts: Readonly<Record<string, number>>) =>
+  Object.values(counts).reduce((total, count) => total + count, 0);
+const counted = (count: number) => count.toLocaleString("en");
+const listed = (counts: Readonly<Record<string, number>>) =>
+  Object.entries(counts)
+    .map(([name, count]) => `${name} ${counted(count)}`)
+    .join(", ") || "none";

@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import type { History } from "./history.ts";
+import type { Answer, Cluster, Work } from "./nodes/cluster.ts";
+
+/** A tenant of a round. */
+export interface ScratchTenant {
+  readonly id: string;
+  readonly name: string;
+  readonly apiKey: string;
+}
+
+/** What a workload works with. */
+export interface WorkloadContext {
+  readonly tenant: ScratchTenant;
+  readonly history: History;
+  readonly random: () => number;
+  /** Aborted when no more work is to be started. */
+  readonly loading: AbortSignal;
+  /** The address of the receiver on this machine. */
+  readonly receiverUrl: string;
+  /** Calls any node. Some calls are repeated afterwards with the same idempotency key, and the answers compared. */
+  call<T>(work: Work<T>, idempotencyKey?: string | null): Promise<TimedAnswer<T>>;
+}
+
+/** An answer with the times of the run. */
+export interface TimedAnswer<T> extends Answer<T> {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** Work of one kind, in one tenant. */
+export interface Workload {
+  /** Starts work until loading ends, and waits for the answers. */
+  load(): Promise<void>;
+  /** Waits until what was started has ended, without faults, and records what can be read then. */
+  settle(): Promise<void>;
+}
+
+/** Creates a workload: its pools, definitions and so on. */
+export type CreateWorkload = (context: WorkloadContext) => Promise<Workload>;
+
+/** How many keyed calls are repeated though they were answered. */
+const repeatedShare = 0.04;
+
+/** Creates the context of a workload. */
+export function createWorkloadContext(
+  parts: Omit<WorkloadContext, "call">,
+  { call }: Pick<Cluster, "call">,
+): WorkloadContext {
+  const { tenant, history, random } = parts;
+  return {
+    ...parts,
+    async call<T>(work: Work<T>, key: string | null = null) {
+      const startMs = history.now();
+      const answer = await call(tenant.apiKey, work, key);
+      const endMs = history.now();
+      if (key !== null && random() < repeatedShare) {
+        const repeatMs = history.now();
+        const repeat = await call(tenant.apiKey, work, key);
+        const facts = { first: digestOf(answer.value), repeat: digestOf(repeat.value), "first node": answer.node };
+        const { node } = repeat;
+        history.record({
+          ...{ kind: "observed", name: "repeated call", subject: `${tenant.id}/${key}` },
+          ...{ startMs: repeatMs, endMs: history.now(), node, facts },
+        });
+      }
+      return { ...answer, startMs, endMs };
+    },
+  };
+}
+
+function digestOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
+}

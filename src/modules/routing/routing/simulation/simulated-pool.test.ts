@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ulidFrom } from "../../../../platform/ids/ulid.ts";
+import { createAdmissionKeys, createAdmissionRequests } from "../../admission/index.ts";
+import type { AdmissionConfig, PoolSnapshot } from "../../pools/index.ts";
+import { nowMs, type PoolParts, poolOf } from "../domain/testing/fixtures.ts";
+import type { RecordedItem } from "./recorded-item-store.ts";
+import { ServiceProfile } from "./service-profile.ts";
+import { SimulatedPool } from "./simulated-pool.ts";
+
+const admissionOf = createAdmissionRequests(createAdmissionKeys(Buffer.alloc(32)));
+
+/** An item that arrived some seconds after the start and was worked on for some seconds. */
+function recorded(nth: number, arrivedS: number, parts: Partial<RecordedItem> & { readonly tookS?: number } = {}) {
+  const { tookS = 10, ...rest } = parts;
+  const arrivedMs = nowMs + arrivedS * 1000;
+  const item: RecordedItem = {
+    id: ulidFrom(arrivedMs, Uint8Array.of(nth >> 10, (nth >> 5) % 32, nth % 32, ...new Array(13).fill(0))),
+    ...{
+      type: "task",
+      key: "",
+      attributes: {},
+      priority: 0,
+      seed: nth * 7919 + 1,
+      unaddressed: false,
+      payloadBytes: 2,
+    },
+    requirements: { skills: {}, recipientId: "", excludedRecipientIds: [] },
+    ...{
+      outcome: "routed",
+      recipientId: "r0",
+      heldBy: "r0",
+      startedAtMs: arrivedMs,
+      endedAtMs: arrivedMs + tookS * 1000,
+    },
+    ...{ status: "success", latencyMs: tookS * 1000, cost: null },
+    ...rest,
+  };
+  return item;
+}
+
+function simulate(parts: PoolParts, items: readonly RecordedItem[], admission: AdmissionConfig = {}) {
+  const { snapshot: plain } = poolOf(parts);
+  const snapshot: PoolSnapshot = {
+    ...plain,
+    pool: { ...plain.pool, config: { ...plain.pool.config, admission } },
+  };
+  const profile = new ServiceProfile();
+  for (const item of items) profile.add(item);
+  const pool = new SimulatedPool({ snapshot, profile, admissionOf: (view, item) => admissionOf(view.pool, item) });
+  const fates = items.map((item) => pool.arrive(item));
+  pool.advance(Number.MAX_SAFE_INTEGER);
+  return { pool, fates };
+}
+
+test("items wait in the queue for as long as the capacity and the recorded service times say", () => {
+  // An item arrives every 5 seconds and takes 10: the nth one waits 5 n seconds for the only place.
+  const items = Array.from({ length: 20 }, (_, nth) => recorded(nth, nth * 5));
+  const { pool, fates } = simulate({ recipients: [{ capacity: 1 }] }, items);
+  assert.deepEqual(
+    fates.map(({ outcome }) => outcome),
+    ["routed", ...new Array(19).fill("queued")],
+  );
+  assert.deepEqual([pool.waits.items, pool.waits.maxMs, pool.waits.meanMs], [20, 95_000, 47_500]);
+  assert.equal(pool.busyMs[0], 200_000);
+  const twice = simulate({ recipients: [{ capacity: 2 }] }, items).pool;
+  assert.equal(twice.waits.maxMs, 0);
+});
+
+test("a recipient whose items had to wait for it works on no more items at once than were recorded", () => {
+  // One worker: the nth item started when the one before it ended.
+  const items = Array.from({ length: 10 }, (_, nth) => {
+    const startedAtMs = nowMs + nth * 10_000;
+    return recorded(nth, 0, { startedAtMs, endedAtMs: startedAtMs + 10_000 });
+  });
+  const { pool } = simulate({ recipients: [{}] }, items);
+  assert.deepEqual([pool.waits.items, pool.waits.maxMs], [10, 90_000]);
+});
+
+test("items that another recipient gets take as long as its own items", () => {
+  const fast = Array.from({ length: 10 }, (_, nth) =>
+    recorded(nth, nth, { tookS: 1, heldBy: "r1", recipientId: "r1" }),
+  );
+  const slow = Array.from({ length: 10 }, (_, nth) => recorded(100 + nth, 20 + nth, { tookS: 30 }));
+  const { pool } = simulate({ recipients: [{ weight: 0 }, {}] }, [...fast, ...slow]);
+  assert.deepEqual([...pool.items], [0, 20]);
+  assert.equal(pool.busyMs[1], 20_000);
+});
+
+test("a throttle rejects what exceeds it, and a concurrency limit delays work", () => {
+  const items = Array.from({ length: 10 }, (_, nth) => recorded(nth, nth));
+  const throttle = { key: "", limit: 1, periodS: 3, burst: 0, cost: 1, onLimit: "reject" as const };
+  const throttled = simulate({ recipients: [{}] }, items, { throttle });
+  assert.equal(throttled.pool.constraints.refusals.get("throttle rejected"), 6);
+  assert.equal(throttled.fates.filter(({ reason }) => reason === "throttle_rejected").length, 6);
+  const concurrency = { key: "", limit: 1, scope: "pool" as const };
+  const limited = simulate({ recipients: [{}] }, items, { concurrency });
+  assert.deepEqual([limited.pool.waits.items, limited.pool.waits.maxMs], [10, 81_000]);
+});
+
+test("a singleton takes the next item only after the one before has ended", () => {
+  const items = Array.from({ length: 6 }, (_, nth) => recorded(nth, nth * 4));
+  const singleton = { key: "", mode: "skip" as const, ttlS: 3600 };
+  const { fates } = simulate({ recipients: [{}] }, items, { singleton });
+  assert.deepEqual(
+    fates.map(({ outcome }) => outcome),
+    ["routed", "deduplicated", "deduplicated", "routed", "deduplicated", "deduplicated"],
+  );
+});
+
+test("a recipient whose items fail is ejected, and the others get its items meanwhile", () => {
+  const items = Array.from({ length: 20 }, (_, nth) =>
+    recorded(nth, nth * 10, {
+      tookS: 1,
+      status: nth % 2 === 0 ? "failure" : "success",
+      heldBy: nth % 2 === 0 ? "r0" : "r1",
+    }),
+  );
+  const config = { outlier: { consecutiveFailures: 3, ejectS: 3600, maxEjectedPct: 50 } };
+  const { pool } = simulate({ strategy: "round_robin", recipients: [{}, {}], config }, items);
+  assert.deepEqual([...pool.items], [3, 17]);
+});

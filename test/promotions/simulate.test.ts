@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { connect, type TestSql } from "../harness/postgres-server.ts";
+import { readRows } from "../harness/rows.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/until.ts";
+import { inEachProtocol, newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
+import { base, createCandidate } from "./promotion-fixture.ts";
+
+let service: TestService;
+let tenant: TenantFixture;
+let sql: TestSql;
+before(async () => {
+  service = await startService();
+  sql = connect(service.databaseUrl, 1);
+  tenant = await newTenant(service);
+});
+after(() => sql.end({ timeout: 1 }));
+
+const decisionOnly = { delivery: { mode: "MODE_DECISION_ONLY" } };
+const itemsCount = 3000;
+
+/** Items of three regions: half, three tenths and a fifth of them. */
+const traffic = Array.from({ length: itemsCount }, (_, nth) => ({
+  type: "task",
+  key: `key-${nth}`,
+  attributes: { region: nth % 10 < 5 ? "eu" : nth % 10 < 8 ? "us" : "asia" },
+}));
+
+/** Routes the traffic; returns how many items each recipient got. */
+async function routeTraffic(poolId: string): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  for (let from = 0; from < traffic.length; from += 250) {
+    let open = traffic.slice(from, from + 250).map((item) => ({ ...item, pool_id: poolId }));
+    // A busy node decides a part of a batch; the rest is sent again.
+    await until(async () => {
+      const results = await tenant.routeAll(open);
+      open = open.filter((_, at) => {
+        const { decision, ...result } = results[at];
+        const { recipient_id } = decision ?? result;
+        if (recipient_id !== "") counts.set(recipient_id, (counts.get(recipient_id) ?? 0) + 1);
+        return recipient_id === "";
+      });
+      return open.length === 0;
+    });
+  }
+  return counts;
+}
+
+async function stage(poolId: string, version: object): Promise<number> {
+  return (await tenant.ok("POST", `/api/pools/${poolId}/versions`, version)).data.version;
+}
+
+async function simulate(candidateId: string, body: object = {}): Promise<ResponseData> {
+  const { data } = await tenant.ok("POST", `${base}/${candidateId}:simulate`, body);
+  return data.targets[0];
+}
+
+/** Asserts that simulated shares are those of a count, within one per cent of all items. */
+function assertShares(target: ResponseData, side: "before" | "after", counts: ReadonlyMap<string, number>): void {
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const shown = new Map(target.recipients.map((each: ResponseData) => [each.recipient_id, each[side]]));
+  for (const id of new Set([...shown.keys(), ...counts.keys()] as string[])) {
+    const difference = Math.abs(Number(shown.get(id) ?? 0) / target.items - (counts.get(id) ?? 0) / total);
+    assert.ok(
+      difference <= 0.01,
+      `${side} ${id}: ${shown.get(id)} of ${target.items}, really ${counts.get(id)} of ${total}`,
+    );
+  }
+}
+
+test("the simulated shares of a changed rule are those of the same traffic after its promotion", async () => {
+  const pool = await tenant.pool({ strategy: "round_robin" });
+  const [eu, us] = [await tenant.recipient(pool, decisionOnly), await tenant.recipient(pool, decisionOnly)];
+  await tenant.recipient(pool, { ...decisionOnly, weight: 300 });
+  const rule = await tenant.rule(
+    pool,
+    { type: "route", recipient_id: eu },
+    { name: "europe", condition: 'item.attributes.region == "eu"', stop_on_match: true },
+  );
+  const was = await routeTraffic(pool);
+  const version = await stage(pool, {
+    rule_set: {
+      rules: [
+        {
+          id: rule,
+          name: "europe",
+          condition: 'item.attributes.region == "us"',
+          action: { type: "route", recipient_id: us },
+        },
+      ],
+    },
+  });
+  const target = await simulate(await createCandidate(tenant, [{ kind: "routing", ref: pool, version }]));
+  assertShares(target, "before", was);
+  await tenant.ok("POST", `/api/pools/${pool}/versions/${version}/activate`, {});
+  assertShares(target, "after", await routeTraffic(pool));
+  // What was decided by rules is reproduced exactly, and so is what follows from the order.
+  assert.ok(target.reproduced >= itemsCount / 2, `${target.reproduced}`);
+  const [shown] = target.rules;
+  assert.deepEqual([shown.name, shown.before, shown.after], ["europe", itemsCount / 2, (itemsCount * 3) / 10]);
+  assert.deepEqual([target.causes[0].cause, target.examples.length], ["rule", 20]);
+});
+
+test("the simulated shares of a changed strategy are those of the same traffic after its promotion", async () => {
+  const pool = await tenant.pool({ strategy: "weighted_random" });
+  for (const weight of [50, 30, 20]) await tenant.recipient(pool, { ...decisionOnly, weight });
+  const was = await routeTraffic(pool);
+  const version = await stage(pool, { strategy: "sticky_hash" });
+  const target = await simulate(await createCandidate(tenant, [{ kind: "strategy", ref: pool, version }]));
+  assertShares(target, "before", was);
+  // Chance is replayed as well: the seed of a decision is recorded.
+  assert.equal(target.reproduced, target.items);
+  await tenant.ok("POST", `/api/pools/${pool}/versions/${version}/activate`, {});
+  assertShares(target, "after", await routeTraffic(pool));
+  assert.deepEqual(target.causes, [{ cause: "strategy", items: target.changed }]);
+});
+
+test("a simulation changes nothing, and says the same in every protocol", async () => {
+  const pool = await tenant.pool();
+  await tenant.recipient(pool, { cost: 3 });
+  await tenant.routeAll(Array.from({ length: 50 }, () => ({ pool_id: pool, type: "task" })));
+  const version = await stage(pool, {
+    rule_set: { rules: [{ name: "closed", action: { type: "reject", reason: "No." } }] },
+  });
+  const candidate = await createCandidate(tenant, [{ kind: "routing", ref: pool, version }]);
+  const earlier = await readRows(sql);
+  const outcomes = await inEachProtocol(service, tenant, "PromotionService/SimulateCandidate", {
+    candidate_id: candidate,
+  });
+  const [rest, connect] = outcomes.map(({ data }) => data.targets[0]) as [ResponseData, ResponseData];
+  assert.deepEqual(
+    [rest.items, rest.changed, rest.outcomes],
+    [50, 50, [{ before: "routed", after: "rejected", items: 50 }]],
+  );
+  assert.deepEqual([connect.items, connect.changed], [rest.items, rest.changed]);
+  assert.deepEqual([rest.cost.before, rest.cost.after], [150, 0]);
+  // Nobody has fetched any of the items, and nobody would have.
+  assert.deepEqual([rest.waits.recorded.waiting, rest.waits.before.waiting, rest.waits.after.waiting], [50, 50, 0]);
+  assert.deepEqual(await readRows(sql), earlier);
+});
+
+test("a simulation is refused for an empty time range and hides candidates of others", async () => {
+  const pool = await tenant.pool();
+  const version = await stage(pool, { strategy: "round_robin" });
+  const candidate = await createCandidate(tenant, [{ kind: "strategy", ref: pool, version }]);
+  const at = new Date().toISOString();
+  const refused = await tenant.refused("INVALID_ARGUMENT", "POST", `${base}/${candidate}:simulate`, {
+    from: at,
+    until: at,
+  });
+  assert.equal(refused.body.violations[0].field, "from");
+  const target = await simulate(candidate);
+  assert.deepEqual([target.items, target.changed, target.waits.after.items], [0, 0, 0]);
+  const other = await newTenant(service);
+  await other.refused("NOT_FOUND", "POST", `${base}/${candidate}:simulate`, {});
+});

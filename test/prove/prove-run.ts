@@ -1,0 +1,44 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ProofReport } from "../../src/cli/prove/report.ts";
+import { afterFile } from "../harness/after-file.ts";
+import { nodeMain } from "../harness/node-process.ts";
+
+/** A run of `service prove`. */
+export interface ProveRun {
+  readonly process: ChildProcess;
+  /** The folder for all its temporary files. */
+  readonly folder: string;
+  /** Resolves with what it printed. */
+  readonly ended: Promise<{ readonly exitCode: number | null; readonly out: string; readonly err: string }>;
+}
+
+/** Starts `service prove` with a temporary folder of its own. */
+export async function startProve(args: readonly string[], main = nodeMain): Promise<ProveRun> {
+  const folder = await mkdtemp(join(tmpdir(), "switchyard-test-prove-"));
+  const child = spawn(process.execPath, [main, "prove", ...args], {
+    env: { ...process.env, TMPDIR: folder },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  afterFile(async () => {
+    child.kill("SIGKILL");
+    await rm(folder, { recursive: true, force: true, maxRetries: 20 });
+  });
+  const ended = Promise.all([
+    child.stdout.setEncoding("utf8").toArray(),
+    child.stderr.setEncoding("utf8").toArray(),
+    once(child, "exit"),
+  ]).then(([out, err, [exitCode]]) => ({ exitCode, out: out.join(""), err: err.join("") }));
+  return { process: child, folder, ended };
+}
+
+/** Runs `service prove` to its end and reads its report. */
+export async function prove(args: readonly string[], main?: string) {
+  const run = await startProve([...args, "--json"], main);
+  const { exitCode, out, err } = await run.ended;
+  if (!out.startsWith("{")) throw new Error(`There is no report: ${out}${err}`);
+  return { exitCode, report: JSON.parse(out) as ProofReport, folder: run.folder };
+}
