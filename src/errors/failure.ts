@@ -41,6 +41,12 @@ export interface RefusedInput {
   readonly checkQuery?: (json: Readonly<Record<string, unknown>>) => readonly Violation[];
 }
 
+/** A repaired text, or another value or name that a member should have. */
+type Repair = string | { readonly value: unknown } | { readonly name: string };
+
+/** Finds a repair; undefined if it is not known what is meant. */
+export type FindRepair = () => Repair | undefined;
+
 interface FailureDetails {
   /** The message that callers see. */
   readonly public?: string;
@@ -49,8 +55,8 @@ interface FailureDetails {
   readonly violations?: readonly Violation[];
   readonly refused?: RefusedInput | undefined;
   readonly corrections?: readonly Correction[];
-  /** Repair texts in a language of the service, by their fields; undefined for one that cannot be repaired. */
-  readonly repairs?: ReadonlyMap<string, () => string | undefined>;
+  /** Repair what only its reader understands, by field: texts in a language of the service, and members of documents. */
+  readonly repairs?: ReadonlyMap<string, FindRepair>;
   /** Response headers that belong to the error, such as Retry-After. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Additional public members of the problem document. They cannot replace its own members. */

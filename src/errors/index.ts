@@ -3,6 +3,7 @@ export { type ConnectCode, catalogue, type ErrorCode, type ErrorEntry, grpcCodes
 export {
   type Correction,
   Failure,
+  type FindRepair,
   fail,
   headerCorrection,
   invalid,

@@ -106,6 +106,17 @@ test("conditions, templates and queries are sent back repaired, and accepted the
   }
 });
 
+test("documents are sent back with the names and values of their language, and accepted then", async () => {
+  const create = operations.find(({ id }) => id.endsWith("/CreateManifest"))!;
+  const { document } = exampleOfMessage(create.method.input, "request") as { document: Json };
+  const { base_url: baseUrl, category: _category, ...others } = document;
+  const wrong = { ...others, baseUrl, category: "Support" };
+  const refused = await call(create, { document: wrong });
+  const corrected = correct({ document: wrong }, refused.body.corrections ?? []);
+  assert.deepEqual(corrected.document, document, refused.text);
+  assert.equal((await call(create, corrected)).code, "OK");
+});
+
 test("a wrong path, method or header is answered with the nearest right one", async () => {
   const { baseUrl, headers } = fixture.platform.admin;
   const json = { "content-type": "application/json" };

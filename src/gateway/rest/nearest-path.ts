@@ -1,6 +1,6 @@
 import { isGuardedOperation } from "../../chain/corrections.ts";
 import type { HttpBinding, Operation } from "../../definitions/index.ts";
-import { nearestName } from "../../platform/text/index.ts";
+import { nearestName, plainName } from "../../platform/text/index.ts";
 import { parseTemplate, type Template } from "./template.ts";
 
 interface Candidate extends Template {
@@ -80,7 +80,6 @@ function fitOf({ segments, verb, operation }: Candidate, parts: readonly string[
 }
 
 function isNear(typed: string, wanted: string): boolean {
-  const plain = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, "");
   // A short word is near to too many others.
-  return plain(typed) === plain(wanted) || (wanted.length > 3 && nearestName(typed, [wanted]) !== undefined);
+  return plainName(typed) === plainName(wanted) || (wanted.length > 3 && nearestName(typed, [wanted]) !== undefined);
 }

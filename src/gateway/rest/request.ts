@@ -58,7 +58,7 @@ export function createRequestReader(
       violations.push(...wrong);
       if (takesQuery && wrong.length > 0) refused = refusedQuery(input, params);
     }
-    if (violations.length > 0) throw toViolationFailure(violations, refused);
+    if (violations.length > 0) throw toViolationFailure(violations, { refused });
     applyIfMatch(message, conditional, headerOf(exchange.request, "if-match"));
     if (binding.verb !== "GET") applyIfNoneMatch(message, mayOnlyCreate, headerOf(exchange.request, "if-none-match"));
     const lastEventId = cursor && headerOf(exchange.request, "last-event-id");

@@ -92,7 +92,6 @@ function nameFunction(text: string, problem: string): string {
   const name = /There is no function (\w+)\(\)/.exec(problem)?.[1];
   if (name === undefined) return text;
   const names = [...[...FUNCTIONS.keys()].map((each) => each.replace(/^\./, "")), ...macros];
-  const sameLetters = names.find((each) => each.toLowerCase() === name.toLowerCase());
-  const meant = sameLetters ?? otherFunctions[name] ?? nearestName(name, names);
+  const meant = otherFunctions[name] ?? nearestName(name, names);
   return meant === undefined ? text : replaceWord(text, name, meant);
 }

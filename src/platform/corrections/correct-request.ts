@@ -1,5 +1,5 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import type { Correction, Violation } from "../../errors/index.ts";
+import type { Correction, FindRepair, Violation } from "../../errors/index.ts";
 import { isGuardedField } from "./guard.ts";
 import { applyPatch } from "./json-patch.ts";
 import { mistakeKinds } from "./kinds.ts";
@@ -13,8 +13,7 @@ export interface RefusedRequest {
   readonly violations: readonly Violation[];
   readonly naming: Mistake["naming"];
   readonly otherNames: readonly string[];
-  /** Repair texts by their fields. */
-  readonly repairs?: ReadonlyMap<string, () => string | undefined> | undefined;
+  readonly repairs?: ReadonlyMap<string, FindRepair> | undefined;
   /** Checks the request again, with corrections. */
   readonly check: (json: unknown) => readonly Violation[];
 }

@@ -1,4 +1,4 @@
-import { invalid } from "../../errors/index.ts";
+import { type FindRepair, invalid } from "../../errors/index.ts";
 
 /** A position in a template: line and column from 1. */
 export interface Position {
@@ -29,7 +29,7 @@ export class TemplateError extends Error {
 }
 
 /** Reports the error of a template as a violation of the field that holds it, with its position and its repair. */
-export function reportTemplateErrors<T>(field: string, work: () => T, repair?: () => string | undefined): T {
+export function reportTemplateErrors<T>(field: string, work: () => T, repair?: FindRepair): T {
   try {
     return work();
   } catch (error) {

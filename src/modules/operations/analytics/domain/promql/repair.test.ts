@@ -9,7 +9,7 @@ const labels = ["status", "origin"];
 const metric = { name: "runs_total", type: "counter", help: "Runs.", labels, tenantLabel: "tenant_id" } as const;
 const catalogue = createCatalogue([metric], false);
 
-function repair(query: string): string | undefined {
+function repair(query: string): unknown {
   try {
     scopeQuery(query, "t" as TenantId, catalogue);
   } catch (error) {
