@@ -29,6 +29,13 @@ export interface Paging {
   readonly items: DescField;
 }
 
+/** The names of the paging fields in REST and in tools, with those of the fields. */
+export const pagingNames: ReadonlyMap<string, string> = new Map([
+  ["limit", "page_size"],
+  ["cursor", "page_token"],
+  ["offset", "skip"],
+]);
+
 /** An operation of the API, independent of the protocol. */
 export interface Operation {
   /** The full method name, for example `service.api.TenantService/CreateTenant`. */

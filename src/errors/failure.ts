@@ -37,13 +37,15 @@ export interface RefusedInput {
   /** The name of the message type that the JSON is for. */
   readonly type: string;
   readonly json: unknown;
-  /** Set for the parameters of a query. */
-  readonly query?: {
-    /** Names that parameters have besides those of the fields. */
-    readonly names: readonly string[];
-    readonly check: (json: Readonly<Record<string, unknown>>) => readonly Violation[];
-  };
+  /** Set for the parameters of a query: checks them again. */
+  readonly checkQuery?: (json: Readonly<Record<string, unknown>>) => readonly Violation[];
 }
+
+/** A repaired text, or another value or name that a member should have. */
+type Repair = string | { readonly value: unknown } | { readonly name: string };
+
+/** Finds a repair; undefined if it is not known what is meant. */
+export type FindRepair = () => Repair | undefined;
 
 interface FailureDetails {
   /** The message that callers see. */
@@ -53,6 +55,8 @@ interface FailureDetails {
   readonly violations?: readonly Violation[];
   readonly refused?: RefusedInput | undefined;
   readonly corrections?: readonly Correction[];
+  /** Repair what only its reader understands, by field: texts in a language of the service, and members of documents. */
+  readonly repairs?: ReadonlyMap<string, FindRepair>;
   /** Response headers that belong to the error, such as Retry-After. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Additional public members of the problem document. They cannot replace its own members. */
@@ -75,6 +79,7 @@ export class Failure extends Error {
   readonly code: ErrorCode;
   readonly violations: readonly Violation[];
   readonly refused: RefusedInput | undefined;
+  readonly repairs: FailureDetails["repairs"];
   /** Computed when the failure leaves the chain. */
   corrections: readonly Correction[];
   readonly headers: Readonly<Record<string, string>>;
@@ -86,6 +91,7 @@ export class Failure extends Error {
     this.code = code;
     this.violations = details.violations ?? [];
     this.refused = details.refused;
+    this.repairs = details.repairs;
     this.corrections = details.corrections ?? [];
     this.headers = details.headers ?? {};
     this.extra = details.extra ?? {};
@@ -102,8 +108,19 @@ export function fail(code: ErrorCode, details?: FailureDetails): Failure {
 }
 
 /** Creates an INVALID_ARGUMENT failure about one field. */
-export function invalid(field: string, rule: string, message: string): Failure {
-  return new Failure("INVALID_ARGUMENT", { public: `${field}: ${message}`, violations: [{ field, rule, message }] });
+export function invalid(
+  field: string,
+  rule: string,
+  message: string,
+  details?: Pick<FailureDetails, "corrections" | "repairs">,
+): Failure {
+  const violations = [{ field, rule, message }];
+  return new Failure("INVALID_ARGUMENT", { public: `${field}: ${message}`, violations, ...details });
+}
+
+/** The correction of a header. */
+export function headerCorrection(field: string, value: string, confidence: Correction["confidence"]): Correction {
+  return { field, kind: "wrong_header", in: "header", value, confidence };
 }
 
 /** Makes a switch over a closed union exhaustive: its default branch returns this. */

@@ -3,7 +3,9 @@ export { type ConnectCode, catalogue, type ErrorCode, type ErrorEntry, grpcCodes
 export {
   type Correction,
   Failure,
+  type FindRepair,
   fail,
+  headerCorrection,
   invalid,
   type PatchStep,
   type RefusedInput,

@@ -73,7 +73,7 @@ export function createEdge(options: Options): Edge {
       const handled = handlePath(exchange);
       if (handled === true || (handled !== false && (await handled))) return;
     }
-    throw fail("ROUTE_NOT_FOUND", { public: "No operation has this path. The paths are listed at /docs." });
+    throw rest.noSuchPath(exchange);
   }
 
   async function handle(exchange: Exchange): Promise<void> {

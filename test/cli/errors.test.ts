@@ -98,6 +98,42 @@ test("every violation is printed with its field", async () => {
   assert.match(err, /^ {2}slug: must match$/m);
 });
 
+test("the corrected command is printed, ready to run", async () => {
+  const corrections = [
+    { field: "slug", patch: [{ op: "replace", path: "/slug", value: "acme-corp" }] },
+    { field: "issue_admin_key", patch: [{ op: "remove", path: "/issue_admin_key" }] },
+  ];
+  stub.answers(problem("INVALID_ARGUMENT", { corrections }));
+  const words = ["tenant", "create", "--name", "Acme's", "--slug", "Acme Corp", "--issue-admin-key"];
+  const { err } = await cli([...at, ...words]);
+  assert.match(err, /^Try: service tenant create --name 'Acme'\\''s' --slug acme-corp$/m);
+});
+
+test("a command is corrected before anything is sent", async () => {
+  stub.answers({ json: {} });
+  const { err } = await cli([
+    ...at,
+    "pool",
+    "create",
+    "--data",
+    '{"naem":"orders","config":{"queue":{"maxDepth":"5"}}}',
+  ]);
+  assert.match(err, /naem: is not a field here/);
+  assert.match(err, /^Try: service pool create --name orders --config '\{"queue":\{"max_depth":5\}\}'$/m);
+  assert.equal(stub.arrived.length, 0);
+});
+
+test("no command is printed that contains a secret", async () => {
+  const corrections = [{ field: "name", patch: [{ op: "replace", path: "/name", value: "smtp" }] }];
+  stub.answers(problem("INVALID_ARGUMENT", { corrections }));
+  const { err } = await cli([...at, "secret", "create", "--name", "SMTP", "--value", "hunter2"]);
+  assert.doesNotMatch(err, /Try|hunter2/);
+  const { err: fromInput } = await cli([...at, "secret", "create", "--name", "SMTP", "--value", "-"], {
+    input: "hunter2",
+  });
+  assert.match(fromInput, /^Try: service secret create --name smtp --value -$/m);
+});
+
 test("--json prints the problem document unchanged", async () => {
   const answer = problem("NOT_FOUND");
   stub.answers(answer);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import type { Operation } from "../../src/definitions/index.ts";
+import { applyPatch } from "../../src/platform/corrections/index.ts";
 import { freshWord, type Json } from "../harness/operations.ts";
 import { callOperation, restPagingNames } from "../harness/wire.ts";
 import { createMatrixFixture, type MatrixFixture, operations, requestFor } from "../matrix/fixture.ts";
@@ -76,6 +77,19 @@ for (const operation of tools) {
     assert.equal(problem.violations[0].field, "no_such_field");
   });
 }
+
+test("a refused call says which arguments would have been accepted", async () => {
+  const { headers } = fixture.own.admin;
+  const callTool = async (name: string, args: object) =>
+    (await sendMessage(url, "tools/call", { name, arguments: args }, { headers })).body;
+  const wrong = await callTool("list_pools", { lmit: 5 });
+  const { corrections } = JSON.parse(wrong.result.content[0].text);
+  assert.deepEqual(corrections[0].patch, [{ op: "move", from: "/lmit", path: "/limit" }]);
+  const right = await callTool("list_pools", applyPatch({ lmit: 5 }, corrections[0].patch) as object);
+  assert.equal(right.result.isError, undefined);
+  const { error } = await callTool("list_poools", {});
+  assert.match(error.message, /Did you mean list_pools\?/);
+});
 
 test("a record of another tenant is not found, as in REST", async () => {
   const { own, foreign } = fixture;

@@ -10,7 +10,7 @@ import { applyParams } from "../../src/platform/protojson/index.ts";
 import { createRequestReader } from "../../src/platform/validation/index.ts";
 import type { Json } from "../harness/operations.ts";
 import { sized } from "../harness/run-size.ts";
-import { type Outcome, restRequest, send } from "../harness/wire.ts";
+import { type Outcome, restPagingNames, restRequest, send } from "../harness/wire.ts";
 import { callerFor, createMatrixFixture, type MatrixFixture, operations } from "../matrix/fixture.ts";
 import { breaks } from "./request-breaks.ts";
 
@@ -86,6 +86,90 @@ test("a mistake that could widen access, spend or delete is named, with what is 
   }
 });
 
+test("conditions, templates and queries are sent back repaired, and accepted then", async () => {
+  const operationOf = (id: string) => operations.find((each) => each.id === `service.api.${id}`)!;
+  const pool = await call(operationOf("PoolService/CreatePool"), { name: "repaired" });
+  const rule = { pool_id: pool.body.data.id, name: "German", action: { type: "require" } };
+  const layout = { name: "Repaired", channel: "email", engine: "handlebars" };
+  const series = "routing_decisions_total";
+  const cases: [operation: string, request: Json, field: string, repaired: string][] = [
+    ["RuleService/CreateRule", { ...rule, condition: 'itm.x = "de"' }, "condition", 'item.x == "de"'],
+    ["LayoutService/CreateLayout", { ...layout, body: "<p>{{ content }</p>" }, "body", "<p>{{ content }}</p>"],
+    ["AnalyticsService/QueryAnalytics", { query: `rate(${series})` }, "query", `rate(${series}[5m])`],
+  ];
+  for (const [id, request, field, repaired] of cases) {
+    const refused = await call(operationOf(id), request);
+    const [correction] = refused.body.corrections ?? [];
+    assert.deepEqual([correction?.field, correction?.value], [field, repaired], refused.text);
+    const accepted = await call(operationOf(id), correct(request, refused.body.corrections));
+    assert.equal(accepted.code, "OK", accepted.text);
+  }
+});
+
+test("documents are sent back with the names and values of their language, and accepted then", async () => {
+  const create = operations.find(({ id }) => id.endsWith("/CreateManifest"))!;
+  const { document } = exampleOfMessage(create.method.input, "request") as { document: Json };
+  const { base_url: baseUrl, category: _category, ...others } = document;
+  const wrong = { ...others, baseUrl, category: "Support" };
+  const refused = await call(create, { document: wrong });
+  const corrected = correct({ document: wrong }, refused.body.corrections ?? []);
+  assert.deepEqual(corrected.document, document, refused.text);
+  assert.equal((await call(create, corrected)).code, "OK");
+});
+
+test("a wrong path, method or header is answered with the nearest right one", async () => {
+  const { baseUrl, headers } = fixture.platform.admin;
+  const json = { "content-type": "application/json" };
+  const cases: [sent: string, headers: Record<string, string>, part: string, value: string][] = [
+    ["GET /api/pool", {}, "path", "/api/pools"],
+    ["GET /api/polls/orders/recipients", {}, "path", "/api/pools/orders/recipients"],
+    ["GET /pools", {}, "path", "/api/pools"],
+    ["GET /api/v1/pools/", {}, "path", "/api/pools"],
+    ["GET /api/v2/apiKeys", {}, "path", "/api/v2/api-keys"],
+    ["POST /service.api.PoolService/CretePool", json, "path", "/service.api.PoolService/CreatePool"],
+    [
+      "POST /PoolService/CreatePool",
+      { ...json, "connect-protocol-version": "1" },
+      "path",
+      "/service.api.PoolService/CreatePool",
+    ],
+    ["PUT /api/pools/orders", json, "method", "PATCH"],
+    ["PATCH /api/pools/orders", { ...json, "if-match": "3" }, "header", '"3"'],
+    ["POST /api/pools", { "content-type": "text/plain" }, "header", "application/json"],
+    ["GET /api/pools", { "api-version": "v2" }, "header", "2024-01-01"],
+  ];
+  for (const [sent, added, part, value] of cases) {
+    const [method, path] = sent.split(" ");
+    const sentHeaders = { ...headers, ...added };
+    const { text } = await send("REST", baseUrl + path!, {
+      method: method!,
+      headers: sentHeaders,
+      ...(method !== "GET" && { body: "{}" }),
+    });
+    const { corrections, details = [] } = JSON.parse(text);
+    const [correction] =
+      corrections ??
+      details.find(({ type }: { type: string }) => type === "service.api.Corrections")?.debug.corrections ??
+      [];
+    assert.deepEqual([correction?.in, correction?.value], [part, value], `${sent}: ${text}`);
+  }
+});
+
+test("a path or a method that would delete something, or is far from all, gets no correction", async () => {
+  const { baseUrl, headers } = fixture.platform.admin;
+  for (const sent of [
+    "DELETE /api/pool/orders",
+    "DELETE /api/pools",
+    "GET /wp-login.php",
+    "GET /api/v2/environments/a/b/c",
+  ]) {
+    const [method, path] = sent.split(" ");
+    const { status, body } = await send("REST", baseUrl + path!, { method: method!, headers });
+    assert.ok(status === 404 || status === 405, sent);
+    assert.equal(body.corrections, undefined, `${sent}: ${JSON.stringify(body.corrections)}`);
+  }
+});
+
 function call(operation: Operation, request: Json): Promise<Outcome> {
   const { baseUrl, headers } = callerFor(fixture.platform, operation);
   const raw = restRequest(operation, request);
@@ -111,8 +195,11 @@ function accept({ method, bindings }: Operation, request: Json): Message | undef
   }
 }
 
+/** Applies the corrections. The names of paging parameters become those of the fields again. */
 function correct(request: Json, corrections: readonly Correction[]): Json {
-  return corrections.reduce((json, { patch }) => applyPatch(json, patch!) as Json, request);
+  const restNames = new Map(Object.entries(restPagingNames).map(([name, restName]) => [restName, name]));
+  const corrected = corrections.reduce((json, { patch }) => applyPatch(json, patch!) as Json, request);
+  return Object.fromEntries(Object.entries(corrected).map(([name, value]) => [restNames.get(name) ?? name, value]));
 }
 
 function divide(request: Json, isFirst: (name: string) => boolean): [Json, Json] {

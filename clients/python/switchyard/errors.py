@@ -30,6 +30,8 @@ class ApiError(SwitchyardError):
         self.request_id: str = problem.get("request_id", "")
         #: The invalid fields, each with `field`, `rule` and `message`; empty for other errors.
         self.violations: Sequence[Mapping[str, str]] = problem.get("violations", ())
+        #: What the service would have accepted instead, where that can be known: JSON Patches and values.
+        self.corrections: Sequence[Mapping[str, Any]] = problem.get("corrections", ())
         #: The whole problem document (RFC 9457).
         self.problem = problem
 

@@ -1,4 +1,4 @@
-import { invalid } from "../../errors/index.ts";
+import { headerCorrection, invalid } from "../../errors/index.ts";
 import type { Interceptor } from "../call.ts";
 
 export const currentVersion = "2024-01-01";
@@ -16,12 +16,12 @@ export function apiVersion(): Interceptor {
 }
 
 function negotiate(requested: string): string {
-  if (!isDate(requested)) {
-    throw invalid("Api-Version", "api_version", "must be a date in the form YYYY-MM-DD (for example: 2024-01-01)");
-  }
-  if (requested < minimumVersion) {
-    throw invalid("Api-Version", "api_version", `must be ${minimumVersion} or later; older versions are not supported`);
-  }
+  const refuse = (message: string) =>
+    invalid("Api-Version", "api_version", message, {
+      corrections: [headerCorrection("Api-Version", currentVersion, "likely")],
+    });
+  if (!isDate(requested)) throw refuse("must be a date in the form YYYY-MM-DD (for example: 2024-01-01)");
+  if (requested < minimumVersion) throw refuse(`must be ${minimumVersion} or later; older versions are not supported`);
   // A later date selects the newest version up to it.
   return requested > currentVersion ? currentVersion : requested;
 }

@@ -14,7 +14,7 @@ export function recovery(log: Log, challenge: Challenge): Interceptor {
   return async (call, next) => {
     const recover = (error: unknown) => {
       const failure = mask(toFailure(error), call, log);
-      failure.corrections = findCorrections(call, failure);
+      if (failure.corrections.length === 0) failure.corrections = findCorrections(call, failure);
       if (failure.entry.http === 401) call.responseHeaders["www-authenticate"] = challenge.header(call, failure);
       return failure;
     };

@@ -9,8 +9,9 @@ import { findOwnForm } from "../output/own-form.ts";
 import { reportProblem } from "../output/problem.ts";
 import { responseField } from "../output/response-field.ts";
 import { resolveForm, responseText, widthOf } from "../output/response-text.ts";
+import type { CommandInput } from "./command-input.ts";
 import { toHttpRequest } from "./http-request.ts";
-import { buildRequestJson, type CommandInput } from "./request-json.ts";
+import { buildRequestJson } from "./request-json.ts";
 import { followStream } from "./stream-follower.ts";
 
 /** The options of a call, besides the request's fields. */
@@ -32,7 +33,8 @@ export async function callOperation(
       "This operation exists only on the internal plane: use --plane internal (or a profile of that plane) and a service token",
     );
   }
-  const plain = toHttpRequest(operation, await buildRequestJson(io, operation, input));
+  const json = await buildRequestJson(io, operation, input);
+  const plain = toHttpRequest(operation, json);
   const request = { ...plain, headers: { ...plain.headers, ...conditionalHeaders(operation, options) } };
   const form = resolveForm(io, options);
   const trace: Trace = options.verbose ? (line) => io.err(`${line}\n`) : () => {};
@@ -44,7 +46,15 @@ export async function callOperation(
     return followStream(io, { operation, connection, request, retryPolicy, form, problemsAsJson, trace });
   }
   const response = await send(connection, request, retryPolicy, trace);
-  if (response.problem !== undefined) return reportProblem(io, response.problem, problemsAsJson);
+  if (response.problem !== undefined) {
+    const { problem } = response;
+    const patches = problem.corrections;
+    const corrected =
+      patches.length === 0
+        ? undefined
+        : (await import("./corrected-command.ts")).correctedCommand(operation, input, json, patches);
+    return reportProblem(io, problem, problemsAsJson, corrected);
+  }
   if (operation.streamsBytes) {
     io.out(response.body);
     return exitCodes.ok;

@@ -1,6 +1,7 @@
 import { type DescField, type DescMessage, getOption, ScalarType } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { field as fieldRules } from "../../../gen/buf/validate/validate_pb.ts";
+import { nearestName } from "../../platform/text/index.ts";
 import { usageError } from "../exit-codes.ts";
 import { parseJsonText, readBytes } from "./text-source.ts";
 
@@ -110,7 +111,12 @@ function enumName(field: DescField, named: string, text: string): string {
   const found = field.enum!.values.find(
     ({ name }) => name.toLowerCase() === wanted || shortEnumName(field.enum!, name) === wanted,
   );
-  if (found === undefined) throw usageError(`${named}: must be one of ${listChoices(field)!.join(", ")}`);
+  if (found === undefined) {
+    const choices = listChoices(field)!;
+    const near = nearestName(wanted, choices);
+    const hint = near === undefined ? "" : `; did you mean ${near}?`;
+    throw usageError(`${named}: must be one of ${choices.join(", ")}${hint}`);
+  }
   return found.name;
 }
 

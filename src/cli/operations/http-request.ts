@@ -3,7 +3,7 @@ import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import type { Operation } from "../../definitions/index.ts";
 import { parseTemplate } from "../../gateway/rest/template.ts";
 import { usageError } from "../exit-codes.ts";
-import type { RequestJson } from "./request-json.ts";
+import type { RequestJson } from "./command-input.ts";
 
 /** A REST request without its address and credentials. */
 export interface HttpRequest {

@@ -4,9 +4,9 @@ import { type Operation, operationOf } from "../../definitions/operation.ts";
 import { commonOptions } from "../connection/common-options.ts";
 import type { Io } from "../io.ts";
 import type { CallOptions } from "./call-operation.ts";
+import type { CommandInput } from "./command-input.ts";
 import { operationDescription, operationSummary } from "./operation-help.ts";
 import { type Describe, type FieldOption, fieldOptions, pathArguments } from "./operation-options.ts";
-import type { CommandInput } from "./request-json.ts";
 
 /** Reads the operations of an entry with these ids from their definitions. */
 export async function operationsOf({ services }: CommandEntry, ids: ReadonlySet<string>): Promise<Operation[]> {
@@ -46,7 +46,9 @@ function addOperation(command: Command, operation: Operation, describe: Describe
     const { data, ...options } = Object.fromEntries(
       optionNames.filter((name) => values[name] !== undefined).map((name) => [name, values[name]]),
     );
-    return action({ path, pathTexts: command.args, fields, options: values, data }, options as CallOptions);
+    const words = [command.parent, command].map((each) => each?.name()).filter((word) => word !== "service");
+    const input = { path, pathTexts: command.args, fields, options: values, data, command: words.join(" ") };
+    return action(input, options as CallOptions);
   });
 }
 

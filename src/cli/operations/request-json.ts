@@ -5,26 +5,13 @@ import { isRequired } from "../../gateway/openapi/schemas/rules.ts";
 import { createJsonDecoder } from "../../platform/protojson/index.ts";
 import { usageError } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
+import type { CommandInput, RequestJson } from "./command-input.ts";
 import { textKindOf, textToJson } from "./field-text.ts";
-import type { FieldOption, PathArgument } from "./operation-options.ts";
 import { parseJsonText, readSource } from "./text-source.ts";
 
-/** A request's fields as JSON, by their names in the definition. */
-export type RequestJson = Record<string, unknown>;
-
-/** The parsed arguments and options of an operation's command. */
-export interface CommandInput {
-  readonly path: readonly PathArgument[];
-  readonly pathTexts: readonly string[];
-  readonly fields: readonly FieldOption[];
-  /** The parsed options, by name. */
-  readonly options: Readonly<Record<string, unknown>>;
-  /** The value of --data. Options override its fields. */
-  readonly data: string | undefined;
-}
-
 /** Builds the request from the command line and checks it against the definition. */
-export async function buildRequestJson(io: Io, { method }: Operation, input: CommandInput): Promise<RequestJson> {
+export async function buildRequestJson(io: Io, operation: Operation, input: CommandInput): Promise<RequestJson> {
+  const { method } = operation;
   const json = input.data === undefined ? {} : wholeRequest(method.input, await readSource(io, "--data", input.data));
   for (const { field, flag, options, fromSource } of input.fields) {
     const value = input.options[options[0]!.attributeName()];
@@ -39,7 +26,7 @@ export async function buildRequestJson(io: Io, { method }: Operation, input: Com
     const text = input.pathTexts[index]!;
     json[name] = field === undefined ? text : textToJson(field, `<${name}>`, text);
   }
-  check(method.input, json, input);
+  await check(operation, json, input);
   requireFields(json, input);
   return json;
 }
@@ -64,9 +51,10 @@ function requireFields(json: RequestJson, { fields }: CommandInput): void {
   if (missing.length > 0) throw usageError(missing.map(({ flag }) => `${flag}: is required`).join("\n"));
 }
 
-function check(input: DescMessage, json: RequestJson, { fields, path }: CommandInput): void {
+async function check(operation: Operation, json: RequestJson, input: CommandInput): Promise<void> {
+  const { fields, path } = input;
   try {
-    createJsonDecoder(input)(json, { strict: true });
+    createJsonDecoder(operation.method.input)(json, { strict: true });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const flags = new Map(fields.map(({ field, flag }) => [field.name, flag]));
@@ -75,6 +63,9 @@ function check(input: DescMessage, json: RequestJson, { fields, path }: CommandI
       const name = /^[a-z0-9_]+/.exec(field)?.[0] ?? "";
       return `${flags.get(name) ?? name}${field.slice(name.length)}: ${message}`;
     });
+    const { correctedCommandOf } = await import("./corrected-command.ts");
+    const corrected = correctedCommandOf(operation, input, json, error.violations);
+    if (corrected !== undefined) lines.push(`Try: ${corrected}`);
     throw usageError(lines.length > 0 ? lines.join("\n") : error.message);
   }
 }

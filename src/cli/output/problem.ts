@@ -1,3 +1,4 @@
+import type { PatchStep } from "../../errors/index.ts";
 import { exitCodeOf } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { printable } from "./printable.ts";
@@ -11,6 +12,8 @@ export interface Problem {
   readonly retryable: boolean | undefined;
   readonly requestId: string;
   readonly violations: readonly { readonly field: string; readonly message: string }[];
+  /** The JSON Patches of the corrections. */
+  readonly corrections: readonly (readonly PatchStep[])[];
   /** The document as received. */
   readonly document: string;
 }
@@ -20,7 +23,8 @@ export function parseProblem(status: number, statusText: string, body: Buffer | 
   const document = body.toString();
   const fields = objectOf(document);
   const text = (name: string) => (typeof fields[name] === "string" ? (fields[name] as string) : "");
-  const violations = Array.isArray(fields.violations) ? fields.violations : [];
+  const listOf = (name: string) => (Array.isArray(fields[name]) ? (fields[name] as Record<string, unknown>[]) : []);
+  const violations = listOf("violations");
   return {
     status: typeof fields.status === "number" ? fields.status : status,
     title: text("title") || statusText || "Unexpected response",
@@ -29,13 +33,16 @@ export function parseProblem(status: number, statusText: string, body: Buffer | 
     retryable: typeof fields.retryable === "boolean" ? fields.retryable : undefined,
     requestId: text("request_id"),
     violations: violations.map((each) => ({ field: String(each?.field), message: String(each?.message) })),
+    corrections: listOf("corrections").flatMap(({ patch }) => (Array.isArray(patch) ? [patch as PatchStep[]] : [])),
     document,
   };
 }
 
 /** Prints a problem to stderr. Returns the exit code. */
-export function reportProblem(io: Io, problem: Problem, asJson: boolean): number {
-  io.err(`${asJson && problem.errorCode !== "" ? problem.document : problemText(problem)}\n`);
+export function reportProblem(io: Io, problem: Problem, asJson: boolean, correctedCommand?: string): number {
+  const lines = [asJson && problem.errorCode !== "" ? problem.document : problemText(problem)];
+  if (!asJson && correctedCommand !== undefined) lines.push(printable(`Try: ${correctedCommand}`));
+  io.err(`${lines.join("\n")}\n`);
   return exitCodeOf(problem.status, problem.retryable);
 }
 

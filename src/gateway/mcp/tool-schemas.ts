@@ -1,8 +1,7 @@
-import type { Operation } from "../../definitions/index.ts";
+import { type Operation, pagingNames } from "../../definitions/index.ts";
 import type { Schema } from "../openapi/document.ts";
 import type { Components } from "../openapi/schemas/components.ts";
 import { collectReachable, createSchemas } from "../openapi/schemas/schemas.ts";
-import { pagingNames } from "../rest/request.ts";
 
 /** Describes the arguments of a tool: the fields of the request under their REST names, and the additional ones. */
 export function inputSchemaOf(operation: Operation, additional: Readonly<Record<string, Schema>>): Schema {

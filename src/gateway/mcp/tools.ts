@@ -1,12 +1,11 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Call } from "../../chain/call.ts";
 import { commentOf } from "../../definitions/comments.ts";
-import type { Operation } from "../../definitions/index.ts";
+import { type Operation, pagingNames } from "../../definitions/index.ts";
 import { invalid } from "../../errors/index.ts";
 import { covers, type Principal } from "../../platform/access/index.ts";
 import { createJsonDecoder } from "../../platform/protojson/index.ts";
 import type { Schema } from "../openapi/document.ts";
-import { pagingNames } from "../rest/request.ts";
 import { createResponseWriter, type RestResponse } from "../rest/response.ts";
 import { inputSchemaOf } from "./tool-schemas.ts";
 

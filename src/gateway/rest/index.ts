@@ -1,14 +1,22 @@
 /** REST: serves every operation at the HTTP paths of its definition. */
 import type { Message } from "@bufbuild/protobuf";
 import type { Call, Next } from "../../chain/call.ts";
+import { isGuardedOperation } from "../../chain/corrections.ts";
 import { requestIdFrom } from "../../chain/steps/request-id.ts";
 import { cancelStream, isStream } from "../../chain/stream.ts";
-import { findUpdatedRecord, type HttpBinding, type Operation, type UpdatedRecord } from "../../definitions/index.ts";
-import { Failure, fail } from "../../errors/index.ts";
+import {
+  findUpdatedRecord,
+  type HttpBinding,
+  type Operation,
+  pagingNames,
+  type UpdatedRecord,
+} from "../../definitions/index.ts";
+import { type Correction, Failure, fail } from "../../errors/index.ts";
 import { createCall, declaresOversizedBody, type Exchange, headerOf, writeHead } from "../exchange.ts";
 import { matchesEtag, writeByteStream } from "./byte-stream.ts";
+import { createNearestPath } from "./nearest-path.ts";
 import { toProblemJson } from "./problem.ts";
-import { createRequestReader, pagingNames, type RequestReader } from "./request.ts";
+import { createRequestReader, type RequestReader } from "./request.ts";
 import { createResponseWriter, type RestResponse } from "./response.ts";
 import { createRouter, type Match } from "./router.ts";
 import { createEventStreamWriter, type EventStreamWriter, eventStreamType } from "./sse.ts";
@@ -37,6 +45,8 @@ export function createRestHandler({ operations, invoke, errorsUrl }: Options) {
       return operation.bindings.map((binding) => routeOf(operation, binding, updated));
     }),
   );
+
+  const nearestPath = createNearestPath(operations);
 
   function refuse(exchange: Exchange, failure: Failure, call?: Call): void {
     // A request that is refused before it becomes a call gets an id too.
@@ -74,14 +84,38 @@ export function createRestHandler({ operations, invoke, errorsUrl }: Options) {
     return true;
   }
 
+  /** The method that was meant, if only one can be. Deleting is never proposed, nor anything instead of it. */
+  function methodCorrections({ request, path }: Exchange, allowed: readonly string[]): Correction[] {
+    const isUpdate = request.method === "PUT" || request.method === "PATCH";
+    const meant = allowed.filter((each) => each !== "DELETE" && (!isUpdate || each === "PUT" || each === "PATCH"));
+    if (request.method === "DELETE" || meant.length !== 1) return [];
+    const value = meant[0]!;
+    const found = router.find(value, path);
+    if (found === undefined || "allow" in found || isGuardedOperation(found.target.operation)) return [];
+    return [{ field: "method", kind: "wrong_method", in: "method", value, confidence: "likely" }];
+  }
+
   return {
     refuse,
+    /** Creates the failure of a path that nothing handles. */
+    noSuchPath({ request, path }: Exchange): Failure {
+      const near = nearestPath(request.method === "HEAD" ? "GET" : request.method!, path);
+      if (near === undefined) {
+        return fail("ROUTE_NOT_FOUND", { public: "No operation has this path. The paths are listed at /docs." });
+      }
+      return fail("ROUTE_NOT_FOUND", {
+        public: `No operation has this path. Did you mean ${near}? The paths are listed at /docs.`,
+        corrections: [{ field: "path", kind: "unknown_path", in: "path", value: near, confidence: "likely" }],
+      });
+    },
     handle(exchange: Exchange): boolean | Promise<boolean> {
       const found = router.find(exchange.request.method!, exchange.path);
       if (found === undefined) return false;
       if (!("allow" in found)) return serve(exchange, found);
       const allow = found.allow.join(", ");
-      refuse(exchange, fail("METHOD_NOT_ALLOWED", { public: `This path accepts only ${allow}.`, headers: { allow } }));
+      const corrections = methodCorrections(exchange, found.allow);
+      const text = `This path accepts only ${allow}.`;
+      refuse(exchange, fail("METHOD_NOT_ALLOWED", { public: text, corrections, headers: { allow } }));
       return true;
     },
   };
@@ -152,8 +186,8 @@ export function withRestPagingNames(failure: Failure): Failure {
   const renamed = violations.map((each) =>
     each.rule === "unknown_field" ? each : { ...each, field: restName(each.field) },
   );
-  const corrected = corrections.map((each) => ({ ...each, field: restName(each.field) }));
-  return fail(code, { public: text, violations: renamed, corrections: corrected, headers, extra, cause });
+
+  return fail(code, { public: text, violations: renamed, corrections, headers, extra, cause });
 }
 
 function send(

@@ -2,8 +2,8 @@ import { clearField, create, type DescField, type DescMessage, type Message } fr
 import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import type { ChargeBytes } from "../../chain/call.ts";
 import type { ReturnedFields } from "../../chain/returned-fields.ts";
-import type { HttpBinding, Operation, UpdatedRecord } from "../../definitions/index.ts";
-import { fail, invalid, type RefusedInput, type Violation } from "../../errors/index.ts";
+import { type HttpBinding, type Operation, pagingNames, type UpdatedRecord } from "../../definitions/index.ts";
+import { fail, headerCorrection, invalid, type RefusedInput, type Violation } from "../../errors/index.ts";
 import { applyParams, createJsonDecoder, toViolationFailure } from "../../platform/protojson/index.ts";
 import { decodeJson } from "../decode-json.ts";
 import { bodyTooLarge, declaresOversizedBody, type Exchange, headerOf, readBody } from "../exchange.ts";
@@ -21,13 +21,6 @@ export type RequestReader = (
   charge?: ChargeBytes,
   keepReturned?: KeepReturned,
 ) => Message | Promise<Message>;
-
-/** REST names of the paging fields, with their RPC names. */
-export const pagingNames: ReadonlyMap<string, string> = new Map([
-  ["limit", "page_size"],
-  ["cursor", "page_token"],
-  ["offset", "skip"],
-]);
 
 /** Headers that choose a part of a raw response, by the field that they set. */
 const rangeHeaders = { range: "range", if_range: "if-range" } as const;
@@ -63,9 +56,9 @@ export function createRequestReader(
       const params = paging?.kind === "cursor" ? pageParams(given) : given;
       const wrong = takesQuery ? applyParams(input, message, params, "query") : unexpectedParams(params);
       violations.push(...wrong);
-      if (takesQuery && wrong.length > 0) refused = refusedQuery(input, params, paging?.kind === "cursor");
+      if (takesQuery && wrong.length > 0) refused = refusedQuery(input, params);
     }
-    if (violations.length > 0) throw toViolationFailure(violations, refused);
+    if (violations.length > 0) throw toViolationFailure(violations, { refused });
     applyIfMatch(message, conditional, headerOf(exchange.request, "if-match"));
     if (binding.verb !== "GET") applyIfNoneMatch(message, mayOnlyCreate, headerOf(exchange.request, "if-none-match"));
     const lastEventId = cursor && headerOf(exchange.request, "last-event-id");
@@ -144,6 +137,7 @@ function requireJson({ request }: Exchange): void {
   if (type !== undefined && !/^application\/(?:[\w.-]+\+)?json(?:\s*;|$)/i.test(type)) {
     throw fail("UNSUPPORTED_MEDIA_TYPE", {
       public: "The body must be JSON. Send it with Content-Type: application/json.",
+      corrections: [headerCorrection("Content-Type", "application/json", "likely")],
     });
   }
   refuseEncoded({ request });
@@ -186,17 +180,13 @@ function pageParams(params: Params): Params {
 }
 
 /** The parameters of a query as JSON, for corrections. */
-function refusedQuery(input: DescMessage, params: Params, isPaged: boolean): RefusedInput {
+function refusedQuery(input: DescMessage, params: Params): RefusedInput {
   return {
     type: input.typeName,
     json: Object.fromEntries(params),
-    query: {
-      names: isPaged ? [...pagingNames.keys()] : [],
-      check: (json) => {
-        const rpcName = (name: string) => (isPaged ? pagingNames.get(name) : undefined) ?? name;
-        const texts = Object.entries(json).map(([name, value]) => [rpcName(name), String(value)] as const);
-        return applyParams(input, create(input), texts, "query");
-      },
+    checkQuery: (json) => {
+      const texts = Object.entries(json).map(([name, value]) => [name, String(value)] as const);
+      return applyParams(input, create(input), texts, "query");
     },
   };
 }
@@ -238,6 +228,9 @@ function applyIfMatch(message: Message, field: DescField | undefined, ifMatch: s
       "If-Match",
       "etag",
       'must be the ETag of the record, or its record_version in quotes (for example: "3"), or *',
+      /^\d{1,15}$/.test(ifMatch)
+        ? { corrections: [headerCorrection("If-Match", `"${ifMatch}"`, "certain")] }
+        : undefined,
     );
   }
   expectVersion(message, field, BigInt(version), "If-Match");

@@ -6,8 +6,10 @@
  * envelope protocol: a protocol that sends messages in envelopes.
  */
 import type { Call, CallResponse } from "../../chain/call.ts";
+import { isGuardedOperation } from "../../chain/corrections.ts";
 import type { Operation } from "../../definitions/index.ts";
 import { unreachable } from "../../errors/index.ts";
+import { nearestName } from "../../platform/text/index.ts";
 import type { Exchange } from "../exchange.ts";
 import { wireTypeOf } from "./codec/wire-type.ts";
 import { connectGetRequest, handleConnectGet } from "./connect/connect-get.ts";
@@ -50,7 +52,8 @@ export function createRpcHandler(options: RpcOptions) {
       const { request } = exchange;
       const procedure = routes.get(exchange.path);
       const wire = request.method === "POST" ? wireTypeOf(request.headers["content-type"]) : undefined;
-      if (procedure === undefined) return refuseUnknown(exchange, wire);
+      if (procedure === undefined)
+        return refuseUnknown(exchange, wire, nearestMethod(options.operations, exchange.path));
       if (request.method === "GET" && procedure.get) {
         const getRequest = connectGetRequest(exchange.query);
         if (getRequest === undefined) return refuseContentType(exchange, procedure.protocols);
@@ -75,6 +78,19 @@ export function createRpcHandler(options: RpcOptions) {
       }
     },
   };
+}
+
+/** The path of the method that somebody meant: a mistyped service or method, or a service without its package. */
+function nearestMethod(operations: readonly Operation[], path: string): string | undefined {
+  const [, typedService = "", typedMethod = ""] = /^\/(?:[\w.]*\.)?(\w{1,100})\/(\w{1,100})$/.exec(path) ?? [];
+  const services = new Map(operations.map(({ service }) => [service.name, service]));
+  const service = services.get(typedService) ?? services.get(nearestName(typedService, [...services.keys()]) ?? "");
+  if (service === undefined) return undefined;
+  const ofService = new Map(
+    operations.filter((each) => each.service === service).map((each) => [each.method.name, each]),
+  );
+  const found = ofService.get(typedMethod) ?? ofService.get(nearestName(typedMethod, [...ofService.keys()]) ?? "");
+  return found === undefined || isGuardedOperation(found) ? undefined : `/${found.id}`;
 }
 
 /** A full service name and a method name. No other path has this form. */

@@ -8,10 +8,14 @@ import { grpcWeb } from "./grpc/grpc-web.ts";
 import { sendResponse } from "./response.ts";
 
 /** Refuses an unknown method in the caller's protocol. */
-export function refuseUnknown(exchange: Exchange, wire: WireType | undefined): void {
+export function refuseUnknown(exchange: Exchange, wire: WireType | undefined, near: string | undefined): void {
+  const form = "The path must be /<full service name>/<method> (for example: /service.api.TenantService/GetTenant).";
   const failure = fail("ROUTE_NOT_FOUND", {
-    public:
-      "No such method. The path must be /<full service name>/<method> (for example: /service.api.TenantService/GetTenant).",
+    public: near === undefined ? `No such method. ${form}` : `No such method. Did you mean ${near}?`,
+    corrections:
+      near === undefined
+        ? []
+        : [{ field: "path", kind: "unknown_path", in: "path", value: near, confidence: "likely" }],
   });
   const protocol = wire?.protocol === "grpc_web" ? grpcWeb : wire?.protocol === "grpc" ? grpc : undefined;
   if (wire === undefined || protocol === undefined || (protocol === grpc && exchange.request.httpVersionMajor < 2)) {

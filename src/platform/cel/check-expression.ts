@@ -2,6 +2,7 @@ import { fail } from "../../errors/index.ts";
 import { CelError } from "./cel-error.ts";
 import type { CelType, CelVariables } from "./cel-type.ts";
 import { compileCel } from "./compile.ts";
+import { repairExpression } from "./repair.ts";
 
 /** Throws INVALID_ARGUMENT for a field whose text is not a valid expression; the message contains the position. */
 export function checkExpression(field: string, source: string, variables: CelVariables, expected?: CelType): void {
@@ -15,6 +16,7 @@ export function checkExpression(field: string, source: string, variables: CelVar
     throw fail("INVALID_ARGUMENT", {
       public: `${field}: ${message}`,
       violations: [{ field, rule: `cel.${kind}`, message }],
+      repairs: new Map([[field, () => repairExpression(source, variables, expected)]]),
       ...(position !== undefined && { extra: { position } }),
       cause: error,
     });

@@ -1,10 +1,10 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import type { Correction, Violation } from "../../errors/index.ts";
+import type { Correction, FindRepair, Violation } from "../../errors/index.ts";
 import { isGuardedField } from "./guard.ts";
 import { applyPatch } from "./json-patch.ts";
 import { mistakeKinds } from "./kinds.ts";
 import type { Change, Mistake } from "./mistake.ts";
-import { findPlace } from "./place.ts";
+import { findPlace, isSecret } from "./place.ts";
 
 /** A refused request. */
 export interface RefusedRequest {
@@ -13,6 +13,7 @@ export interface RefusedRequest {
   readonly violations: readonly Violation[];
   readonly naming: Mistake["naming"];
   readonly otherNames: readonly string[];
+  readonly repairs?: ReadonlyMap<string, FindRepair> | undefined;
   /** Checks the request again, with corrections. */
   readonly check: (json: unknown) => readonly Violation[];
 }
@@ -45,10 +46,13 @@ export function correctRequest(request: RefusedRequest): readonly FoundCorrectio
       // Another round also sees fields of the path or the query as missing.
       if (place === undefined || (round > 0 && place.value === undefined)) continue;
       if (isGuardedField(place.names) && !request.otherNames.includes(place.names[0]!)) continue;
-      const correction = findCorrection({ ...request, place, violation });
+      const correction = findCorrection({
+        ...{ ...request, place, violation },
+        repair: request.repairs?.get(violation.field),
+      });
       if (correction === undefined) continue;
       // Secrets are not sent back.
-      if (correction.value !== undefined && place.field?.proto.options?.debugRedact === true) continue;
+      if (correction.value !== undefined && place.field !== undefined && isSecret(place.field)) continue;
       const { target, steps, ...rest } = correction;
       document = applyPatch(document, steps);
       const { field, rule } = violation;

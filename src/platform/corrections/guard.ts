@@ -1,7 +1,7 @@
 import { snakeCase } from "../text/index.ts";
 
 /** What an operation does, as far as corrections depend on it. */
-export interface Effect {
+interface Effect {
   /** The name of the method, such as `DeletePool`. */
   readonly method: string;
   readonly action: string;

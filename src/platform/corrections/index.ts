@@ -5,6 +5,7 @@
  * change: the steps of a JSON Patch that correct a mistake. guarded: never corrected, because a wrong guess could widen
  * access, spend or delete.
  */
-export { correctedBytesMax, correctRequest, isWithinBytes } from "./correct-request.ts";
-export { type Effect, isGuarded } from "./guard.ts";
+export { correctedBytesMax, correctRequest, type FoundCorrection, isWithinBytes } from "./correct-request.ts";
+export { isGuarded } from "./guard.ts";
 export { applyPatch } from "./json-patch.ts";
+export { isSecret } from "./place.ts";

@@ -1,5 +1,13 @@
 import type { FindChange } from "./mistake.ts";
-import { correctName, dropNull, dropSecondName, moveMember, respellName, unwrapRequest } from "./names.ts";
+import {
+  correctName,
+  dropNull,
+  dropSecondName,
+  moveMember,
+  repairMember,
+  respellName,
+  unwrapRequest,
+} from "./names.ts";
 import { addScheme, addUnit, correctChoice, respellText, trimText } from "./texts.ts";
 import {
   addOnlyValue,
@@ -50,4 +58,9 @@ export const mistakeKinds: readonly MistakeKind[] = [
   { name: "time_span_without_unit", rules: /^string\.pattern$/, find: addUnit },
   { name: "missing_scheme", rules: /^string\.uri$/, find: addScheme },
   { name: "text_spelling", rules: /^string\.pattern$/, find: respellText },
+  { name: "cel", rules: /^cel\./, find: repairMember },
+  { name: "template", rules: /^template\./, find: repairMember },
+  { name: "promql", rules: /^promql\./, find: repairMember },
+  { name: "misspelled_field", rules: /^unknown_field$/, find: repairMember },
+  { name: "document_value", rules: /^(?:choice|duration|range|list|pattern)$/, find: repairMember },
 ];

@@ -1,4 +1,4 @@
-import type { PatchStep, Violation } from "../../errors/index.ts";
+import type { FindRepair, PatchStep, Violation } from "../../errors/index.ts";
 import type { Place } from "./place.ts";
 
 /** A violation with its place in the request. */
@@ -7,6 +7,8 @@ export interface Mistake {
   readonly violation: Violation;
   /** The naming of fields to write: as in the definition, or in lowerCamel. */
   readonly naming: "proto" | "json";
+  /** Repairs what only its reader understands. */
+  readonly repair: FindRepair | undefined;
   /** Names that members have besides those of fields. */
   readonly otherNames: readonly string[];
 }
@@ -37,11 +39,6 @@ export function toValue({ place }: Mistake, value: unknown, confidence: Change["
 
 function isDefault(value: unknown): boolean {
   return value === undefined || value === "" || value === 0 || value === "0" || value === false;
-}
-
-/** A name without letter case and separators. */
-export function plainName(name: string): string {
-  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 }
 
 /** Whether a value is a JSON object. */

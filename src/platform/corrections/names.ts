@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
-import { nearestName, snakeCase } from "../text/index.ts";
+import { nearestName, plainName, snakeCase } from "../text/index.ts";
 import { isGuardedField } from "./guard.ts";
-import { type Change, isObject, type Mistake, plainName } from "./mistake.ts";
+import { type Change, isObject, type Mistake, toValue } from "./mistake.ts";
 import { escapePointer } from "./place.ts";
 
 /** Corrections of the names of members. */
@@ -13,6 +13,14 @@ const wrappedMembersMax = 50;
 export function respellName(mistake: Mistake): Change | undefined {
   const name = knownNames(mistake).find((each) => plainName(each) === plainName(String(mistake.place.key)));
   return name === undefined ? undefined : rename(mistake, name, "certain");
+}
+
+/** A name or a value that its reader repairs. */
+export function repairMember(mistake: Mistake): Change | undefined {
+  const repair = mistake.repair?.();
+  if (repair === undefined) return undefined;
+  if (typeof repair === "string") return toValue(mistake, repair, "likely");
+  return "name" in repair ? rename(mistake, repair.name, "likely") : toValue(mistake, repair.value, "likely");
 }
 
 /** A mistyped name. */
@@ -121,5 +129,5 @@ function rename(mistake: Mistake, name: string, confidence: Change["confidence"]
 /** The name of a field of the definition, in the naming of the request. */
 function nameOf({ naming, place }: Mistake, name: string): string {
   if (naming === "proto") return name;
-  return place.types.flatMap((type) => type?.fields ?? []).find((field) => field.name === name)?.jsonName ?? name;
+  return place.types.at(-1)?.fields.find((field) => field.name === name)?.jsonName ?? name;
 }

@@ -85,6 +85,15 @@ export function escapePointer(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
+/** Whether values of a field are secret, or contain something secret. */
+export function isSecret(field: DescField, seen = new Set<DescMessage>()): boolean {
+  if (field.proto.options?.debugRedact === true) return true;
+  const { message } = field;
+  if (message === undefined || seen.has(message)) return false;
+  seen.add(message);
+  return message.fields.some((each) => isSecret(each, seen));
+}
+
 /** The rules of a value in the definition; those of one item for an item. */
 export function rulesAt({ field, isItem }: Place): FieldRules | undefined {
   if (field === undefined || !hasOption(field, fieldOption)) return undefined;

@@ -1,8 +1,8 @@
 import type { FieldRules, StringRules } from "../../../gen/buf/validate/validate_pb.ts";
 import { Problems } from "../protojson/index.ts";
-import { nearestName, snakeCase } from "../text/index.ts";
+import { nearestName, plainName, respellDuration, snakeCase } from "../text/index.ts";
 import { scalarChecks } from "../validation/index.ts";
-import { type Change, type Mistake, plainName, toValue } from "./mistake.ts";
+import { type Change, type Mistake, toValue } from "./mistake.ts";
 import { rulesAt } from "./place.ts";
 
 /** Corrections of texts that break a rule. */
@@ -39,12 +39,7 @@ export function respellText(mistake: Mistake): Change | undefined {
 
 /** A time span without a unit, which is in seconds, or with a unit that is written out. */
 export function addUnit(mistake: Mistake): Change | undefined {
-  return accepted(mistake, "likely", (text) => {
-    const match = /^(\d{1,12})\s*(ms|s|sec|seconds?|m|min|minutes?|h|hours?|d|days?)?$/i.exec(text.trim());
-    if (match === null) return [];
-    const unit = match[2]?.toLowerCase() ?? "s";
-    return [`${match[1]}${unit === "ms" ? unit : unit[0]}`];
-  });
+  return accepted(mistake, "likely", (text) => [respellDuration(text) ?? text]);
 }
 
 /** A URL without its scheme. */

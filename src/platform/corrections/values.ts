@@ -1,15 +1,13 @@
 import { ScalarType } from "@bufbuild/protobuf";
 import { offeredNames } from "../protojson/index.ts";
-import { nearestName } from "../text/index.ts";
-import { type Change, isObject, type Mistake, plainName, toValue } from "./mistake.ts";
+import { nearestName, parseDuration, plainName, respellDuration } from "../text/index.ts";
+import { type Change, isObject, type Mistake, toValue } from "./mistake.ts";
 import { rulesAt } from "./place.ts";
 
 /** Corrections of values of another type. */
 
 const numberText = /^[+-]?\d{1,15}(?:\.\d{1,15})?(?:[eE][+-]?\d{1,3})?$/;
 const groupedDigits = /^\d{1,3}(?:([,_])\d{3})(?:\1\d{3})*$/;
-const timeSpan = /^(\d{1,12}(?:\.\d{1,3})?)\s*(ms|s|sec|seconds?|m|min|minutes?|h|hours?|d|days?)$/i;
-const unitsMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const epochMsMin = 100_000_000_000;
 
 /** A number in a text: `"5"`, `"10,000"`. */
@@ -24,15 +22,11 @@ export function readNumber(mistake: Mistake): Change | undefined {
 /** A time span with a unit, for a field whose name has the unit: `"5m"` for `timeout_s`. */
 export function readTimeSpan(mistake: Mistake): Change | undefined {
   const { value, names } = mistake.place;
-  const match = typeof value === "string" ? timeSpan.exec(value.trim()) : null;
-  const unit = /_(ms|s|m|min|minutes|h|hours|d|days)$/.exec(names.at(-1) ?? "")?.[1];
-  if (match === null || unit === undefined) return undefined;
-  const count = (Number(match[1]) * msOf(match[2]!.toLowerCase())) / msOf(unit);
+  const unit = /_(ms|s|minutes|hours|days)$/.exec(names.at(-1) ?? "")?.[1];
+  const text = typeof value === "string" ? respellDuration(value) : undefined;
+  if (text === undefined || unit === undefined) return undefined;
+  const count = parseDuration(text)! / parseDuration(respellDuration(`1${unit}`)!)!;
   return Number.isInteger(count) ? toValue(mistake, count, "certain") : undefined;
-}
-
-function msOf(unit: string): number {
-  return unit === "ms" ? 1 : unitsMs[unit[0]!]!;
 }
 
 /** A boolean in a text or as a number: `"true"`, `1`. */

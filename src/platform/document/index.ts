@@ -9,13 +9,14 @@ export { approximateBytes } from "./approximate-bytes.ts";
 export { checkDocumentSize, type DocumentLimits, requireJsonBytes } from "./document-size.ts";
 export { isJsonObject, type Json, type JsonObject } from "./json.ts";
 export { isTooDeep } from "./nesting.ts";
-export { ObjectReader, readDuration } from "./object-reader.ts";
+export { nearestChoice, ObjectReader, readDuration } from "./object-reader.ts";
 export { type TextFormat, textFormat } from "./text-format.ts";
 export {
   type DocumentViolation,
   memberPath,
   shortName,
   type TextPosition,
+  toFieldViolations,
   Violations,
   violationsMax,
 } from "./violation.ts";

@@ -1,4 +1,5 @@
-import { formatDuration, nearestName, parseDuration } from "../text/index.ts";
+import type { FindRepair } from "../../errors/index.ts";
+import { formatDuration, nearestName, parseDuration, respellDuration, snakeCase } from "../text/index.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { isTooDeep } from "./nesting.ts";
 import type { TextFormat } from "./text-format.ts";
@@ -48,7 +49,8 @@ export class ObjectReader {
       if (known.includes(name) || violations.isFull) continue;
       const near = name.length > 100 ? undefined : nearestName(name, known);
       const hint = near === undefined ? `known are ${known.join(", ")}` : `did you mean ${near}?`;
-      violations.add(memberPath(path, name), "unknown_field", `is not a field of ${what}; ${hint}`);
+      const repair = near === undefined || Object.hasOwn(value, near) ? undefined : () => ({ name: near });
+      violations.add(memberPath(path, name), "unknown_field", `is not a field of ${what}; ${hint}`, undefined, repair);
     }
     return new ObjectReader(value as JsonObject, path, violations);
   }
@@ -67,8 +69,8 @@ export class ObjectReader {
   }
 
   /** Reports that a member is invalid. */
-  refuse(name: string, rule: string, message: string): undefined {
-    return this.violations.add(this.pathOf(name), rule, message);
+  refuse(name: string, rule: string, message: string, repair?: FindRepair): undefined {
+    return this.violations.add(this.pathOf(name), rule, message, undefined, repair);
   }
 
   /** A required member; undefined and reported if it is missing. */
@@ -102,7 +104,10 @@ export class ObjectReader {
     }
     const value = this.get(name);
     if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
-    return this.refuse(name, "range", `must be a whole number from ${min} to ${max}, for example ${fallback ?? min}`);
+    const message = `must be a whole number from ${min} to ${max}, for example ${fallback ?? min}`;
+    const number = typeof value === "string" && /^\s*-?\d{1,15}\s*$/.test(value) ? Number(value) : undefined;
+    const repair = number !== undefined && number >= min && number <= max ? () => ({ value: number }) : undefined;
+    return this.refuse(name, "range", message, repair);
   }
 
   /** One of a few texts. */
@@ -110,7 +115,7 @@ export class ObjectReader {
     const value = this.get(name);
     if (value === undefined || choices.includes(value as T)) return (value as T | undefined) ?? fallback;
     const list = choices.map((each) => JSON.stringify(each)).join(" or ");
-    this.refuse(name, "choice", `must be ${list}`);
+    this.refuse(name, "choice", `must be ${list}`, () => nearestChoice(value, choices));
     return fallback;
   }
 
@@ -144,7 +149,8 @@ export class ObjectReader {
     const value = this.get(name);
     if (value === undefined) return undefined;
     if (Array.isArray(value) && value.length >= min && value.length <= max) return value;
-    return this.refuse(name, "list", `must be a list of ${min} to ${max} elements, for example ${example}`);
+    const repair = Array.isArray(value) || min > 1 ? undefined : () => ({ value: [value] });
+    return this.refuse(name, "list", `must be a list of ${min} to ${max} elements, for example ${example}`, repair);
   }
 
   /** A list of different texts of a format; undefined if it is missing. */
@@ -165,7 +171,15 @@ export class ObjectReader {
 
 function readText(value: Json, path: string, format: TextFormat, violations: Violations): string | undefined {
   if (typeof value === "string" && value.length <= format.lengthMax && format.pattern.test(value)) return value;
-  return violations.add(path, "pattern", format.description);
+  return violations.add(path, "pattern", format.description, undefined, () => {
+    if (typeof value !== "string" || value.length > format.lengthMax) return undefined;
+    const words = snakeCase(value.trim())
+      .split(/[^a-z0-9]+/)
+      .filter((word) => word !== "");
+    return [value.trim(), value.trim().toLowerCase(), words.join("."), words.join("-"), words.join("_")].find((each) =>
+      format.pattern.test(each),
+    );
+  });
 }
 
 export function readDuration(
@@ -177,9 +191,14 @@ export function readDuration(
   const ms = typeof value === "string" ? parseDuration(value) : undefined;
   if (ms === undefined) {
     const message = `must be a duration: a whole number and ms, s, m, h or d, for example "${example}"`;
-    return violations.add(path, "duration", message);
+    return violations.add(path, "duration", message, undefined, () => respellDuration(String(value)));
   }
   if (ms > maxMs) return violations.add(path, "duration_max", `must be at most ${formatDuration(maxMs)}`);
   if (ms === 0 && !zero) return violations.add(path, "duration_min", `must be longer than 0, for example "${example}"`);
   return ms;
+}
+
+/** The choice that a value probably means. */
+export function nearestChoice(value: unknown, choices: readonly string[]): string | undefined {
+  return typeof value === "string" && value.length <= 100 ? nearestName(value, choices) : undefined;
 }

@@ -1,3 +1,5 @@
+import type { FindRepair, Violation } from "../../errors/index.ts";
+
 /** A position in a text: line and column from 1. */
 export interface TextPosition {
   readonly line: number;
@@ -14,6 +16,8 @@ export interface DocumentViolation {
   readonly message: string;
   /** The place in an expression (including its `=`), or in the text that the document was read from. */
   readonly position?: TextPosition | undefined;
+  /** What the value or its name should probably be. */
+  readonly repair?: FindRepair | undefined;
 }
 
 /** How many violations of a document are reported at most. */
@@ -31,8 +35,9 @@ export class Violations {
   }
 
   /** Adds a violation. Returns undefined, so that readers can return the result. */
-  add(path: string, rule: string, message: string, position?: TextPosition): undefined {
-    if (!this.isFull) this.list.push({ path, rule, message, ...(position !== undefined && { position }) });
+  add(path: string, rule: string, message: string, position?: TextPosition, repair?: FindRepair): undefined {
+    if (this.isFull) return;
+    this.list.push({ path, rule, message, ...(position !== undefined && { position }), ...(repair && { repair }) });
   }
 }
 
@@ -45,4 +50,16 @@ export function memberPath(path: string, name: string): string {
 /** Shortens a name from a document, so that it can be part of a message. */
 export function shortName(name: string): string {
   return (name.length > nameCharactersMax ? `${name.slice(0, nameCharactersMax)}…` : name).toWellFormed();
+}
+
+/** The violations of a document as those of the field of a request that holds it, with their repairs. */
+export function toFieldViolations(list: readonly DocumentViolation[], root: string) {
+  const repairs = new Map<string, FindRepair>();
+  const violations = list.map(({ path, rule, message, position, repair }): Violation => {
+    const field = path === "" ? root : `${root}${path.startsWith("[") ? "" : "."}${path}`;
+    const place = position === undefined ? "" : `line ${position.line}, column ${position.column}: `;
+    if (repair !== undefined) repairs.set(field, repair);
+    return { field, rule, message: `${place}${message}` };
+  });
+  return { violations, repairs };
 }

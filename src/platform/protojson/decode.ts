@@ -41,7 +41,7 @@ export function createJsonDecoder<Desc extends DescMessage>(
   return (json, options) => {
     const problems = new Problems(options);
     const message = read(json, problems);
-    if (problems.count > 0) throw toViolationFailure(problems.violations, { type: desc.typeName, json });
+    if (problems.count > 0) throw toViolationFailure(problems.violations, { refused: { type: desc.typeName, json } });
     return message as MessageShape<Desc>;
   };
 }

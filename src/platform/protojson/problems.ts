@@ -89,12 +89,15 @@ export function keySegment(key: string, quoted: boolean): string {
 }
 
 /** Creates the INVALID_ARGUMENT failure that lists all violations of a request. */
-export function toViolationFailure(violations: readonly Violation[], refused?: RefusedInput): Failure {
+export function toViolationFailure(
+  violations: readonly Violation[],
+  details?: { readonly refused?: RefusedInput | undefined; readonly repairs?: Failure["repairs"] },
+): Failure {
   const [first] = violations;
   if (first === undefined) return fail("INVALID_ARGUMENT");
   const place = first.field === "" ? "The request" : `${first.field}:`;
   const more = violations.length > 1 ? ` (and ${violations.length - 1} more)` : "";
-  return fail("INVALID_ARGUMENT", { public: `${place} ${first.message}${more}`, violations, refused });
+  return fail("INVALID_ARGUMENT", { public: `${place} ${first.message}${more}`, violations, ...details });
 }
 
 /** Describes the type of a JSON value, for error messages. */

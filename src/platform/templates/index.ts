@@ -10,6 +10,7 @@
 export { applyCasing, type Casing } from "./formats/casing.ts";
 export type { Markup } from "./formats/escape.ts";
 export type { Template } from "./plan.ts";
+export { repairTemplate } from "./repair.ts";
 export { type FindPartial, newWorkBudget, type RenderOptions } from "./run.ts";
 export { compileTemplate, type Engine } from "./template.ts";
 export { reportTemplateErrors, TemplateError, type TemplateErrorCode } from "./template-error.ts";

@@ -1,4 +1,4 @@
-import { invalid } from "../../errors/index.ts";
+import { type FindRepair, invalid } from "../../errors/index.ts";
 
 /** A position in a template: line and column from 1. */
 export interface Position {
@@ -28,13 +28,15 @@ export class TemplateError extends Error {
   }
 }
 
-/** Reports the error of a template as a violation of the field that holds it, with its position. */
-export function reportTemplateErrors<T>(field: string, work: () => T): T {
+/** Reports the error of a template as a violation of the field that holds it, with its position and its repair. */
+export function reportTemplateErrors<T>(field: string, work: () => T, repair?: FindRepair): T {
   try {
     return work();
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     const place = error.line === undefined ? "" : `line ${error.line}, column ${error.column}: `;
-    throw invalid(field, `template.${error.code}`, place + error.message);
+    throw invalid(field, `template.${error.code}`, place + error.message, {
+      ...(repair && { repairs: new Map([[field, repair]]) }),
+    });
   }
 }

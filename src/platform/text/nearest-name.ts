@@ -1,7 +1,13 @@
-/** Returns the known name that is closest to a mistyped one, or that only adds `_id` to it; undefined when none is close. */
+/**
+ * Returns the known name that is closest to a mistyped one: one with other separators or letter case, one that only adds `_id`, or
+ * the one with the fewest edits. Undefined when none is close.
+ */
 export function nearestName(typed: string, known: readonly string[]): string | undefined {
   const asId = `${typed}_id`;
   if (known.includes(asId)) return asId;
+  const plain = plainName(typed);
+  const same = plain === "" ? undefined : known.find((name) => plainName(name) === plain);
+  if (same !== undefined) return same;
   const distanceMax = Math.max(2, Math.floor(typed.length / 5));
   let best: { readonly name: string; readonly distance: number } | undefined;
   for (const name of known) {
@@ -11,6 +17,11 @@ export function nearestName(typed: string, known: readonly string[]): string | u
     if (distance <= distanceMax && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { name, distance };
   }
   return best?.name;
+}
+
+/** A name without letter case and separators. */
+export function plainName(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { Context } from "../../../chain/call.ts";
-import { fail, type Violation } from "../../../errors/index.ts";
+import { fail } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { notFound, type Sql } from "../../../platform/db/index.ts";
-import type { DocumentViolation, JsonObject } from "../../../platform/document/index.ts";
+import { type JsonObject, toFieldViolations } from "../../../platform/document/index.ts";
 import type { TextReader } from "../../../platform/document-text/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { toViolationFailure } from "../../../platform/protojson/index.ts";
@@ -90,7 +90,8 @@ export function createManifestService({ events, changes, texts, shares, catalogu
     compiled: CompiledManifest = compileManifest(document),
   ): Provider {
     if (compiled.provider !== undefined) return compiled.provider;
-    throw toViolationFailure(compiled.violations.map((each) => toFieldViolation(each, field)));
+    const { violations, repairs } = toFieldViolations(compiled.violations, field);
+    throw toViolationFailure(violations, { repairs });
   }
 
   return {
@@ -189,10 +190,4 @@ function keyFailure(message: string) {
     public: `key: ${message}.`,
     violations: [{ field: "document.key", rule: "unique", message }],
   });
-}
-
-function toFieldViolation({ path, rule, message, position }: DocumentViolation, root: string): Violation {
-  const field = path === "" ? root : `${root}${path.startsWith("[") ? "" : "."}${path}`;
-  const place = position === undefined ? "" : `line ${position.line}, column ${position.column}: `;
-  return { field, rule, message: `${place}${message}` };
 }

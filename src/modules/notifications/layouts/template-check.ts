@@ -1,5 +1,11 @@
 import { invalid } from "../../../errors/index.ts";
-import { compileTemplate, reportTemplateErrors, type Template } from "../../../platform/templates/index.ts";
+import {
+  compileTemplate,
+  type Engine,
+  repairTemplate,
+  reportTemplateErrors,
+  type Template,
+} from "../../../platform/templates/index.ts";
 import { type LayoutDetails, placeholder } from "./domain/layout.ts";
 
 /** References in the templates of a layout. */
@@ -15,16 +21,17 @@ export function checkTemplates({
   body,
   textBody,
 }: Pick<LayoutDetails, "engine" | "body" | "textBody">): LayoutReferences {
-  const templates = [compileChecked("body", () => compileTemplate(engine, body))];
-  if (textBody !== "") templates.push(compileChecked("text_body", () => compileTemplate(engine, textBody)));
+  const templates = [compileChecked("body", engine, body)];
+  if (textBody !== "") templates.push(compileChecked("text_body", engine, textBody));
   const variables = new Set(templates.flatMap((template) => template.variables));
   variables.delete(placeholder);
   const partials = new Set(templates.flatMap((template) => [...template.partials]));
   return { variables: [...variables].sort(), partials };
 }
 
-function compileChecked(field: "body" | "text_body", compile: () => Template): Template {
-  const template = reportTemplateErrors(field, compile);
+function compileChecked(field: "body" | "text_body", engine: Engine, source: string): Template {
+  const repair = () => repairTemplate(engine, source);
+  const template = reportTemplateErrors(field, () => compileTemplate(engine, source), repair);
   if (template.printed.has(placeholder)) return template;
   throw invalid(
     field,

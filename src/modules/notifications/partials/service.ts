@@ -3,7 +3,12 @@ import { fail, invalid } from "../../../errors/index.ts";
 import type { TenantId } from "../../../platform/access/index.ts";
 import { lockFor, requireFound, type Sql, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
 import { newStamps } from "../../../platform/records/index.ts";
-import { compileTemplate, type Engine, reportTemplateErrors } from "../../../platform/templates/index.ts";
+import {
+  compileTemplate,
+  type Engine,
+  repairTemplate,
+  reportTemplateErrors,
+} from "../../../platform/templates/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import {
   inclusionProblem,
@@ -105,5 +110,6 @@ export function createPartialService({ events, changes, findUses }: PartialParts
 
 /** The partials that a partial includes; throws when its template is invalid. */
 function includesOf({ engine, body }: PartialContent): string[] {
-  return reportTemplateErrors("body", () => [...compileTemplate(engine, body).partials].sort());
+  const read = () => [...compileTemplate(engine, body).partials].sort();
+  return reportTemplateErrors("body", read, () => repairTemplate(engine, body));
 }

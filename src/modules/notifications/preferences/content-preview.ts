@@ -3,6 +3,7 @@ import {
   type FindPartial,
   newWorkBudget,
   type RenderOptions,
+  repairTemplate,
   reportTemplateErrors,
 } from "../../../platform/templates/index.ts";
 import type { Channel } from "../subscribers/index.ts";
@@ -47,8 +48,10 @@ export function previewContent(
   };
   const render = (field: string, source: string, markup: RenderOptions["escape"]) => {
     if (source === "") return "";
-    return reportTemplateErrors(`content.${field}`, () =>
-      compileTemplate(content.engine, source).render(values, { ...options, escape: markup }),
+    return reportTemplateErrors(
+      `content.${field}`,
+      () => compileTemplate(content.engine, source).render(values, { ...options, escape: markup }),
+      () => repairTemplate(content.engine, source),
     );
   };
   return {

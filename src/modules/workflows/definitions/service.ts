@@ -1,5 +1,5 @@
 import { type Context, PrepareAgain } from "../../../chain/call.ts";
-import { Failure, fail, type Violation } from "../../../errors/index.ts";
+import { Failure, fail } from "../../../errors/index.ts";
 import {
   lockFor,
   notFound,
@@ -8,7 +8,7 @@ import {
   unchangedRecord,
   updateRefusal,
 } from "../../../platform/db/index.ts";
-import { type DocumentViolation, Violations } from "../../../platform/document/index.ts";
+import { type DocumentViolation, toFieldViolations, Violations } from "../../../platform/document/index.ts";
 import { formatText, type TextFormat, type TextReader } from "../../../platform/document-text/index.ts";
 import { runInSlices } from "../../../platform/event-loop/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
@@ -425,20 +425,15 @@ function isPublished({ activeVersion, activeDigest, draftDigest }: DefinitionHea
 function requireDraft(document: unknown, field: string): Draft {
   const draft = readDraft(document);
   if (!("violations" in draft)) return draft;
-  throw toViolationFailure(draft.violations.map((each) => toFieldViolation(each, field)));
+  const { violations, repairs } = toFieldViolations(draft.violations, field);
+  throw toViolationFailure(violations, { repairs });
 }
 
 /** The failure to publish a draft, with everything that must be corrected. */
 function draftFailure(violations: readonly DocumentViolation[]) {
-  const fields = violations.map((each) => toFieldViolation(each, "draft"));
+  const { violations: fields } = toFieldViolations(violations, "draft");
   const { message } = toViolationFailure(fields);
   return fail("FAILED_PRECONDITION", { public: `The draft cannot be published: ${message}`, violations: fields });
-}
-
-function toFieldViolation({ path, rule, message, position }: DocumentViolation, root: string): Violation {
-  const field = path === "" ? root : `${root}${path.startsWith("[") ? "" : "."}${path}`;
-  const place = position === undefined ? "" : `line ${position.line}, column ${position.column}: `;
-  return { field, rule, message: `${place}${message}` };
 }
 
 function archivedFailure() {

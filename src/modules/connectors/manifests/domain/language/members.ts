@@ -4,6 +4,7 @@ import {
   type Json,
   type JsonObject,
   memberPath,
+  nearestChoice,
   type ObjectReader,
   type TextFormat,
 } from "../../../../../platform/document/index.ts";
@@ -83,7 +84,8 @@ export function oneOf<const T extends string>(name: string, names: readonly T[],
     ...{ name, schema: { enum: names }, isRequired: true },
     read(reader) {
       const value = reader.get(name) as T;
-      if (!names.includes(value)) reader.refuse(name, "choice", suggest(value, names, what));
+      if (!names.includes(value))
+        reader.refuse(name, "choice", suggest(value, names, what), () => nearestChoice(value, names));
       return value;
     },
   };
