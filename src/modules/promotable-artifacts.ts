@@ -100,6 +100,8 @@ export interface SimulationReport {
   })[];
   readonly outcomes: readonly { readonly before: string; readonly after: string; readonly items: number }[];
   readonly reasons: readonly { readonly before: string; readonly after: string; readonly items: number }[];
+  /** Items that are rejected, that nobody takes and that their pool does not queue, and duplicates. */
+  readonly refused: Shift;
   /** Items that a constraint did not admit. */
   readonly constraints: readonly (Shift & { readonly constraint: string; readonly result: string })[];
   readonly waits: { readonly recorded: QueueWait; readonly before: QueueWait; readonly after: QueueWait };

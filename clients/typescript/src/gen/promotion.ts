@@ -85,8 +85,8 @@ export type NewCandidateArtifact = {
 
 /** A limit on a metric. */
 export type CandidateGuardrailInput = {
-  /** success (the share of keys whose first outcome is a success), latency_ms (their mean latency), queue_depth (waiting items of a pool) or dead_letters (dead letters of a pool). */
-  readonly metric: "success" | "latency_ms" | "queue_depth" | "dead_letters";
+  /** success (the share of keys whose first outcome is a success), latency_ms (their mean latency), queue_depth (waiting items of a pool) or dead_letters (dead letters of a pool). Of a simulation with the items of the last week: simulated_changes (the share of items that change), simulated_refusals (the share that is not accepted), simulated_wait_ms (the wait for a worker, 95th percentile) or simulated_cost (per item). */
+  readonly metric: "success" | "latency_ms" | "queue_depth" | "dead_letters" | "simulated_changes" | "simulated_refusals" | "simulated_wait_ms" | "simulated_cost";
   /** The least success, or the most of the other metrics. */
   readonly limit?: number;
 };
@@ -173,7 +173,7 @@ export type CandidateArtifact = {
 
 /** A limit on a metric. */
 export type CandidateGuardrail = {
-  /** success (the share of keys whose first outcome is a success), latency_ms (their mean latency), queue_depth (waiting items of a pool) or dead_letters (dead letters of a pool). */
+  /** success (the share of keys whose first outcome is a success), latency_ms (their mean latency), queue_depth (waiting items of a pool) or dead_letters (dead letters of a pool). Of a simulation with the items of the last week: simulated_changes (the share of items that change), simulated_refusals (the share that is not accepted), simulated_wait_ms (the wait for a worker, 95th percentile) or simulated_cost (per item). */
   readonly metric: string;
   /** The least success, or the most of the other metrics. */
   readonly limit: number;
@@ -535,6 +535,8 @@ export type SimulationTarget = {
   readonly cost?: SimulationCost;
   /** Some items that change, at most 20. */
   readonly examples: readonly SimulationExample[];
+  /** The items that are not accepted: rejected, duplicates, not chosen, or without a recipient in a pool that does not queue. */
+  readonly refused?: SimulationRefusals;
 };
 
 /** Why items change. */
@@ -643,4 +645,12 @@ export type SimulationExample = {
   readonly after: string;
   /** Why. */
   readonly cause: string;
+};
+
+/** Items that are not accepted. */
+export type SimulationRefusals = {
+  /** The items with what the target has now. */
+  readonly before: number;
+  /** The items with the candidate. */
+  readonly after: number;
 };

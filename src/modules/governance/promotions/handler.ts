@@ -4,10 +4,11 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
 import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
+import type { TargetSimulation } from "./artifact-kinds.ts";
 import type { DecisionService } from "./decision-service.ts";
 import type { Candidate, Guardrail, NewArtifact, NewCandidate } from "./domain/candidate.ts";
 import { callsOfVoidApproval, possibleCalls } from "./domain/states.ts";
-import type { CandidateService, InspectedCandidate, TargetSimulation } from "./service.ts";
+import type { CandidateService, InspectedCandidate } from "./service.ts";
 import type { StageService } from "./stage-service.ts";
 import { candidateStore } from "./store.ts";
 

@@ -12,6 +12,8 @@ interface Sides {
 
 type Pair = { readonly before: string; readonly after: string; items: number };
 
+const refusals: ReadonlySet<ItemFate["outcome"]> = new Set(["rejected", "deduplicated", "no_match", "not_chosen"]);
+
 const shownMax = 50;
 const examplesMax = 20;
 
@@ -29,6 +31,7 @@ export class SimulationTally {
   #reproduced = 0;
   #recordedCost = 0;
   #hasCost = false;
+  readonly #refused = { before: 0, after: 0 };
   readonly #recordedWaits = new WaitTimes();
   #recordedWaiting = 0;
   readonly #recorded = new Map<string, number>();
@@ -50,6 +53,8 @@ export class SimulationTally {
     this.items++;
     this.#addRecorded(recorded, decidedAtMs);
     if (before.outcome === recorded.outcome && before.recipientId === recorded.recipientId) this.#reproduced++;
+    if (refusals.has(before.outcome)) this.#refused.before++;
+    if (refusals.has(after.outcome)) this.#refused.after++;
     const isChanged = before.label !== after.label;
     const ruleChanges = this.#rules.add(before, after, isChanged);
     if (!isChanged) return;
@@ -81,6 +86,7 @@ export class SimulationTally {
       recipients: this.#recipients(before, after, spanMs),
       outcomes: largest(this.#outcomes),
       reasons: largest(this.#reasons),
+      refused: this.#refused,
       constraints: constraintsOf(before.constraints.refusals, after.constraints.refusals),
       waits: {
         recorded: waitOf(this.#recordedWaits, this.#recordedWaiting),
