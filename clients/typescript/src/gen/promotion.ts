@@ -45,7 +45,7 @@ export interface PromotionService {
   /** Decides the routed items of the last days again with the candidate's pools, and shows what would have changed. Nothing is stored. SimulateCandidate tells more. */
   replayCandidate(request: ReplayCandidateRequest, options?: CallOptions): Promise<WhatIf>;
 
-  /** Replays recorded work with the candidate, and shows what would have changed and why. Items are decided again at their times, by what each target has now and by the candidate, with recipients that work as long as was recorded. Nothing is stored, sent or metered. The current recipients decide; items that a pool redirected belong to the pool that took them. */
+  /** Replays recorded work with the candidate, and shows what would have changed and why. Items are decided again at their times, by what each target has now and by the candidate, with recipients that work as long as was recorded. Ended runs of workflows are planned again with the recorded results of their steps, up to the first difference. Nothing is stored, sent or metered. The current recipients decide; items that a pool redirected belong to the pool that took them. */
   simulateCandidate(request: SimulateCandidateRequest, options?: CallOptions): Promise<Simulation>;
 }
 
@@ -505,7 +505,7 @@ export type SimulationTarget = {
   readonly target_id: string;
   /** Its name. */
   readonly target_name: string;
-  /** The items that were decided again. */
+  /** The items that were decided again, or the runs that were planned again. */
   readonly items: number;
   /** Those that change. */
   readonly changed: number;
@@ -537,11 +537,13 @@ export type SimulationTarget = {
   readonly examples: readonly SimulationExample[];
   /** The items that are not accepted: rejected, duplicates, not chosen, or without a recipient in a pool that does not queue. */
   readonly refused?: SimulationRefusals;
+  /** The steps at which runs of a workflow differ first, at most 50. */
+  readonly steps: readonly SimulationStepShift[];
 };
 
 /** Why items change. */
 export type SimulationCause = {
-  /** rule (other rules match, or one that matches has changed), strategy (the strategy chooses another way), constraint (only one side admits the item) or load (a consequence of the other changes). */
+  /** Of decisions: rule (other rules match, or one that matches has changed), strategy (the strategy chooses another way), constraint (only one side admits the item) or load (a consequence of the other changes). Of runs: what the first difference is, as in the field `change` of a step. */
   readonly cause: string;
   /** The number of items. */
   readonly items: number;
@@ -637,8 +639,8 @@ export type SimulationCost = {
 
 /** An item that changes. */
 export type SimulationExample = {
-  /** The decision. */
-  readonly decision_id: string;
+  /** The decision or the run. */
+  readonly id: string;
   /** The recipient or the outcome with what the target has now. */
   readonly before: string;
   /** The recipient or the outcome with the candidate. */
@@ -653,4 +655,14 @@ export type SimulationRefusals = {
   readonly before: number;
   /** The items with the candidate. */
   readonly after: number;
+};
+
+/** A step at which runs differ first. */
+export type SimulationStepShift = {
+  /** The id of the step; empty for the run itself. */
+  readonly step: string;
+  /** added or removed (only one version executes it), order (another step starts), kind, input, arm (it takes another arm), outcome (it ends in another way) or end (the run ends in another way). */
+  readonly change: string;
+  /** The number of runs. */
+  readonly items: number;
 };

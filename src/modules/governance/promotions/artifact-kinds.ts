@@ -65,12 +65,16 @@ export function createArtifactKinds(owners: () => readonly PromotableArtifacts[]
     },
 
     /** Replays recorded work with the artifacts of a candidate; leaves out those that decide nothing. */
-    async simulate(context: Context, { artifacts }: Candidate, range: SimulationRange): Promise<TargetSimulation[]> {
+    async simulate(
+      context: Context,
+      { artifacts, environmentId }: Candidate,
+      range: SimulationRange,
+    ): Promise<TargetSimulation[]> {
       const reports: TargetSimulation[] = [];
       for (const artifact of artifacts) {
         context.signal.throwIfAborted();
         const { kind, targetId, version } = artifact;
-        const report = await ownerOf(kind).simulate?.(context, { targetId, version, ...range });
+        const report = await ownerOf(kind).simulate?.(context, { environmentId, targetId, version, ...range });
         if (report !== undefined) reports.push({ ...report, artifact });
       }
       return reports;

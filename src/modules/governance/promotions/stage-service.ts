@@ -208,12 +208,13 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
 }
 
 /** A simulation in two sentences. */
-function summaryOf({ items, changed, causes, waits }: SimulationReport): string {
+function summaryOf({ items, changed, causes, routing }: SimulationReport): string {
   const why = causes.map(({ cause, items: count }) => `${cause} ${count}`).join(", ");
-  const { before, after } = waits;
-  const wait = `The longest waits for a worker (95th percentile) go from ${secondsOf(before)} to ${secondsOf(after)}.`;
-  const change = `The candidate decides ${changed} of the last ${items} items differently${why === "" ? "" : ` (${why})`}.`;
-  return before.items + after.items === 0 ? change : `${change} ${wait}`;
+  const what = routing === undefined ? "runs" : "items";
+  const change = `The candidate changes ${changed} of the last ${items} ${what}${why === "" ? "" : ` (${why})`}.`;
+  if (routing === undefined || routing.waits.before.items + routing.waits.after.items === 0) return change;
+  const { before, after } = routing.waits;
+  return `${change} The longest waits for a worker (95th percentile) go from ${secondsOf(before)} to ${secondsOf(after)}.`;
 }
 
 const secondsOf = ({ p95Ms }: QueueWait) => `${(p95Ms / 1000).toFixed(1)} s`;

@@ -1,5 +1,5 @@
 import type { GuardrailTest, GuardrailTests } from "../../../experiments/index.ts";
-import type { KeyOutcome, SimulationReport } from "../../../promotable-artifacts.ts";
+import type { KeyOutcome, Shift, SimulationReport } from "../../../promotable-artifacts.ts";
 import type { CandidateArtifact, Guardrail, Score, SimulatedMetric, Verdict } from "./candidate.ts";
 
 /** Facts about a target. */
@@ -16,10 +16,14 @@ const simulatedValues: Readonly<
   Record<SimulatedMetric, (report: SimulationReport) => readonly [number | undefined, number | undefined]>
 > = {
   simulated_changes: ({ items, changed }) => [changed / items, undefined],
-  simulated_refusals: ({ items, refused }) => [refused.after / items, refused.before / items],
-  simulated_wait_ms: ({ waits }) => [waits.after.p95Ms, waits.before.p95Ms],
-  simulated_cost: ({ items, cost }) => [cost && cost.after / items, cost && cost.before / items],
+  simulated_refusals: ({ items, routing }) => shiftOf(routing?.refused, items),
+  simulated_wait_ms: ({ routing }) => [routing?.waits.after.p95Ms, routing?.waits.before.p95Ms],
+  simulated_cost: ({ items, routing }) => shiftOf(routing?.cost, items),
 };
+
+function shiftOf(shift: Shift | undefined, items: number) {
+  return [shift && shift.after / items, shift && shift.before / items] as const;
+}
 
 /** Whether guardrails need a simulation of the candidate. */
 export function needSimulation(guardrails: readonly Guardrail[]): boolean {

@@ -1,4 +1,4 @@
-import type { QueueWait, SimulationReport } from "../../../promotable-artifacts.ts";
+import type { QueueWait, RoutingChanges, SimulationReport } from "../../../promotable-artifacts.ts";
 import type { PoolSnapshot, Rule } from "../../pools/index.ts";
 import type { ItemFate } from "./item-fate.ts";
 import type { RecordedItem } from "./recorded-item-store.ts";
@@ -74,7 +74,6 @@ export class SimulationTally {
     after: SimulatedPool,
     spanMs: number,
   ): Omit<SimulationReport, "isCut" | "firstAt" | "lastAt"> {
-    const hasCost = this.#hasCost || before.cost > 0 || after.cost > 0;
     return {
       items: this.items,
       changed: this.#changed,
@@ -82,9 +81,17 @@ export class SimulationTally {
       causes: [...this.#causes]
         .map(([cause, items]) => ({ cause, items }))
         .sort((one, other) => other.items - one.items),
+      outcomes: largest(this.#outcomes),
+      examples: this.#examples,
+      routing: this.#routing(before, after, spanMs),
+    };
+  }
+
+  #routing(before: SimulatedPool, after: SimulatedPool, spanMs: number): RoutingChanges {
+    const hasCost = this.#hasCost || before.cost > 0 || after.cost > 0;
+    return {
       rules: this.#rules.list(),
       recipients: this.#recipients(before, after, spanMs),
-      outcomes: largest(this.#outcomes),
       reasons: largest(this.#reasons),
       refused: this.#refused,
       constraints: constraintsOf(before.constraints.refusals, after.constraints.refusals),
@@ -94,12 +101,11 @@ export class SimulationTally {
         after: waitOf(after.waits, after.waiting),
       },
       cost: hasCost ? { recorded: this.#recordedCost, before: before.cost, after: after.cost } : undefined,
-      examples: this.#examples,
     };
   }
 
   /** The recipients with the largest changes. */
-  #recipients(before: SimulatedPool, after: SimulatedPool, spanMs: number): SimulationReport["recipients"] {
+  #recipients(before: SimulatedPool, after: SimulatedPool, spanMs: number): RoutingChanges["recipients"] {
     const known = before.compiled.snapshot.recipients.map(({ id }, index) => ({
       ...{ recipientId: id, recorded: this.#recorded.get(id) ?? 0 },
       ...{ before: before.items[index]!, after: after.items[index]! },
@@ -162,7 +168,7 @@ class RuleCounts {
     return differs;
   }
 
-  list(): SimulationReport["rules"] {
+  list(): RoutingChanges["rules"] {
     return [...this.#rules]
       .map(([name, counts]) => ({ name, ...counts }))
       .sort((one, other) => other.changed - one.changed || other.after - one.after)
