@@ -4375,7 +4375,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.Simulation.Target.rules": "The rules that match items, at most 50.",
   "service.api.Simulation.Target.recipients": "The recipients whose number of items changes most, at most 50.",
   "service.api.Simulation.Target.outcomes": "The outcomes that change, at most 50.",
-  "service.api.Simulation.Target.reasons": "The reasons of the items that change, at most 50.",
+  "service.api.Simulation.Target.reasons": "The reasons that change, at most 50.",
   "service.api.Simulation.Target.constraints": "The items that constraints do not admit.",
   "service.api.Simulation.Target.waits": "How long items wait.",
   "service.api.Simulation.Target.cost": "What the items cost; absent if none has a cost.",

@@ -2364,7 +2364,7 @@ export type Simulation_Target = Message<"service.api.Simulation.Target"> & {
   outcomes: Simulation_Shift[];
 
   /**
-   * The reasons of the items that change, at most 50.
+   * The reasons that change, at most 50.
    *
    * @generated from field: repeated service.api.Simulation.Shift reasons = 14;
    */

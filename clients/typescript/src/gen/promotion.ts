@@ -525,7 +525,7 @@ export type SimulationTarget = {
   readonly recipients: readonly SimulationRecipientShift[];
   /** The outcomes that change, at most 50. */
   readonly outcomes: readonly SimulationShift[];
-  /** The reasons of the items that change, at most 50. */
+  /** The reasons that change, at most 50. */
   readonly reasons: readonly SimulationShift[];
   /** The items that constraints do not admit. */
   readonly constraints: readonly SimulationConstraintShift[];

@@ -88,19 +88,13 @@ function Target({ target }: { readonly target: SimulationTarget }) {
         {refused && <Stat label="Not accepted" note={`now ${formatCount(refused.before)}`} value={refused.after} />}
         {cost && <Stat label="Cost" note={`now ${cost.before.toFixed(2)}`} value={cost.after.toFixed(2)} />}
       </div>
-      <div class="columns">
-        <div class="stack">
-          {target.recipients.length > 0 && <Recipients target={target} />}
-          {target.rules.length > 0 && <Rules target={target} />}
-          {target.steps.length > 0 && <Steps target={target} />}
-        </div>
-        <div class="stack">
-          <Shifts label="Outcomes" rows={target.outcomes} />
-          <Shifts label="Reasons" rows={target.reasons} />
-          {target.constraints.length > 0 && <Constraints target={target} />}
-          {target.examples.length > 0 && <Examples target={target} />}
-        </div>
-      </div>
+      {target.recipients.length > 0 && <Recipients target={target} />}
+      {target.rules.length > 0 && <Rules target={target} />}
+      {target.steps.length > 0 && <Steps target={target} />}
+      <Shifts label="Outcomes" rows={target.outcomes} />
+      <Shifts label="Reasons" rows={target.reasons} />
+      {target.constraints.length > 0 && <Constraints target={target} />}
+      {target.examples.length > 0 && <Examples target={target} />}
     </section>
   );
 }

@@ -62,7 +62,7 @@ export class SimulationTally {
     const cause = this.#causeOf(before, after, ruleChanges);
     this.#causes.set(cause, (this.#causes.get(cause) ?? 0) + 1);
     if (before.outcome !== after.outcome) countPair(this.#outcomes, before.outcome, after.outcome);
-    countPair(this.#reasons, before.reason, after.reason);
+    if (before.reason !== after.reason) countPair(this.#reasons, before.reason, after.reason);
     if (this.#examples.length < examplesMax) {
       this.#examples.push({ id: recorded.id, before: before.label, after: after.label, cause });
     }
