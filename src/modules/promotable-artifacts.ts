@@ -54,6 +54,7 @@ export interface OutcomeQuery {
 
 /** A request to replay recorded work with a version. */
 export interface SimulationQuery {
+  readonly environmentId: string;
   readonly targetId: string;
   readonly version: number;
   readonly from: Date;
@@ -90,27 +91,37 @@ export interface SimulationReport {
   /** Whether more was recorded in the time range than was replayed. */
   readonly isCut: boolean;
   readonly causes: readonly { readonly cause: string; readonly items: number }[];
-  readonly rules: readonly (Shift & { readonly ruleId: string; readonly name: string; readonly changed: number })[];
-  /** The items of recipients, and how many they work on at once on average; an empty id means no recipient. */
-  readonly recipients: readonly (Shift & {
-    readonly recipientId: string;
-    readonly recorded: number;
-    readonly loadBefore: number;
-    readonly loadAfter: number;
-  })[];
   readonly outcomes: readonly { readonly before: string; readonly after: string; readonly items: number }[];
-  readonly reasons: readonly { readonly before: string; readonly after: string; readonly items: number }[];
-  /** Items that a constraint did not admit. */
-  readonly constraints: readonly (Shift & { readonly constraint: string; readonly result: string })[];
-  readonly waits: { readonly recorded: QueueWait; readonly before: QueueWait; readonly after: QueueWait };
-  /** Undefined if no item has a cost. */
-  readonly cost: (Shift & { readonly recorded: number }) | undefined;
   readonly examples: readonly {
     readonly id: string;
     readonly before: string;
     readonly after: string;
     readonly cause: string;
   }[];
+  /** Of decisions. */
+  readonly routing?: RoutingChanges;
+  /** The first step of a run that differs, and how. */
+  readonly steps?: readonly { readonly step: string; readonly change: string; readonly items: number }[];
+}
+
+/** What a version would have changed about routing. */
+export interface RoutingChanges {
+  readonly rules: readonly (Shift & { readonly ruleId: string; readonly name: string; readonly changed: number })[];
+  /** The items of recipients, and how many they work on at once on average. */
+  readonly recipients: readonly (Shift & {
+    readonly recipientId: string;
+    readonly recorded: number;
+    readonly loadBefore: number;
+    readonly loadAfter: number;
+  })[];
+  readonly reasons: readonly { readonly before: string; readonly after: string; readonly items: number }[];
+  /** Items that are rejected, that nobody takes and that their pool does not queue, and duplicates. */
+  readonly refused: Shift;
+  /** Items that a constraint did not admit. */
+  readonly constraints: readonly (Shift & { readonly constraint: string; readonly result: string })[];
+  readonly waits: { readonly recorded: QueueWait; readonly before: QueueWait; readonly after: QueueWait };
+  /** Undefined if no item has a cost. */
+  readonly cost: (Shift & { readonly recorded: number }) | undefined;
 }
 
 /**

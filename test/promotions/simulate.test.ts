@@ -4,8 +4,14 @@ import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { readRows } from "../harness/rows.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
-import { inEachProtocol, newTenant, type ResponseData, type TenantFixture } from "../routing/tenant-fixture.ts";
-import { base, createCandidate } from "./promotion-fixture.ts";
+import {
+  freshName,
+  inEachProtocol,
+  newTenant,
+  type ResponseData,
+  type TenantFixture,
+} from "../routing/tenant-fixture.ts";
+import { base, createCandidate, step } from "./promotion-fixture.ts";
 
 let service: TestService;
 let tenant: TenantFixture;
@@ -138,6 +144,102 @@ test("a simulation changes nothing, and says the same in every protocol", async 
   // Nobody has fetched any of the items, and nobody would have.
   assert.deepEqual([rest.waits.recorded.waiting, rest.waits.before.waiting, rest.waits.after.waiting], [50, 50, 0]);
   assert.deepEqual(await readRows(sql), earlier);
+});
+
+test("the preflight says in short what changes, and guardrails can limit it", async () => {
+  const pool = await tenant.pool({ strategy: "priority" });
+  await tenant.recipient(pool, { priority: 1, cost: 1 });
+  const dear = await tenant.recipient(pool, { priority: 2, cost: 4 });
+  await tenant.routeAll(
+    Array.from({ length: 40 }, (_, nth) => ({ pool_id: pool, type: nth % 4 === 0 ? "hard" : "easy" })),
+  );
+  const rule = { name: "hard", condition: 'item.type == "hard"', action: { type: "route", recipient_id: dear } };
+  const version = await stage(pool, { rule_set: { rules: [rule] } });
+  const guardrails = [
+    { metric: "simulated_changes", limit: 0.25 },
+    { metric: "simulated_cost", limit: 1.5 },
+    { metric: "simulated_refusals", limit: 0 },
+  ];
+  const artifacts = [{ kind: "routing", ref: pool, version }];
+  const { id } = (await tenant.ok("POST", base, { artifacts, guardrails })).data;
+  const { preflight } = await step(tenant, id, "preflight", "preflight_passed");
+  const [simulated] = preflight.impacts.filter(({ code }: ResponseData) => code === "simulated");
+  assert.match(simulated.message, /^The candidate changes 10 of the last 40 items \(rule 10\)\./);
+  const { guardrail_report } = await step(tenant, id, "guardrails/evaluate", "guardrails_failed");
+  assert.deepEqual(
+    guardrail_report.scores.map(({ metric, verdict, value, baseline, keys }: ResponseData) => [
+      ...[metric, verdict, value, baseline, keys],
+    ]),
+    [
+      ["simulated_changes", "passed", 0.25, undefined, 40],
+      ["simulated_cost", "failed", 1.75, 1, 40],
+      ["simulated_refusals", "passed", 0, 0, 40],
+    ],
+  );
+});
+
+test("a simulated guardrail without recorded items is inconclusive", async () => {
+  const pool = await tenant.pool();
+  const version = await stage(pool, { strategy: "round_robin" });
+  const guardrails = [{ metric: "simulated_wait_ms", limit: 1000 }];
+  const artifacts = [{ kind: "routing", ref: pool, version }];
+  const { id } = (await tenant.ok("POST", base, { artifacts, guardrails })).data;
+  const { preflight } = await step(tenant, id, "preflight", "preflight_passed");
+  assert.ok(!preflight.impacts.some(({ code }: ResponseData) => code === "simulated"));
+  const { guardrail_report } = await step(tenant, id, "guardrails/evaluate", "guardrails_failed");
+  assert.equal(guardrail_report.scores[0].verdict, "inconclusive");
+});
+
+test("recorded runs of a workflow are planned again up to their first difference", async () => {
+  const key = `w-${freshName()}`;
+  const definitions = "/api/workflow-definitions";
+  const documentOf = (limit: number, more: readonly object[] = []) => ({
+    ...{ dsl: "1", key, name: key, timeout: "1h" },
+    steps: [
+      { id: "order", wait_event: { event: "order.paid", timeout: "10m" } },
+      {
+        id: "size",
+        branch: [
+          {
+            when: `=steps.order.payload.total > ${limit}`,
+            steps: [{ id: "check", approval: { by: ["role:admin"], timeout: "10m" } }],
+          },
+          { else: [{ id: "small", transform: "fine" }] },
+        ],
+      },
+      ...more,
+    ],
+  });
+  await tenant.ok("POST", definitions, { document: documentOf(100) });
+  await tenant.ok("POST", `${definitions}/${key}/publish`, {});
+  const totals = [50, 150, 250];
+  for (const total of totals) {
+    const { run } = (await tenant.ok("POST", "/api/workflow-runs", { definition: key, run_key: `${total}`, input: {} }))
+      .data;
+    await tenant.ok("POST", `/api/workflow-runs/${run.id}/signal`, { event: "order.paid", payload: { total } });
+    if (total > 100) await tenant.ok("POST", `/api/workflow-runs/${run.id}/approvals/check/decide`, { approved: true });
+    await until(
+      async () => (await tenant.ok("GET", `/api/workflow-runs/${run.id}`)).data,
+      ({ status }) => status === "succeeded",
+    );
+  }
+  const stageDocument = async (document: object) => {
+    await tenant.ok("PATCH", `${definitions}/${key}/draft`, { document });
+    return (await tenant.ok("POST", `${definitions}/${key}/publish`, { stage: true })).data.version.version;
+  };
+  const simulated = async (version: number) => {
+    const id = await createCandidate(tenant, [{ kind: "workflow", ref: key, version }]);
+    const earlier = await readRows(sql);
+    const target = await simulate(id);
+    assert.deepEqual(await readRows(sql), earlier);
+    await tenant.ok("POST", `${base}/${id}/abort`, {});
+    return target;
+  };
+  const looser = await simulated(await stageDocument(documentOf(200)));
+  assert.deepEqual([looser.items, looser.changed, looser.reproduced], [3, 1, 3]);
+  assert.deepEqual(looser.steps, [{ step: "size", change: "arm", items: 1 }]);
+  const longer = await simulated(await stageDocument(documentOf(100, [{ id: "done", transform: "bye" }])));
+  assert.deepEqual([longer.changed, longer.steps], [3, [{ step: "done", change: "added", items: 3 }]]);
 });
 
 test("a simulation is refused for an empty time range and hides candidates of others", async () => {

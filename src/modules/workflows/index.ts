@@ -85,7 +85,7 @@ export function createWorkflows({ config, ...parts }: Dependencies) {
     environments,
     compileTemplate,
     /** Activated by promotions. */
-    artifacts: [definitions.artifacts(readRunOutcomes)],
+    artifacts: [definitions.artifacts(readRunOutcomes, runs.simulateChange)],
     /** The records that packs contain. */
     packRecords: [definitions.packRecords(findTriggersOf), triggers.packRecords],
     usageSources: [runUsage],

@@ -12,9 +12,11 @@ import { until } from "../../harness/until.ts";
 import {
   base,
   easyGuardrails,
+  keysOf,
   routingArtifact,
   runToStoppedCanary,
   stagedPool,
+  work,
 } from "../../promotions/promotion-fixture.ts";
 import { newTenant, type TenantFixture } from "../../routing/tenant-fixture.ts";
 import {
@@ -83,6 +85,25 @@ describe("promotions and analytics in the console", () => {
       assert.deepEqual([candidate.state, candidate.approval.note], ["approved", "The canary and the rules."]);
     },
   );
+
+  browserTest("the simulation of a candidate shows who would have got which items, with examples to open", async () => {
+    const pool = await stagedPool(tenant);
+    const [first] = await work(tenant, pool.id, keysOf("past", 16));
+    const artifacts = [routingArtifact(pool)];
+    const { data } = await tenant.ok("POST", base, { name: "Simulated", artifacts, guardrails: easyGuardrails });
+    const { data: recipient } = await tenant.ok("GET", `/api/recipients/${pool.after}`);
+    const { page, root } = await browser.signIn(service.baseUrl, tenant.key);
+    await page.goto(`${root}/promotions/${data.id}`);
+    await page.getByRole("link", { name: "What if" }).click();
+    await page.getByText("16 of 16").waitFor();
+    const row = page.getByRole("row", { name: recipient.name });
+    assert.deepEqual((await row.getByRole("cell").allTextContents()).slice(1, 4), ["0", "0", "16"]);
+    await page.getByRole("button", { name: "Last week" }).click();
+    await page.getByText("16 of 16").waitFor();
+    assert.deepEqual(await accessibilityViolations(page), []);
+    await page.locator(`a[href$="decisions/${first.decision_id}"]`).click();
+    await page.getByText("How it was decided").waitFor();
+  });
 
   browserTest(
     "a candidate with a pack shows what is missing, and that its gate opens when the receipts are there",

@@ -45,7 +45,7 @@ export interface PromotionService {
   /** Decides the routed items of the last days again with the candidate's pools, and shows what would have changed. Nothing is stored. SimulateCandidate tells more. */
   replayCandidate(request: ReplayCandidateRequest, options?: CallOptions): Promise<WhatIf>;
 
-  /** Replays recorded work with the candidate, and shows what would have changed and why. Items are decided again at their times, by what each target has now and by the candidate, with recipients that work as long as was recorded. Nothing is stored, sent or metered. The current recipients decide; items that a pool redirected belong to the pool that took them. */
+  /** Replays recorded work with the candidate, and shows what would have changed and why. Items are decided again at their times, by what each target has now and by the candidate, with recipients that work as long as was recorded. Ended runs of workflows are planned again with the recorded results of their steps, up to the first difference. Nothing is stored, sent or metered. The current recipients decide; items that a pool redirected belong to the pool that took them. */
   simulateCandidate(request: SimulateCandidateRequest, options?: CallOptions): Promise<Simulation>;
 }
 
@@ -85,8 +85,8 @@ export type NewCandidateArtifact = {
 
 /** A limit on a metric. */
 export type CandidateGuardrailInput = {
-  /** success (the share of keys whose first outcome is a success), latency_ms (their mean latency), queue_depth (waiting items of a pool) or dead_letters (dead letters of a pool). */
-  readonly metric: "success" | "latency_ms" | "queue_depth" | "dead_letters";
+  /** success (the share of keys whose first outcome is a success), latency_ms (their mean latency), queue_depth (waiting items of a pool) or dead_letters (dead letters of a pool). Of a simulation with the items of the last week: simulated_changes (the share of items that change), simulated_refusals (the share that is not accepted), simulated_wait_ms (the wait for a worker, 95th percentile) or simulated_cost (per item). */
+  readonly metric: "success" | "latency_ms" | "queue_depth" | "dead_letters" | "simulated_changes" | "simulated_refusals" | "simulated_wait_ms" | "simulated_cost";
   /** The least success, or the most of the other metrics. */
   readonly limit?: number;
 };
@@ -173,7 +173,7 @@ export type CandidateArtifact = {
 
 /** A limit on a metric. */
 export type CandidateGuardrail = {
-  /** success (the share of keys whose first outcome is a success), latency_ms (their mean latency), queue_depth (waiting items of a pool) or dead_letters (dead letters of a pool). */
+  /** success (the share of keys whose first outcome is a success), latency_ms (their mean latency), queue_depth (waiting items of a pool) or dead_letters (dead letters of a pool). Of a simulation with the items of the last week: simulated_changes (the share of items that change), simulated_refusals (the share that is not accepted), simulated_wait_ms (the wait for a worker, 95th percentile) or simulated_cost (per item). */
   readonly metric: string;
   /** The least success, or the most of the other metrics. */
   readonly limit: number;
@@ -505,7 +505,7 @@ export type SimulationTarget = {
   readonly target_id: string;
   /** Its name. */
   readonly target_name: string;
-  /** The items that were decided again. */
+  /** The items that were decided again, or the runs that were planned again. */
   readonly items: number;
   /** Those that change. */
   readonly changed: number;
@@ -525,7 +525,7 @@ export type SimulationTarget = {
   readonly recipients: readonly SimulationRecipientShift[];
   /** The outcomes that change, at most 50. */
   readonly outcomes: readonly SimulationShift[];
-  /** The reasons of the items that change, at most 50. */
+  /** The reasons that change, at most 50. */
   readonly reasons: readonly SimulationShift[];
   /** The items that constraints do not admit. */
   readonly constraints: readonly SimulationConstraintShift[];
@@ -535,11 +535,15 @@ export type SimulationTarget = {
   readonly cost?: SimulationCost;
   /** Some items that change, at most 20. */
   readonly examples: readonly SimulationExample[];
+  /** The items that are not accepted: rejected, duplicates, not chosen, or without a recipient in a pool that does not queue. */
+  readonly refused?: SimulationRefusals;
+  /** The steps at which runs of a workflow differ first, at most 50. */
+  readonly steps: readonly SimulationStepShift[];
 };
 
 /** Why items change. */
 export type SimulationCause = {
-  /** rule (other rules match, or one that matches has changed), strategy (the strategy chooses another way), constraint (only one side admits the item) or load (a consequence of the other changes). */
+  /** Of decisions: rule (other rules match, or one that matches has changed), strategy (the strategy chooses another way), constraint (only one side admits the item) or load (a consequence of the other changes). Of runs: what the first difference is, as in the field `change` of a step. */
   readonly cause: string;
   /** The number of items. */
   readonly items: number;
@@ -635,12 +639,30 @@ export type SimulationCost = {
 
 /** An item that changes. */
 export type SimulationExample = {
-  /** The decision. */
-  readonly decision_id: string;
+  /** The decision or the run. */
+  readonly id: string;
   /** The recipient or the outcome with what the target has now. */
   readonly before: string;
   /** The recipient or the outcome with the candidate. */
   readonly after: string;
   /** Why. */
   readonly cause: string;
+};
+
+/** Items that are not accepted. */
+export type SimulationRefusals = {
+  /** The items with what the target has now. */
+  readonly before: number;
+  /** The items with the candidate. */
+  readonly after: number;
+};
+
+/** A step at which runs differ first. */
+export type SimulationStepShift = {
+  /** The id of the step; empty for the run itself. */
+  readonly step: string;
+  /** added or removed (only one version executes it), order (another step starts), kind, input, arm (it takes another arm), outcome (it ends in another way) or end (the run ends in another way). */
+  readonly change: string;
+  /** The number of runs. */
+  readonly items: number;
 };

@@ -17,6 +17,8 @@ const limits = [
   ["latency_ms", "Mean latency of at most", "Milliseconds.", "quality"],
   ["queue_depth", "Waiting items of at most", "Of each pool.", "load"],
   ["dead_letters", "Dead letters of at most", "Of each pool.", "load"],
+  ["simulated_changes", "Simulated changes of at most", "A share from 0 to 1.", "simulated"],
+  ["simulated_wait_ms", "Simulated wait of at most", "Milliseconds, 95th percentile.", "simulated"],
 ] as const;
 
 const baseFields: readonly Field[] = [

@@ -4,13 +4,16 @@ import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
 import { formatCount, formatDecimal, formatTime, words } from "../../ui/format";
 import { Name } from "../../ui/name";
-import { Page, Ready } from "../../ui/page";
+import { currentTab, Page, Ready, Tabs } from "../../ui/page";
 import { Table } from "../../ui/table";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
 import { CandidateActions, mayApprove } from "./candidate-actions";
 import { Evidence } from "./evidence";
+import { WhatIf } from "./what-if";
 
 const promotions = createPromotionService(transport);
+
+const tabs = { overview: "Overview", simulation: "What if" };
 
 /** One candidate: what it changes, what was checked, who approved it, and what happened. */
 export function CandidatePage({ id }: { readonly id: string }) {
@@ -29,19 +32,28 @@ export function CandidatePage({ id }: { readonly id: string }) {
       <Ready query={candidate}>
         {(data) => (
           <>
-            <Problems candidate={data} />
-            <Artifacts candidate={data} />
-            <div class="columns">
-              <div class="stack">
-                <Checks candidate={data} />
-                <Evidence candidate={data} />
-              </div>
-              <Timeline id={id} state={data.state} />
-            </div>
+            <Tabs label="Candidate" tabs={tabs} />
+            {currentTab(tabs) === "simulation" ? <WhatIf id={id} /> : <Overview candidate={data} />}
           </>
         )}
       </Ready>
     </Page>
+  );
+}
+
+function Overview({ candidate }: { readonly candidate: Candidate }) {
+  return (
+    <>
+      <Problems candidate={candidate} />
+      <Artifacts candidate={candidate} />
+      <div class="columns">
+        <div class="stack">
+          <Checks candidate={candidate} />
+          <Evidence candidate={candidate} />
+        </div>
+        <Timeline id={candidate.id} state={candidate.state} />
+      </div>
+    </>
   );
 }
 

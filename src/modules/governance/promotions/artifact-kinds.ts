@@ -1,10 +1,23 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
 import { covers } from "../../../platform/access/index.ts";
-import type { ArtifactKind, PromotableArtifacts } from "../../promotable-artifacts.ts";
+import type {
+  ArtifactKind,
+  PromotableArtifacts,
+  SimulationQuery,
+  SimulationReport,
+} from "../../promotable-artifacts.ts";
 import type { ObservedArtifact } from "./domain/approval-validity.ts";
 import type { Candidate, CandidateArtifact } from "./domain/candidate.ts";
 import type { Evidence } from "./domain/candidate-scores.ts";
+
+/** What one artifact of a candidate would have changed. */
+export interface TargetSimulation extends SimulationReport {
+  readonly artifact: CandidateArtifact;
+}
+
+/** The recorded work that a simulation replays. */
+export type SimulationRange = Pick<SimulationQuery, "from" | "until" | "itemsMax">;
 
 /** Outcomes that are read per target. */
 const keysMax = 20_000;
@@ -49,6 +62,22 @@ export function createArtifactKinds(owners: () => readonly PromotableArtifacts[]
         locked.set(artifact, { artifact, live });
       }
       return artifacts.map((artifact) => locked.get(artifact)!);
+    },
+
+    /** Replays recorded work with the artifacts of a candidate; leaves out those that decide nothing. */
+    async simulate(
+      context: Context,
+      { artifacts, environmentId }: Candidate,
+      range: SimulationRange,
+    ): Promise<TargetSimulation[]> {
+      const reports: TargetSimulation[] = [];
+      for (const artifact of artifacts) {
+        context.signal.throwIfAborted();
+        const { kind, targetId, version } = artifact;
+        const report = await ownerOf(kind).simulate?.(context, { environmentId, targetId, version, ...range });
+        if (report !== undefined) reports.push({ ...report, artifact });
+      }
+      return reports;
     },
 
     /** The outcomes of the targets since a time; those of the candidate's canary, if it has one to score. */

@@ -4,10 +4,11 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
 import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
+import type { TargetSimulation } from "./artifact-kinds.ts";
 import type { DecisionService } from "./decision-service.ts";
 import type { Candidate, Guardrail, NewArtifact, NewCandidate } from "./domain/candidate.ts";
 import { callsOfVoidApproval, possibleCalls } from "./domain/states.ts";
-import type { CandidateService, InspectedCandidate, TargetSimulation } from "./service.ts";
+import type { CandidateService, InspectedCandidate } from "./service.ts";
 import type { StageService } from "./stage-service.ts";
 import { candidateStore } from "./store.ts";
 
@@ -90,7 +91,8 @@ export function promotionHandlers({ candidates, stages, decisions }: Dependencie
       const candidate = await candidates.find(context, candidateId);
       const [from, until] = [new Date(context.nowMs - days * dayMs), new Date(context.nowMs)];
       const targets = await candidates.simulate(context, candidate, { from, until, itemsMax });
-      return { whatIf: { targets: targets.map(fromSimulation), since: from } };
+      const pools = targets.filter(({ routing }) => routing !== undefined);
+      return { whatIf: { targets: pools.map(fromWhatIf), since: from } };
     },
 
     async simulateCandidate(context, { candidateId, itemsMax = simulatedItems, ...request }) {
@@ -150,8 +152,16 @@ const fromListedCandidate = (candidate: Candidate) => ({
 });
 
 /** Converts what an artifact would have changed. */
-const fromSimulation = ({ artifact: { kind, targetId, targetName }, examples, ...report }: TargetSimulation) => ({
-  ...{ ...report, kind, targetId, targetName },
+const fromSimulation = ({ artifact: { kind, targetId, targetName }, routing, steps, ...report }: TargetSimulation) => ({
+  ...{ ...report, ...(routing ?? noRouting), steps: steps ?? [], kind, targetId, targetName },
+});
+
+/** The lists of a target that routes nothing. */
+const noRouting = { rules: [], recipients: [], reasons: [], constraints: [] };
+
+/** Converts what a pool would have decided differently. */
+const fromWhatIf = ({ examples, ...simulation }: TargetSimulation) => ({
+  ...fromSimulation({ ...simulation, examples }),
   examples: examples.map(({ id, ...example }) => ({ ...example, decisionId: id })),
 });
 

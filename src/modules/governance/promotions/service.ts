@@ -8,8 +8,7 @@ import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import type { GuardrailTests } from "../../experiments/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
-import type { SimulationQuery, SimulationReport } from "../../promotable-artifacts.ts";
-import type { ArtifactKinds } from "./artifact-kinds.ts";
+import type { ArtifactKinds, SimulationRange, TargetSimulation } from "./artifact-kinds.ts";
 import type { CanaryResult, CanaryScorer } from "./canary-scorer.ts";
 import { type GateReading, voidReasons } from "./domain/approval-validity.ts";
 import {
@@ -63,14 +62,6 @@ export interface InspectedCandidate extends Candidate {
   /** Why the approval is void. */
   readonly voidReasons: readonly string[];
 }
-
-/** What one artifact of a candidate would have changed. */
-export interface TargetSimulation extends SimulationReport {
-  readonly artifact: CandidateArtifact;
-}
-
-/** The recorded work that a simulation replays. */
-export type SimulationRange = Pick<SimulationQuery, "from" | "until" | "itemsMax">;
 
 /** Simulations that a node runs at the same time; each holds up to some tens of megabytes. */
 const simulationsMax = 2;
@@ -215,16 +206,7 @@ export function createCandidateService(dependencies: PromotionParts) {
       candidate: Candidate,
       range: SimulationRange,
     ): Promise<readonly TargetSimulation[]> {
-      return simulations.run("all", context.tenantId, async () => {
-        const reports: TargetSimulation[] = [];
-        for (const artifact of candidate.artifacts) {
-          context.signal.throwIfAborted();
-          const { kind, targetId, version } = artifact;
-          const report = await kinds.ownerOf(kind).simulate?.(context, { targetId, version, ...range });
-          if (report !== undefined) reports.push({ ...report, artifact });
-        }
-        return reports;
-      });
+      return simulations.run("all", context.tenantId, () => kinds.simulate(context, candidate, range));
     },
 
     /** Sets the evidence pack of a candidate in the transaction of the caller. An approval becomes void. */

@@ -1,15 +1,19 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
+import type { QueueWait, SimulationReport } from "../../promotable-artifacts.ts";
 import { movedArtifacts, type ObservedArtifact } from "./domain/approval-validity.ts";
 import type { CanaryRecord, Candidate, CandidateArtifact, Finding } from "./domain/candidate.ts";
-import { overallVerdict, scoreGuardrails, waiveMissingTraffic } from "./domain/candidate-scores.ts";
+import { needSimulation, overallVerdict, scoreGuardrails, waiveMissingTraffic } from "./domain/candidate-scores.ts";
 import { requireCall } from "./domain/states.ts";
 import type { CandidateService, PromotionParts } from "./service.ts";
 import { candidateStore } from "./store.ts";
 
 const dayMs = 86_400_000;
-/** How far back guardrails look. */
+/** How far back guardrails and simulations look. */
 const windowMs = 7 * dayMs;
+/** The items that a preflight simulates for each target, and those that guardrails need. */
+const preflightItems = 1000;
+const guardrailItems = 10_000;
 const percentDefault = 5;
 const keysMinDefault = 100;
 const marginDefault = 0.05;
@@ -55,6 +59,15 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
     };
   }
 
+  /** The short form of a simulation: one finding for each target with recorded items. */
+  async function simulateShortly(context: Context, candidate: Candidate): Promise<Finding[]> {
+    const [from, until] = [new Date(context.nowMs - windowMs), new Date(context.nowMs)];
+    const reports = await kinds.simulate(context, candidate, { from, until, itemsMax: preflightItems });
+    return reports.flatMap(({ artifact: { kind, targetId }, ...report }) =>
+      report.items === 0 ? [] : [{ kind, targetId, code: "simulated", message: summaryOf(report) }],
+    );
+  }
+
   return {
     async preflight(context: Context, id: string): Promise<Candidate> {
       const { sql, tenantId, nowMs } = context;
@@ -72,6 +85,7 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
         impacts.push(...found.impacts);
         blocking.push(...found.blocking);
       }
+      if (blocking.length === 0) impacts.push(...(await simulateShortly(context, locked)));
       if (!(await parts.hasApprover(context, locked.creators))) {
         const message =
           "No member other than the creator has a role that may approve. Somebody whose token has it must.";
@@ -98,7 +112,14 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
       const { nowMs } = context;
       const locked = await candidates.lock(context, id);
       requireCall(locked.state, "evaluate_guardrails");
-      const evidence = await kinds.readEvidence(context, locked, new Date(nowMs - windowMs), undefined);
+      const since = new Date(nowMs - windowMs);
+      const simulations = needSimulation(locked.guardrails)
+        ? await kinds.simulate(context, locked, { from: since, until: new Date(nowMs), itemsMax: guardrailItems })
+        : [];
+      const evidence = (await kinds.readEvidence(context, locked, since, undefined)).map((each) => ({
+        ...each,
+        simulation: simulations.find(({ artifact }) => artifact === each.artifact),
+      }));
       const scores = waiveMissingTraffic(scoreGuardrails(locked.guardrails, evidence, tests), locked.waiverReason);
       const verdict = overallVerdict(scores);
       const passed = verdict === "passed";
@@ -187,6 +208,18 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
     },
   };
 }
+
+/** A simulation in two sentences. */
+function summaryOf({ items, changed, causes, routing }: SimulationReport): string {
+  const why = causes.map(({ cause, items: count }) => `${cause} ${count}`).join(", ");
+  const what = routing === undefined ? "runs" : "items";
+  const change = `The candidate changes ${changed} of the last ${items} ${what}${why === "" ? "" : ` (${why})`}.`;
+  if (routing === undefined || routing.waits.before.items + routing.waits.after.items === 0) return change;
+  const { before, after } = routing.waits;
+  return `${change} The longest waits for a worker (95th percentile) go from ${secondsOf(before)} to ${secondsOf(after)}.`;
+}
+
+const secondsOf = ({ p95Ms }: QueueWait) => `${(p95Ms / 1000).toFixed(1)} s`;
 
 /** The terms that a canary has started with, by the names of their fields. */
 function termsOf({ sharePpm, keysMin, margin }: CanaryRecord) {

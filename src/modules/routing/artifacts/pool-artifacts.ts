@@ -113,14 +113,14 @@ function createArtifacts(
     outcomes: poolOutcomes,
     gauges: poolGauges,
 
-    async simulate(context, { targetId, version, ...range }) {
+    async simulate(context, { targetId, version, from, until, itemsMax }) {
       const { sql, tenantId, signal } = context;
       const before = await pools.snapshot(tenantId, targetId);
       if (before === undefined) throw fail("FAILED_PRECONDITION", { public: "The pool is archived." });
       const { content } = await liveOf(context, targetId);
       const after = await deriveSnapshot(before, await contentAfter(context, targetId, version, content));
       return simulatePool(sql, tenantId, {
-        ...{ before, after, ...range, signal, slices: shares.forCall(tenantId) },
+        ...{ before, after, from, until, itemsMax, signal, slices: shares.forCall(tenantId) },
         admissionOf: ({ pool }, item) => admissionOf(pool, item),
       });
     },

@@ -1,7 +1,12 @@
 import type { Context } from "../../../chain/call.ts";
 import { canaryStore } from "../../../platform/canary/index.ts";
 import { lockFor, requireFound, type TenantChanges } from "../../../platform/db/index.ts";
-import type { ArtifactFinding, PromotableArtifacts } from "../../promotable-artifacts.ts";
+import type {
+  ArtifactFinding,
+  PromotableArtifacts,
+  SimulationQuery,
+  SimulationReport,
+} from "../../promotable-artifacts.ts";
 import { diffDefinitions } from "./domain/language/diff.ts";
 import type { DefinitionHead, DefinitionId } from "./domain/workflow-definition.ts";
 import type { DefinitionService } from "./service.ts";
@@ -9,12 +14,19 @@ import { definitionStore } from "./store.ts";
 
 export type ReadRunOutcomes = PromotableArtifacts["outcomes"];
 
+/** Simulates recorded runs with a version. `live` is the active one. */
+export type SimulateRuns = (
+  context: Context,
+  query: SimulationQuery & { readonly live: number },
+) => Promise<SimulationReport>;
+
 const stepsShownMax = 20;
 
 /** Creates the artifacts of workflow definitions. The active version is the same in all environments. */
 export function createDefinitionArtifacts(
   service: DefinitionService,
   readOutcomes: ReadRunOutcomes,
+  simulateRuns: SimulateRuns,
   changes: TenantChanges,
 ): PromotableArtifacts {
   async function impactsOf(context: Context, head: DefinitionHead, version: number): Promise<ArtifactFinding[]> {
@@ -90,8 +102,20 @@ export function createDefinitionArtifacts(
     },
 
     outcomes: readOutcomes,
+
+    async simulate(context, query) {
+      const { activeVersion } = await service.getHead(context, query.targetId);
+      // The first version has no runs.
+      if (activeVersion === 0) return nothingSimulated;
+      return simulateRuns(context, { ...query, live: activeVersion });
+    },
   };
 }
+
+const nothingSimulated: SimulationReport = {
+  ...{ items: 0, changed: 0, reproduced: 0, firstAt: undefined, lastAt: undefined, isCut: false },
+  ...{ causes: [], outcomes: [], examples: [], steps: [] },
+};
 
 function liveOf({ activeVersion, activeDigest }: DefinitionHead) {
   return { version: activeVersion, sha256: activeDigest };

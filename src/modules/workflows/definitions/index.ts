@@ -9,13 +9,13 @@
 import { createTextReader } from "../../../platform/document-text/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { HistorySource } from "../../history-source.ts";
-import { createDefinitionArtifacts, type ReadRunOutcomes } from "./definition-artifacts.ts";
+import { createDefinitionArtifacts, type ReadRunOutcomes, type SimulateRuns } from "./definition-artifacts.ts";
 import { createDefinitionRecords, type FindTriggers, findDefinitionUses } from "./definition-records.ts";
 import { definitionHandlers } from "./handler.ts";
 import { createPublishedVersions } from "./published-versions.ts";
 import { createDefinitionService, type DefinitionParts } from "./service.ts";
 
-export type { ReadRunOutcomes } from "./definition-artifacts.ts";
+export type { ReadRunOutcomes, SimulateRuns } from "./definition-artifacts.ts";
 export { checkInSlices } from "./domain/language/checks/check-definition.ts";
 export type * from "./domain/language/definition.ts";
 export { defaultRetry } from "./domain/language/definition.ts";
@@ -43,7 +43,8 @@ export function createDefinitions({ cacheLoadDb, ...parts }: Dependencies) {
       visible: ({ sql, tenantId }) => sql`select id from workflow_definitions where tenant_id = ${tenantId}`,
     } satisfies HistorySource,
     /** The versions that promotions activate. */
-    artifacts: (readOutcomes: ReadRunOutcomes) => createDefinitionArtifacts(service, readOutcomes, parts.changes),
+    artifacts: (readOutcomes: ReadRunOutcomes, simulateRuns: SimulateRuns) =>
+      createDefinitionArtifacts(service, readOutcomes, simulateRuns, parts.changes),
     ...createPublishedVersions({ db: cacheLoadDb, changes: parts.changes }),
   };
 }

@@ -22,6 +22,7 @@ import type { Definitions } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
 import type { TaskDispatch, Tasks } from "../tasks/index.ts";
 import { approvalHandlers } from "./approvals/approval-handler.ts";
+import { createRunSimulator } from "./comparison/run-simulator.ts";
 import { deadLetterHandlers } from "./dead-letters/dead-letter-handler.ts";
 import { createDeadLetterMetrics } from "./dead-letters/dead-letter-metrics.ts";
 import { createDeadLetterService } from "./dead-letters/dead-letter-service.ts";
@@ -160,6 +161,8 @@ export function createRuns(dependencies: Dependencies) {
     health: createRunHealth(sweeper),
     backlogs: [overdueRuns, openLetters],
     explainer: createRunExplainer(explain),
+    /** Simulates recorded runs with another version of their definition. */
+    simulateChange: createRunSimulator({ plans, shares: dependencies.shares }),
     /** Starts a run for a caller. */
     startRun: service.startRun,
     /** Ends the calls that wait for the end of a run, when the node stops. */

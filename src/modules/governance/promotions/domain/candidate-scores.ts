@@ -1,12 +1,33 @@
 import type { GuardrailTest, GuardrailTests } from "../../../experiments/index.ts";
-import type { KeyOutcome } from "../../../promotable-artifacts.ts";
-import type { CandidateArtifact, Guardrail, Score, Verdict } from "./candidate.ts";
+import type { KeyOutcome, Shift, SimulationReport } from "../../../promotable-artifacts.ts";
+import type { CandidateArtifact, Guardrail, Score, SimulatedMetric, Verdict } from "./candidate.ts";
 
 /** Facts about a target. */
 export interface Evidence {
   readonly artifact: CandidateArtifact;
   readonly outcomes: readonly KeyOutcome[];
   readonly gauges: Readonly<Record<string, number>>;
+  /** Undefined if no guardrail needs it, or if the target cannot be simulated. */
+  readonly simulation?: SimulationReport | undefined;
+}
+
+/** The values of simulated metrics with the candidate, and with what the target has now. Undefined without a value. */
+const simulatedValues: Readonly<
+  Record<SimulatedMetric, (report: SimulationReport) => readonly [number | undefined, number | undefined]>
+> = {
+  simulated_changes: ({ items, changed }) => [changed / items, undefined],
+  simulated_refusals: ({ items, routing }) => shiftOf(routing?.refused, items),
+  simulated_wait_ms: ({ routing }) => [routing?.waits.after.p95Ms, routing?.waits.before.p95Ms],
+  simulated_cost: ({ items, routing }) => shiftOf(routing?.cost, items),
+};
+
+function shiftOf(shift: Shift | undefined, items: number) {
+  return [shift && shift.after / items, shift && shift.before / items] as const;
+}
+
+/** Whether guardrails need a simulation of the candidate. */
+export function needSimulation(guardrails: readonly Guardrail[]): boolean {
+  return guardrails.some(({ metric }) => metric in simulatedValues);
 }
 
 /** Scores guardrails on the known data about the targets. A guardrail without data is inconclusive. */
@@ -26,7 +47,7 @@ export function scoreGuardrails(
 
 function scoreGuardrail(
   { metric, limit }: Guardrail,
-  { artifact, outcomes, gauges }: Evidence,
+  { artifact, outcomes, gauges, simulation }: Evidence,
   tests: GuardrailTests,
 ): Score | undefined {
   const base = { kind: artifact.kind, targetId: artifact.targetId, metric, limit, baselineKeys: 0 };
@@ -41,11 +62,25 @@ function scoreGuardrail(
     const test = tests.testMean(values, limit);
     return { ...base, ...limitVerdict(test, values.length), value: meanOf(values), keys: values.length };
   }
+  if (metric in simulatedValues) {
+    return simulation && { ...base, ...simulatedVerdict(metric as SimulatedMetric, limit, simulation) };
+  }
   const value = gauges[metric];
   if (value === undefined) return undefined;
-  const verdict = value <= limit ? ("passed" as const) : ("failed" as const);
-  const reason = verdict === "passed" ? "The value is within the limit." : "The value exceeds the limit.";
-  return { ...base, verdict, value, keys: 0, reason };
+  return { ...base, ...valueVerdict(value, limit), value, keys: 0 };
+}
+
+function valueVerdict(value: number, limit: number): Pick<Score, "verdict" | "reason"> {
+  return value <= limit
+    ? { verdict: "passed", reason: "The value is within the limit." }
+    : { verdict: "failed", reason: "The value exceeds the limit." };
+}
+
+function simulatedVerdict(metric: SimulatedMetric, limit: number, report: SimulationReport) {
+  const [value, baseline] = report.items === 0 ? [] : simulatedValues[metric](report);
+  if (value !== undefined) return { ...valueVerdict(value, limit), value, baseline, keys: report.items };
+  const reason = report.items === 0 ? "There are no recorded items to simulate." : "No recorded item has this metric.";
+  return { verdict: "inconclusive" as const, keys: report.items, reason };
 }
 
 function limitVerdict({ result, p }: GuardrailTest, keys: number): Pick<Score, "verdict" | "p" | "reason"> {

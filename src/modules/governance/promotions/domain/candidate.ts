@@ -19,9 +19,12 @@ export interface CandidateArtifact {
   readonly baseSha256: string;
 }
 
+/** What a simulation of the candidate shows, per item or at the 95th percentile. */
+export type SimulatedMetric = "simulated_changes" | "simulated_refusals" | "simulated_wait_ms" | "simulated_cost";
+
 /** A limit on a metric. */
 export interface Guardrail {
-  readonly metric: "success" | "latency_ms" | "queue_depth" | "dead_letters";
+  readonly metric: "success" | "latency_ms" | "queue_depth" | "dead_letters" | SimulatedMetric;
   readonly limit: number;
 }
 

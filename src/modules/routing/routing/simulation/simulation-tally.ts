@@ -1,4 +1,4 @@
-import type { QueueWait, SimulationReport } from "../../../promotable-artifacts.ts";
+import type { QueueWait, RoutingChanges, SimulationReport } from "../../../promotable-artifacts.ts";
 import type { PoolSnapshot, Rule } from "../../pools/index.ts";
 import type { ItemFate } from "./item-fate.ts";
 import type { RecordedItem } from "./recorded-item-store.ts";
@@ -11,6 +11,8 @@ interface Sides {
 }
 
 type Pair = { readonly before: string; readonly after: string; items: number };
+
+const refusals: ReadonlySet<ItemFate["outcome"]> = new Set(["rejected", "deduplicated", "no_match", "not_chosen"]);
 
 const shownMax = 50;
 const examplesMax = 20;
@@ -29,6 +31,7 @@ export class SimulationTally {
   #reproduced = 0;
   #recordedCost = 0;
   #hasCost = false;
+  readonly #refused = { before: 0, after: 0 };
   readonly #recordedWaits = new WaitTimes();
   #recordedWaiting = 0;
   readonly #recorded = new Map<string, number>();
@@ -50,6 +53,8 @@ export class SimulationTally {
     this.items++;
     this.#addRecorded(recorded, decidedAtMs);
     if (before.outcome === recorded.outcome && before.recipientId === recorded.recipientId) this.#reproduced++;
+    if (refusals.has(before.outcome)) this.#refused.before++;
+    if (refusals.has(after.outcome)) this.#refused.after++;
     const isChanged = before.label !== after.label;
     const ruleChanges = this.#rules.add(before, after, isChanged);
     if (!isChanged) return;
@@ -57,7 +62,7 @@ export class SimulationTally {
     const cause = this.#causeOf(before, after, ruleChanges);
     this.#causes.set(cause, (this.#causes.get(cause) ?? 0) + 1);
     if (before.outcome !== after.outcome) countPair(this.#outcomes, before.outcome, after.outcome);
-    countPair(this.#reasons, before.reason, after.reason);
+    if (before.reason !== after.reason) countPair(this.#reasons, before.reason, after.reason);
     if (this.#examples.length < examplesMax) {
       this.#examples.push({ id: recorded.id, before: before.label, after: after.label, cause });
     }
@@ -69,7 +74,6 @@ export class SimulationTally {
     after: SimulatedPool,
     spanMs: number,
   ): Omit<SimulationReport, "isCut" | "firstAt" | "lastAt"> {
-    const hasCost = this.#hasCost || before.cost > 0 || after.cost > 0;
     return {
       items: this.items,
       changed: this.#changed,
@@ -77,10 +81,19 @@ export class SimulationTally {
       causes: [...this.#causes]
         .map(([cause, items]) => ({ cause, items }))
         .sort((one, other) => other.items - one.items),
+      outcomes: largest(this.#outcomes),
+      examples: this.#examples,
+      routing: this.#routing(before, after, spanMs),
+    };
+  }
+
+  #routing(before: SimulatedPool, after: SimulatedPool, spanMs: number): RoutingChanges {
+    const hasCost = this.#hasCost || before.cost > 0 || after.cost > 0;
+    return {
       rules: this.#rules.list(),
       recipients: this.#recipients(before, after, spanMs),
-      outcomes: largest(this.#outcomes),
       reasons: largest(this.#reasons),
+      refused: this.#refused,
       constraints: constraintsOf(before.constraints.refusals, after.constraints.refusals),
       waits: {
         recorded: waitOf(this.#recordedWaits, this.#recordedWaiting),
@@ -88,12 +101,11 @@ export class SimulationTally {
         after: waitOf(after.waits, after.waiting),
       },
       cost: hasCost ? { recorded: this.#recordedCost, before: before.cost, after: after.cost } : undefined,
-      examples: this.#examples,
     };
   }
 
   /** The recipients with the largest changes. */
-  #recipients(before: SimulatedPool, after: SimulatedPool, spanMs: number): SimulationReport["recipients"] {
+  #recipients(before: SimulatedPool, after: SimulatedPool, spanMs: number): RoutingChanges["recipients"] {
     const known = before.compiled.snapshot.recipients.map(({ id }, index) => ({
       ...{ recipientId: id, recorded: this.#recorded.get(id) ?? 0 },
       ...{ before: before.items[index]!, after: after.items[index]! },
@@ -156,7 +168,7 @@ class RuleCounts {
     return differs;
   }
 
-  list(): SimulationReport["rules"] {
+  list(): RoutingChanges["rules"] {
     return [...this.#rules]
       .map(([name, counts]) => ({ name, ...counts }))
       .sort((one, other) => other.changed - one.changed || other.after - one.after)
