@@ -21,6 +21,8 @@ export interface Progress {
   readonly refused: number;
   readonly faults: Readonly<Record<string, number>>;
   readonly nodes: readonly string[];
+  readonly unanswered: number;
+  readonly slowestMs: number;
   readonly verdicts: ReadonlyMap<string, Verdict>;
 }
 
@@ -75,6 +77,7 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
     const nodes = cluster.members.map(({ node }) => node.state);
     const { refused, round, phase } = state;
     options.onProgress({
+      ...cluster.waits(),
       ...{ seconds: secondsSoFar(), round, phase, acknowledged, refused },
       faults: injected,
       nodes,

@@ -33,6 +33,8 @@ export interface Cluster {
   readonly members: readonly Member[];
   /** Calls one node after another until one gives a final answer. Throws final refusals. */
   call<T>(apiKey: string, work: Work<T>, idempotencyKey?: string | null): Promise<Answer<T>>;
+  /** How many calls wait for an answer, and how long the slowest answer so far took. */
+  waits(): { readonly unanswered: number; readonly slowestMs: number };
   stop(): Promise<void>;
 }
 
@@ -66,7 +68,19 @@ export async function startCluster(options: Options): Promise<Cluster> {
     return client;
   }
 
+  const waiting = new Set<{ readonly atMs: number }>();
+  let slowestMs = 0;
+
   async function call<T>(apiKey: string, work: Work<T>, key: string | null = null): Promise<Answer<T>> {
+    const start = { atMs: performance.now() };
+    waiting.add(start);
+    return repeatCall(apiKey, work, key).finally(() => {
+      waiting.delete(start);
+      slowestMs = Math.max(slowestMs, performance.now() - start.atMs);
+    });
+  }
+
+  async function repeatCall<T>(apiKey: string, work: Work<T>, key: string | null): Promise<Answer<T>> {
     const untilMs = performance.now() + unansweredMs;
     let last: unknown;
     for (let attempt = 1; performance.now() < untilMs; attempt++) {
@@ -104,7 +118,7 @@ export async function startCluster(options: Options): Promise<Cluster> {
     await stop();
     throw error;
   }
-  return { members, call, stop };
+  return { members, call, waits: () => ({ unanswered: waiting.size, slowestMs }), stop };
 }
 
 function mayBeRepeated(error: unknown): boolean {

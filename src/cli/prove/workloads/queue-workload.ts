@@ -56,6 +56,7 @@ export function createQueueWorkload(load: QueueLoad): (context: WorkloadContext)
     /** The keys of routed items that are not completed. */
     const open = new Set<string>();
     const routed = new Map<string, string>();
+    const completed = new Set<string>();
     const forgotten: HeldItem[] = [];
     /** The number of the newest known attempt by item. */
     const attempts = new Map<string, number>();
@@ -75,7 +76,8 @@ export function createQueueWorkload(load: QueueLoad): (context: WorkloadContext)
       { startMs, endMs, node }: Pick<TimedAnswer<unknown>, "startMs" | "endMs" | "node">,
     ) {
       routed.set(itemKey, item);
-      open.add(itemKey);
+      // A worker may have been faster than the answer.
+      if (!completed.has(itemKey)) open.add(itemKey);
       history.record({
         ...{ kind: "acknowledged", name: "route", subject: subjectOf(itemKey) },
         ...{ startMs, endMs, node, facts: { item } },
@@ -163,7 +165,9 @@ export function createQueueWorkload(load: QueueLoad): (context: WorkloadContext)
           ...{ name: verb, subject: subjectOf(item.key), startMs, endMs: answer.endMs, node: answer.node },
           facts: { attempt: item.attempt, ...(isAccepted ? { state } : { error: error_code }) },
         });
-        if (isAccepted && state === "completed") open.delete(item.key);
+        if (!isAccepted || state !== "completed") continue;
+        completed.add(item.key);
+        open.delete(item.key);
       }
     }
 
