@@ -3,7 +3,8 @@ import type { Client } from "../../../clients/typescript/src/index.ts";
 import { type Fault, injectFaults } from "./fault.ts";
 import type { History } from "./history.ts";
 import type { Cluster } from "./nodes/cluster.ts";
-import { type CreateWorkload, createWorkloadContext, type ScratchTenant } from "./workload.ts";
+import type { Receiver } from "./receiver.ts";
+import { type CreateWorkload, createWorkloadContext, type ScratchTenant, type SharedRecord } from "./workload.ts";
 
 interface RoundOptions {
   readonly cluster: Cluster;
@@ -17,7 +18,7 @@ interface RoundOptions {
   /** For what breaks, so that a seed breaks the same things in the same order. */
   readonly faultRandom: () => number;
   readonly loadMs: number;
-  readonly receiverUrl: string;
+  readonly receiver: Receiver;
   /** Ends the load early. */
   readonly stopping: AbortSignal;
   readonly onFault: (name: string) => void;
@@ -28,17 +29,19 @@ const tenantNames = ["alpha", "beta"] as const;
 
 /** Loads new tenants while nodes are broken, mends the nodes, and waits until everything that was started has ended. */
 export async function runRound(options: RoundOptions): Promise<void> {
-  const { cluster, history, random, number, workloads, receiverUrl, stopping } = options;
+  const { cluster, history, random, number, workloads, receiver, stopping } = options;
   const ended = new AbortController();
   const loading = AbortSignal.any([ended.signal, stopping]);
   const tenants = await Promise.all(
     tenantNames.map((name) => createTenant(cluster, options.adminKey, `${name}-${number}`)),
   );
+  const shared = tenants.map((): SharedRecord[] => []);
   const running = await Promise.all(
-    tenants.flatMap((tenant) =>
+    tenants.flatMap((tenant, at) =>
       workloads.map((create) => {
-        const parts = { tenant, history, random, loading, receiverUrl };
-        return create(createWorkloadContext(parts, cluster));
+        const parts = { tenant, history, random, loading, receiver, records: shared[at]! };
+        const foreignRecords = () => shared[1 - at]!;
+        return create(createWorkloadContext({ ...parts, foreignRecords }, cluster));
       }),
     ),
   );

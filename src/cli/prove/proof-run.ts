@@ -9,6 +9,7 @@ import { startCluster } from "./nodes/cluster.ts";
 import { promises } from "./promises.ts";
 import { runRound } from "./proof-round.ts";
 import { createRandom } from "./random.ts";
+import { startReceiver } from "./receiver.ts";
 import type { ProofReport } from "./report.ts";
 import type { CreateWorkload } from "./workload.ts";
 
@@ -66,6 +67,7 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
     else if (event.kind === "refused") state.refused++;
   }
 
+  const receiver = await startReceiver(() => performance.now() - startedAtMs);
   const cluster = await startCluster({
     count: options.nodes,
     ...{ databaseUrl: options.databaseUrl, random, onProcesses: options.onProcesses },
@@ -94,9 +96,19 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
       // The last round is not a short one.
       const leftMs = untilMs - performance.now();
       await runRound({
-        ...{ cluster, adminKey, number: state.round, workloads, faults, history, random, faultRandom, stopping },
+        ...{
+          cluster,
+          adminKey,
+          number: state.round,
+          workloads,
+          faults,
+          history,
+          random,
+          faultRandom,
+          stopping,
+          receiver,
+        },
         loadMs: leftMs < 1.5 * roundMs ? Math.max(leftMs, 0) : roundMs,
-        receiverUrl: "",
         onFault(name) {
           injected[name] = (injected[name] ?? 0) + 1;
         },
@@ -104,8 +116,9 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
       state.phase = "checking";
       await delay(0);
       for (const { id, invariant } of promises) {
-        const { tested, violations } = checkInvariant(invariant, history.events);
-        verdicts.set(id, { tested: tested + (verdicts.get(id)?.tested ?? 0), violations });
+        const { tested, most, violations } = checkInvariant(invariant, history.events);
+        const before = verdicts.get(id) ?? { tested: 0, most: 0 };
+        verdicts.set(id, { tested: tested + before.tested, most: Math.max(most, before.most), violations });
       }
       if (losses.length > 0) throw new Error(losses[0]);
     } while (!stopping.aborted && !isBroken() && performance.now() < untilMs);
@@ -114,6 +127,7 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
   } finally {
     clearInterval(progress);
     await cluster.stop();
+    receiver.close();
   }
   return {
     verdict: isBroken() ? "broken" : state.failure === "" ? "held" : "failed",
@@ -121,10 +135,11 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
     ...{ version, database: options.database, nodes: options.nodes, seed },
     ...{ started_at: startedAt.toISOString(), seconds: secondsSoFar(), rounds: state.round },
     ...{ acknowledged, refused: state.refused, faults: injected },
-    promises: promises.map(({ id, text, document }) => {
-      const { tested, violations } = verdicts.get(id) ?? { tested: 0, violations: [] };
+    promises: promises.map(({ id, text, document, invariant }) => {
+      const { tested, most, violations } = verdicts.get(id) ?? { tested: 0, most: 0, violations: [] };
+      const detail = invariant.measure === undefined ? "" : `${invariant.measure.name} ${most}`;
       const status = violations.length > 0 ? "broken" : tested > 0 ? "held" : "not tested";
-      return { id, text, document, tested, status, violations };
+      return { id, text, document, tested, detail, status, violations };
     }),
   };
 }

@@ -11,7 +11,13 @@ import { runProof } from "./proof-run.ts";
 import { formatReport, type ProofReport } from "./report.ts";
 import { formatScreen } from "./screen.ts";
 import { runWatchdog, startWatchdog } from "./watchdog.ts";
+import { createActionWorkload } from "./workloads/action-workload.ts";
+import { createAssignmentWorkload } from "./workloads/assignment-workload.ts";
+import { createMessageWorkload } from "./workloads/message-workload.ts";
+import { createNeighbourWorkload } from "./workloads/neighbour-workload.ts";
 import { createQueueWorkload } from "./workloads/queue-workload.ts";
+import { createRunWorkload } from "./workloads/run-workload.ts";
+import { createStreamWorkload } from "./workloads/stream-workload.ts";
 
 /** The options of `service prove`. */
 export interface ProveOptions extends SettingsOptions {
@@ -32,6 +38,12 @@ const workloads = [
     recipients: { count: 3, capacity: 4 },
     groups: { count: 3, limit: 3 },
   }),
+  createRunWorkload,
+  createStreamWorkload,
+  createMessageWorkload,
+  createActionWorkload,
+  createAssignmentWorkload,
+  createNeighbourWorkload,
 ];
 
 /** Runs a proof and prints its report. */

@@ -70,6 +70,7 @@ export async function startCluster(options: Options): Promise<Cluster> {
 
   const waiting = new Set<{ readonly atMs: number }>();
   let slowestMs = 0;
+  let isStopped = false;
 
   async function call<T>(apiKey: string, work: Work<T>, key: string | null = null): Promise<Answer<T>> {
     const start = { atMs: performance.now() };
@@ -84,6 +85,7 @@ export async function startCluster(options: Options): Promise<Cluster> {
     const untilMs = performance.now() + unansweredMs;
     let last: unknown;
     for (let attempt = 1; performance.now() < untilMs; attempt++) {
+      if (isStopped) throw new Error("The run has ended.");
       const serving = members.filter(({ node }) => node.baseUrl !== undefined);
       const node = serving[Math.floor(random() * serving.length)]?.node;
       if (node?.baseUrl !== undefined) {
@@ -101,6 +103,7 @@ export async function startCluster(options: Options): Promise<Cluster> {
   }
 
   async function stop(): Promise<void> {
+    isStopped = true;
     await Promise.all(members.map(({ node }) => node.kill()));
     await Promise.all(members.map(({ proxy }) => proxy.close()));
   }

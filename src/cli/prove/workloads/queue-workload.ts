@@ -44,6 +44,7 @@ export function createQueueWorkload(load: QueueLoad): (context: WorkloadContext)
       key,
     );
     const pool_id = pool.id;
+    context.records.push({ kind: "pool", id: pool_id }, { kind: "queue", id: pool_id });
     if (recipients !== undefined) {
       const { count, capacity } = recipients;
       const list = Array.from({ length: count }, (_, number) => ({ name: `recipient ${number}`, capacity }));
