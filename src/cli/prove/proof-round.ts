@@ -32,27 +32,36 @@ export async function runRound(options: RoundOptions): Promise<void> {
   const { cluster, history, random, number, workloads, receiver, stopping } = options;
   const ended = new AbortController();
   const loading = AbortSignal.any([ended.signal, stopping]);
-  const tenants = await Promise.all(
-    tenantNames.map((name) => createTenant(cluster, options.adminKey, `${name}-${number}`)),
-  );
-  const shared = tenants.map((): SharedRecord[] => []);
-  const running = await Promise.all(
-    tenants.flatMap((tenant, at) =>
-      workloads.map((create) => {
-        const parts = { tenant, history, random, loading, receiver, records: shared[at]! };
-        const foreignRecords = () => shared[1 - at]!;
-        return create(createWorkloadContext({ ...parts, foreignRecords }, cluster));
-      }),
-    ),
-  );
-  const faults = injectFaults({ ...options, random: options.faultRandom, ending: loading });
-  const loads = Promise.all(running.map((workload) => workload.load()));
-  // A failure is reported at the end of the round, when everything has stopped.
-  const failed = Promise.race([loads.then(() => undefined), faults]).catch(() => ended.abort());
-  await Promise.race([delay(options.loadMs, undefined, { signal: loading }).catch(() => {}), failed]);
-  ended.abort();
-  await Promise.all([faults, loads]);
-  await Promise.all(running.map((workload) => workload.settle()));
+  const over = new AbortController();
+  try {
+    await loadAndSettle();
+  } finally {
+    over.abort();
+  }
+
+  async function loadAndSettle(): Promise<void> {
+    const tenants = await Promise.all(
+      tenantNames.map((name) => createTenant(cluster, options.adminKey, `${name}-${number}`)),
+    );
+    const shared = tenants.map((): SharedRecord[] => []);
+    const running = await Promise.all(
+      tenants.flatMap((tenant, at) =>
+        workloads.map((create) => {
+          const parts = { tenant, history, random, loading, over: over.signal, receiver, records: shared[at]! };
+          const foreignRecords = () => shared[1 - at]!;
+          return create(createWorkloadContext({ ...parts, foreignRecords }, cluster));
+        }),
+      ),
+    );
+    const faults = injectFaults({ ...options, random: options.faultRandom, ending: loading });
+    const loads = Promise.all(running.map((workload) => workload.load()));
+    // A failure is reported at the end of the round, when everything has stopped.
+    const failed = Promise.race([loads.then(() => undefined), faults]).catch(() => ended.abort());
+    await Promise.race([delay(options.loadMs, undefined, { signal: loading }).catch(() => {}), failed]);
+    ended.abort();
+    await Promise.all([faults, loads]);
+    await Promise.all(running.map((workload) => workload.settle()));
+  }
 }
 
 async function createTenant({ call }: Cluster, adminKey: string, name: string): Promise<ScratchTenant> {

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { version } from "../../app/version.ts";
 import { createKeyText } from "../../modules/tenancy/index.ts";
 import type { Fault } from "./fault.ts";
@@ -47,6 +46,8 @@ interface RunOptions {
 /** What is loaded before it is checked, so that the memory of a run stays bounded. */
 const roundMs = 45_000;
 
+const internalErrorsMax = 10;
+
 /** Runs rounds of load and faults until the time is over or a promise is broken. */
 export async function runProof(options: RunOptions): Promise<ProofReport> {
   const { seed, workloads, faults, stopping } = options;
@@ -61,6 +62,7 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
   const state = { refused: 0, round: 0, phase: "starting" as Progress["phase"], failure: "" };
   const secondsSoFar = () => Math.round((performance.now() - startedAtMs) / 1000);
   const losses: string[] = [];
+  const internalErrors: string[] = [];
 
   function count(event: HistoryEvent): void {
     if (event.kind === "acknowledged") acknowledged[event.name] = (acknowledged[event.name] ?? 0) + 1;
@@ -72,6 +74,9 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
     count: options.nodes,
     ...{ databaseUrl: options.databaseUrl, random, onProcesses: options.onProcesses },
     settings: { ...options.settings, ...nodeSettings(options.folder), "auth.bootstrap_api_key": adminKey },
+    onInternalError(message) {
+      if (internalErrors.length < internalErrorsMax) internalErrors.push(message);
+    },
     onLoss: ({ number }, end, output) =>
       losses.push(`node ${number} ended by itself with ${end}: ${output.slice(-2000)}`),
   });
@@ -86,6 +91,14 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
       verdicts,
     });
   }, 500);
+  function checkAll(events: readonly HistoryEvent[]): void {
+    state.phase = "checking";
+    for (const { id, invariant } of promises) {
+      const { tested, most, violations } = checkInvariant(invariant, events);
+      const before = verdicts.get(id) ?? { tested: 0, most: 0 };
+      verdicts.set(id, { tested: tested + before.tested, most: Math.max(most, before.most), violations });
+    }
+  }
   const isBroken = () => [...verdicts.values()].some(({ violations }) => violations.length > 0);
   try {
     const untilMs = performance.now() + options.durationMs;
@@ -95,7 +108,7 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
       const history = createHistory(startedAtMs, count);
       // The last round is not a short one.
       const leftMs = untilMs - performance.now();
-      await runRound({
+      const ran = runRound({
         ...{
           cluster,
           adminKey,
@@ -113,13 +126,8 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
           injected[name] = (injected[name] ?? 0) + 1;
         },
       });
-      state.phase = "checking";
-      await delay(0);
-      for (const { id, invariant } of promises) {
-        const { tested, most, violations } = checkInvariant(invariant, history.events);
-        const before = verdicts.get(id) ?? { tested: 0, most: 0 };
-        verdicts.set(id, { tested: tested + before.tested, most: Math.max(most, before.most), violations });
-      }
+      // What a failed round has recorded counts as well.
+      await ran.finally(() => checkAll(history.events));
       if (losses.length > 0) throw new Error(losses[0]);
     } while (!stopping.aborted && !isBroken() && performance.now() < untilMs);
   } catch (error) {
@@ -134,7 +142,7 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
     failure: state.failure,
     ...{ version, database: options.database, nodes: options.nodes, seed },
     ...{ started_at: startedAt.toISOString(), seconds: secondsSoFar(), rounds: state.round },
-    ...{ acknowledged, refused: state.refused, faults: injected },
+    ...{ acknowledged, refused: state.refused, faults: injected, internal_errors: internalErrors },
     promises: promises.map(({ id, text, document, invariant }) => {
       const { tested, most, violations } = verdicts.get(id) ?? { tested: 0, most: 0, violations: [] };
       const detail = invariant.measure === undefined ? "" : `${invariant.measure.name} ${most}`;

@@ -30,6 +30,8 @@ export interface ProofReport {
   readonly acknowledged: Readonly<Record<string, number>>;
   readonly refused: number;
   readonly faults: Readonly<Record<string, number>>;
+  /** Calls that failed with an internal error, with what the node logged; they were repeated. */
+  readonly internal_errors: readonly string[];
   readonly promises: readonly PromiseResult[];
 }
 
@@ -51,6 +53,7 @@ export function formatReport(report: ProofReport, width: number): string {
     "",
     tableText(["promise", "tested by", "result", "document"], rows, width) ?? "",
     ...promises.flatMap(formatViolations),
+    ...report.internal_errors.map((error) => `\ninternal error: ${error}`),
     "",
     {
       held: "Every promise that was tested held.",

@@ -23,6 +23,8 @@ export interface WorkloadContext {
   readonly random: () => number;
   /** Aborted when no more work is to be started. */
   readonly loading: AbortSignal;
+  /** Aborted when the round is over, also if it failed. */
+  readonly over: AbortSignal;
   /** The provider that actions write to. */
   readonly receiver: Receiver;
   /** The records of the tenant that its neighbour tries to read. */

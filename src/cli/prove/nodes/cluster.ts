@@ -44,6 +44,8 @@ interface Options {
   readonly settings: Readonly<Record<string, string>>;
   readonly random: () => number;
   readonly onProcesses: (pids: readonly number[]) => void;
+  /** Called with an internal error of a node, and what it logged about it. */
+  readonly onInternalError: (message: string) => void;
   readonly onLoss: (node: ProofNode, end: number | NodeJS.Signals, output: string) => void;
 }
 
@@ -93,7 +95,8 @@ export async function startCluster(options: Options): Promise<Cluster> {
           const value = await work(clientOf(node.baseUrl, apiKey), { idempotencyKey: key });
           return { value, node: node.number, isRepeated: attempt > 1 };
         } catch (error) {
-          if (!mayBeRepeated(error)) throw error;
+          if (isApiError(error, "INTERNAL")) options.onInternalError(`${error.message} ${node.logOf(error.message)}`);
+          else if (!mayBeRepeated(error)) throw error;
           last = error;
         }
       }

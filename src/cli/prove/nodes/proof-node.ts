@@ -14,6 +14,8 @@ export interface ProofNode {
   /** Starts it, on a machine whose system clock is wrong by so much. */
   start(skewMs?: number): Promise<void>;
   kill(): Promise<void>;
+  /** What it logged about an error message with a reference. */
+  logOf(message: string): string;
   freeze(): void;
   thaw(): void;
 }
@@ -84,6 +86,11 @@ export function createProofNode({ number, settings, onChange, onLoss }: Options)
     async kill() {
       state = "down";
       await running?.kill();
+    },
+    logOf(message) {
+      const reference = /ref: (\w+)/.exec(message)?.[1];
+      const lines = running?.output().split("\n") ?? [];
+      return lines.find((line) => reference !== undefined && line.includes(reference))?.slice(0, 2000) ?? "";
     },
     freeze() {
       state = "frozen";

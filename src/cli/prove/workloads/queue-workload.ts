@@ -30,7 +30,7 @@ interface HeldItem extends LeasedItem {
 /** Routes items alone and in batches, and has workers lease, complete, fail and forget them. */
 export function createQueueWorkload(load: QueueLoad): (context: WorkloadContext) => Promise<Workload> {
   return async (context) => {
-    const { history, random, loading, call } = context;
+    const { history, random, loading, over, call } = context;
     const { name, recipients, groups } = load;
     const config: PoolConfigInput = {
       lease: { duration_s: leaseS },
@@ -62,6 +62,7 @@ export function createQueueWorkload(load: QueueLoad): (context: WorkloadContext)
     /** The number of the newest known attempt by item. */
     const attempts = new Map<string, number>();
     const settled = new AbortController();
+    over.addEventListener("abort", () => settled.abort());
     let routes = 0;
 
     const subjectOf = (itemKey: string) => `${context.tenant.name}/${itemKey}`;

@@ -26,7 +26,7 @@ steps:
 
 /** Starts workflow runs, works on their tasks, and watches the timer between them. */
 export const createRunWorkload: CreateWorkload = async (context) => {
-  const { tenant, history, random, loading, records, call } = context;
+  const { tenant, history, random, loading, over, records, call } = context;
   const { value } = await call(
     (client, options) => client.workflowDefinitions.import({ text: definition, format: "yaml" }, options),
     "import",
@@ -42,6 +42,7 @@ export const createRunWorkload: CreateWorkload = async (context) => {
   const firstDone = new Map<string, { readonly startMs: number; readonly endMs: number }>();
   const seen = new Set<string>();
   const settled = new AbortController();
+  over.addEventListener("abort", () => settled.abort());
   let starts = 0;
 
   async function start(): Promise<void> {

@@ -14,7 +14,7 @@ const stream_id = "records";
 
 /** Appends records to a stream of a run, alone and in batches, while a reader follows it. */
 export const createStreamWorkload: CreateWorkload = async (context) => {
-  const { tenant, history, random, loading, call } = context;
+  const { tenant, history, random, loading, over, call } = context;
   const { value } = await call(
     (client, options) => client.workflowDefinitions.import({ text: definition, format: "yaml" }, options),
     "import stream",
@@ -31,6 +31,7 @@ export const createStreamWorkload: CreateWorkload = async (context) => {
   const subjectOf = (record: string) => `${tenant.name}/${record}`;
   const appended = new Map<string, number>();
   const settled = new AbortController();
+  over.addEventListener("abort", () => settled.abort());
   let records = 0;
 
   async function append(): Promise<void> {
