@@ -97,3 +97,13 @@ test("a key belongs to an environment, and a caller needs access to it", async (
   const refused = await confined.call("POST", path, eventFor(key, "signed", { environment_id: sandbox }));
   assert.equal(refused.body.errorCode, "PERMISSION_DENIED", refused.text);
 });
+
+test("a repeated start gets its first response, though the run with its key is in progress", async () => {
+  const request = { definition: "contract", input: "s", run_key: freshName() };
+  const startOnce = () => own.ok("POST", "/api/workflow-runs", request, { "idempotency-key": request.run_key });
+  const first = (await startOnce()).data;
+  assert.equal(first.started, true);
+  assert.deepEqual((await startOnce()).data, first);
+  const other = (await own.ok("POST", "/api/workflow-runs", request)).data;
+  assert.deepEqual([other.started, other.run.id], [false, first.run.id]);
+});

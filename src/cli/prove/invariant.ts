@@ -1,4 +1,4 @@
-import type { HistoryEvent } from "./history.ts";
+import type { EventKind, HistoryEvent } from "./history.ts";
 
 /** What must be true of every history: a check of all events that are about the same subject. */
 export interface Invariant {
@@ -6,6 +6,13 @@ export interface Invariant {
   subjectOf(event: HistoryEvent): string | undefined;
   /** Why the events of one subject cannot all be right; undefined if they can. Leaving out an event never creates a reason. */
   contradictionIn(events: readonly HistoryEvent[]): string | undefined;
+  /** A number of an event whose largest value is reported. */
+  readonly measure?: { readonly name: string; of(event: HistoryEvent): number };
+}
+
+/** Whether an event is of this kind and has one of these names. */
+export function isEvent(event: HistoryEvent, kind: EventKind, ...names: readonly string[]): boolean {
+  return event.kind === kind && names.includes(event.name);
 }
 
 /** A subject whose history breaks an invariant. */
@@ -22,6 +29,8 @@ export interface Violation {
 export interface Verdict {
   /** The number of events that tested it. */
   readonly tested: number;
+  /** The largest value of the measure. */
+  readonly most: number;
   readonly violations: readonly Violation[];
 }
 
@@ -34,10 +43,12 @@ const aftermathMs = 15_000;
 export function checkInvariant(invariant: Invariant, events: readonly HistoryEvent[]): Verdict {
   const bySubject = new Map<string, HistoryEvent[]>();
   let tested = 0;
+  let most = 0;
   for (const event of events) {
     const subject = invariant.subjectOf(event);
     if (subject === undefined) continue;
     tested++;
+    most = Math.max(most, invariant.measure?.of(event) ?? 0);
     const others = bySubject.get(subject);
     if (others === undefined) bySubject.set(subject, [event]);
     else others.push(event);
@@ -53,7 +64,7 @@ export function checkInvariant(invariant: Invariant, events: readonly HistoryEve
       faults: faultsDuring(history, events),
     });
   }
-  return { tested, violations };
+  return { tested, most, violations };
 }
 
 /** Leaves out events, first many at once and then one by one, as long as the rest still shows the same. */

@@ -1,5 +1,6 @@
 import type { Invariant } from "./invariant.ts";
 import { repeatedCalls } from "./invariants/call-invariants.ts";
+import { separateTenants, singleArrivals, singleMessages, stickyVariants } from "./invariants/effect-invariants.ts";
 import {
   capacities,
   concurrency,
@@ -9,6 +10,7 @@ import {
   singleCompletions,
   singleItems,
 } from "./invariants/queue-invariants.ts";
+import { gaplessPages, keptRuns, singleRecords, singleTasks, timers } from "./invariants/run-invariants.ts";
 
 /** A promise of the documentation, and how its histories are checked. */
 export interface ServicePromise {
@@ -68,5 +70,54 @@ export const promises: readonly ServicePromise[] = [
     text: "A group never has more leased items than its limit",
     document: "docs/guides/admission.md",
     invariant: concurrency,
+  },
+  {
+    id: "runs-kept",
+    text: "Acknowledged runs are never lost",
+    document: "docs/architecture/workflows.md#the-life-of-a-workflow-run",
+    invariant: keptRuns,
+  },
+  {
+    id: "task-once",
+    text: "A task of a run is completed once",
+    document: "docs/guides/workflow-worker.md",
+    invariant: singleTasks,
+  },
+  { id: "timers", text: "A timer never fires early", document: "docs/workflow-language.md", invariant: timers },
+  {
+    id: "records-kept",
+    text: "Acknowledged records of streams are there once",
+    document: "docs/guides/stream-data.md",
+    invariant: singleRecords,
+  },
+  {
+    id: "no-gaps",
+    text: "A reader of a stream sees no gap",
+    document: "docs/architecture/workflows.md#the-life-of-a-stream-record",
+    invariant: gaplessPages,
+  },
+  {
+    id: "message-once",
+    text: "A message is sent, and not twice",
+    document: "docs/architecture/notifications.md#the-life-of-a-notification",
+    invariant: singleMessages,
+  },
+  {
+    id: "action-once",
+    text: "A write is never sent twice to a provider",
+    document: "docs/guides/call-an-action.md",
+    invariant: singleArrivals,
+  },
+  {
+    id: "sticky",
+    text: "A unit keeps its variant on all nodes",
+    document: "docs/guides/run-an-experiment.md",
+    invariant: stickyVariants,
+  },
+  {
+    id: "apart",
+    text: "No tenant reads records of another",
+    document: "docs/guides/first-steps.md",
+    invariant: separateTenants,
   },
 ];

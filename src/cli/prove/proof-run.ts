@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { version } from "../../app/version.ts";
 import { createKeyText } from "../../modules/tenancy/index.ts";
 import type { Fault } from "./fault.ts";
@@ -9,6 +8,7 @@ import { startCluster } from "./nodes/cluster.ts";
 import { promises } from "./promises.ts";
 import { runRound } from "./proof-round.ts";
 import { createRandom } from "./random.ts";
+import { startReceiver } from "./receiver.ts";
 import type { ProofReport } from "./report.ts";
 import type { CreateWorkload } from "./workload.ts";
 
@@ -21,6 +21,8 @@ export interface Progress {
   readonly refused: number;
   readonly faults: Readonly<Record<string, number>>;
   readonly nodes: readonly string[];
+  readonly unanswered: number;
+  readonly slowestMs: number;
   readonly verdicts: ReadonlyMap<string, Verdict>;
 }
 
@@ -44,6 +46,8 @@ interface RunOptions {
 /** What is loaded before it is checked, so that the memory of a run stays bounded. */
 const roundMs = 45_000;
 
+const internalErrorsMax = 10;
+
 /** Runs rounds of load and faults until the time is over or a promise is broken. */
 export async function runProof(options: RunOptions): Promise<ProofReport> {
   const { seed, workloads, faults, stopping } = options;
@@ -58,16 +62,21 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
   const state = { refused: 0, round: 0, phase: "starting" as Progress["phase"], failure: "" };
   const secondsSoFar = () => Math.round((performance.now() - startedAtMs) / 1000);
   const losses: string[] = [];
+  const internalErrors: string[] = [];
 
   function count(event: HistoryEvent): void {
     if (event.kind === "acknowledged") acknowledged[event.name] = (acknowledged[event.name] ?? 0) + 1;
     else if (event.kind === "refused") state.refused++;
   }
 
+  const receiver = await startReceiver(() => performance.now() - startedAtMs);
   const cluster = await startCluster({
     count: options.nodes,
     ...{ databaseUrl: options.databaseUrl, random, onProcesses: options.onProcesses },
     settings: { ...options.settings, ...nodeSettings(options.folder), "auth.bootstrap_api_key": adminKey },
+    onInternalError(message) {
+      if (internalErrors.length < internalErrorsMax) internalErrors.push(message);
+    },
     onLoss: ({ number }, end, output) =>
       losses.push(`node ${number} ended by itself with ${end}: ${output.slice(-2000)}`),
   });
@@ -75,12 +84,21 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
     const nodes = cluster.members.map(({ node }) => node.state);
     const { refused, round, phase } = state;
     options.onProgress({
+      ...cluster.waits(),
       ...{ seconds: secondsSoFar(), round, phase, acknowledged, refused },
       faults: injected,
       nodes,
       verdicts,
     });
   }, 500);
+  function checkAll(events: readonly HistoryEvent[]): void {
+    state.phase = "checking";
+    for (const { id, invariant } of promises) {
+      const { tested, most, violations } = checkInvariant(invariant, events);
+      const before = verdicts.get(id) ?? { tested: 0, most: 0 };
+      verdicts.set(id, { tested: tested + before.tested, most: Math.max(most, before.most), violations });
+    }
+  }
   const isBroken = () => [...verdicts.values()].some(({ violations }) => violations.length > 0);
   try {
     const untilMs = performance.now() + options.durationMs;
@@ -90,20 +108,26 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
       const history = createHistory(startedAtMs, count);
       // The last round is not a short one.
       const leftMs = untilMs - performance.now();
-      await runRound({
-        ...{ cluster, adminKey, number: state.round, workloads, faults, history, random, faultRandom, stopping },
+      const ran = runRound({
+        ...{
+          cluster,
+          adminKey,
+          number: state.round,
+          workloads,
+          faults,
+          history,
+          random,
+          faultRandom,
+          stopping,
+          receiver,
+        },
         loadMs: leftMs < 1.5 * roundMs ? Math.max(leftMs, 0) : roundMs,
-        receiverUrl: "",
         onFault(name) {
           injected[name] = (injected[name] ?? 0) + 1;
         },
       });
-      state.phase = "checking";
-      await delay(0);
-      for (const { id, invariant } of promises) {
-        const { tested, violations } = checkInvariant(invariant, history.events);
-        verdicts.set(id, { tested: tested + (verdicts.get(id)?.tested ?? 0), violations });
-      }
+      // What a failed round has recorded counts as well.
+      await ran.finally(() => checkAll(history.events));
       if (losses.length > 0) throw new Error(losses[0]);
     } while (!stopping.aborted && !isBroken() && performance.now() < untilMs);
   } catch (error) {
@@ -111,17 +135,19 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
   } finally {
     clearInterval(progress);
     await cluster.stop();
+    receiver.close();
   }
   return {
     verdict: isBroken() ? "broken" : state.failure === "" ? "held" : "failed",
     failure: state.failure,
     ...{ version, database: options.database, nodes: options.nodes, seed },
     ...{ started_at: startedAt.toISOString(), seconds: secondsSoFar(), rounds: state.round },
-    ...{ acknowledged, refused: state.refused, faults: injected },
-    promises: promises.map(({ id, text, document }) => {
-      const { tested, violations } = verdicts.get(id) ?? { tested: 0, violations: [] };
+    ...{ acknowledged, refused: state.refused, faults: injected, internal_errors: internalErrors },
+    promises: promises.map(({ id, text, document, invariant }) => {
+      const { tested, most, violations } = verdicts.get(id) ?? { tested: 0, most: 0, violations: [] };
+      const detail = invariant.measure === undefined ? "" : `${invariant.measure.name} ${most}`;
       const status = violations.length > 0 ? "broken" : tested > 0 ? "held" : "not tested";
-      return { id, text, document, tested, status, violations };
+      return { id, text, document, tested, detail, status, violations };
     }),
   };
 }

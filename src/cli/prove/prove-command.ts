@@ -9,8 +9,15 @@ import { freeze, kill, skewClock } from "./faults/node-faults.ts";
 import { cleanUp, type ProofPlace, withProofPlace } from "./proof-database.ts";
 import { runProof } from "./proof-run.ts";
 import { formatReport, type ProofReport } from "./report.ts";
+import { formatScreen } from "./screen.ts";
 import { runWatchdog, startWatchdog } from "./watchdog.ts";
+import { createActionWorkload } from "./workloads/action-workload.ts";
+import { createAssignmentWorkload } from "./workloads/assignment-workload.ts";
+import { createMessageWorkload } from "./workloads/message-workload.ts";
+import { createNeighbourWorkload } from "./workloads/neighbour-workload.ts";
 import { createQueueWorkload } from "./workloads/queue-workload.ts";
+import { createRunWorkload } from "./workloads/run-workload.ts";
+import { createStreamWorkload } from "./workloads/stream-workload.ts";
 
 /** The options of `service prove`. */
 export interface ProveOptions extends SettingsOptions {
@@ -31,6 +38,12 @@ const workloads = [
     recipients: { count: 3, capacity: 4 },
     groups: { count: 3, limit: 3 },
   }),
+  createRunWorkload,
+  createStreamWorkload,
+  createMessageWorkload,
+  createActionWorkload,
+  createAssignmentWorkload,
+  createNeighbourWorkload,
 ];
 
 /** Runs a proof and prints its report. */
@@ -48,6 +61,7 @@ export async function proveCommand(io: Io, options: ProveOptions): Promise<numbe
   const stopping = new AbortController();
   void firstStopSignal(io).then(() => stopping.abort());
   const watchdog = startWatchdog();
+  const isLive = io.terminal && !options.json;
   const run = (place: ProofPlace) =>
     runProof({
       ...place,
@@ -55,7 +69,10 @@ export async function proveCommand(io: Io, options: ProveOptions): Promise<numbe
       durationMs: options.minutes * 60_000,
       stopping: stopping.signal,
       onProcesses: watchdog.guardProcesses,
-      onProgress() {},
+      onProgress(progress) {
+        // Moves to the top left, and clears what is below.
+        if (isLive) io.out(`\x1b[H\x1b[J${formatScreen(progress, options.minutes * 60, io.columns)}`);
+      },
     });
   const report = await withProofPlace(config, options.embedded ?? false, watchdog, run).catch(refusal);
   io.out(options.json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report, io.columns));

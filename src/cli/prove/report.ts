@@ -7,6 +7,8 @@ import type { ServicePromise } from "./promises.ts";
 export interface PromiseResult extends Pick<ServicePromise, "id" | "text" | "document"> {
   /** The number of events that tested it. */
   readonly tested: number;
+  /** What was measured; empty for most promises. */
+  readonly detail: string;
   readonly status: "held" | "broken" | "not tested";
   readonly violations: readonly Violation[];
 }
@@ -28,14 +30,21 @@ export interface ProofReport {
   readonly acknowledged: Readonly<Record<string, number>>;
   readonly refused: number;
   readonly faults: Readonly<Record<string, number>>;
+  /** Calls that failed with an internal error, with what the node logged; they were repeated. */
+  readonly internal_errors: readonly string[];
   readonly promises: readonly PromiseResult[];
 }
 
 /** The report as a page of text. */
 export function formatReport(report: ProofReport, width: number): string {
   const { acknowledged, faults, promises, failure } = report;
-  const rows = promises.map(({ text, status, tested, document }) => [
-    ...[text, counted(tested), status === "broken" ? "BROKEN" : status, document],
+  const rows = promises.map(({ text, status, tested, detail, document }) => [
+    ...[
+      text,
+      counted(tested),
+      `${status === "broken" ? "BROKEN" : status}${detail === "" ? "" : ` (${detail})`}`,
+      document,
+    ],
   ]);
   return [
     `Switchyard ${report.version} on ${report.database}, ${report.nodes} nodes, ${report.seconds} s, seed ${report.seed}`,
@@ -44,6 +53,7 @@ export function formatReport(report: ProofReport, width: number): string {
     "",
     tableText(["promise", "tested by", "result", "document"], rows, width) ?? "",
     ...promises.flatMap(formatViolations),
+    ...report.internal_errors.map((error) => `\ninternal error: ${error}`),
     "",
     {
       held: "Every promise that was tested held.",

@@ -1,12 +1,19 @@
 import { createHash } from "node:crypto";
 import type { History } from "./history.ts";
 import type { Answer, Cluster, Work } from "./nodes/cluster.ts";
+import type { Receiver } from "./receiver.ts";
 
 /** A tenant of a round. */
 export interface ScratchTenant {
   readonly id: string;
   readonly name: string;
   readonly apiKey: string;
+}
+
+/** A record that only its own tenant may read. */
+export interface SharedRecord {
+  readonly kind: "pool" | "queue" | "run";
+  readonly id: string;
 }
 
 /** What a workload works with. */
@@ -16,8 +23,14 @@ export interface WorkloadContext {
   readonly random: () => number;
   /** Aborted when no more work is to be started. */
   readonly loading: AbortSignal;
-  /** The address of the receiver on this machine. */
-  readonly receiverUrl: string;
+  /** Aborted when the round is over, also if it failed. */
+  readonly over: AbortSignal;
+  /** The provider that actions write to. */
+  readonly receiver: Receiver;
+  /** The records of the tenant that its neighbour tries to read. */
+  readonly records: SharedRecord[];
+  /** The records of the neighbour. */
+  readonly foreignRecords: () => readonly SharedRecord[];
   /** Calls any node. Some calls are repeated afterwards with the same idempotency key, and the answers compared. */
   call<T>(work: Work<T>, idempotencyKey?: string | null): Promise<TimedAnswer<T>>;
 }

@@ -1,13 +1,10 @@
 import type { HistoryEvent } from "../history.ts";
-import type { Invariant } from "../invariant.ts";
-
-const is = (event: HistoryEvent, kind: HistoryEvent["kind"], ...names: readonly string[]) =>
-  event.kind === kind && names.includes(event.name);
+import { type Invariant, isEvent } from "../invariant.ts";
 
 /** Every item that was acknowledged is completed in the end. */
 export const keptItems: Invariant = {
   subjectOf: (event) =>
-    is(event, "acknowledged", "route") || is(event, "observed", "item") ? event.subject : undefined,
+    isEvent(event, "acknowledged", "route") || isEvent(event, "observed", "item") ? event.subject : undefined,
   contradictionIn(events) {
     const route = events.find(({ kind }) => kind === "acknowledged");
     const end = events.find(({ kind, facts }) => kind === "observed" && facts.item === route?.facts.item);
@@ -27,7 +24,7 @@ export const singleItems: Invariant = {
 
 /** An item is completed under one lease. */
 export const singleCompletions: Invariant = {
-  subjectOf: (event) => (is(event, "acknowledged", "complete") ? event.subject : undefined),
+  subjectOf: (event) => (isEvent(event, "acknowledged", "complete") ? event.subject : undefined),
   contradictionIn(events) {
     const attempts = new Set(events.map(({ facts }) => facts.attempt));
     return attempts.size > 1 ? `The item was completed under ${attempts.size} leases.` : undefined;
@@ -36,7 +33,7 @@ export const singleCompletions: Invariant = {
 
 /** Two workers never hold a lease of the same item at the same time. */
 export const exclusiveLeases: Invariant = {
-  subjectOf: (event) => (is(event, "held", "lease") ? event.subject : undefined),
+  subjectOf: (event) => (isEvent(event, "held", "lease") ? event.subject : undefined),
   contradictionIn: (events) =>
     mostAtOnce(events) > 1 ? "Two workers held a lease of the item at the same time." : undefined,
 };
@@ -44,7 +41,7 @@ export const exclusiveLeases: Invariant = {
 /** A report under an earlier lease is refused once another worker has the item. */
 export const fences: Invariant = {
   subjectOf: (event) =>
-    is(event, "held", "lease") || is(event, "acknowledged", "complete", "fail") ? event.subject : undefined,
+    isEvent(event, "held", "lease") || isEvent(event, "acknowledged", "complete", "fail") ? event.subject : undefined,
   contradictionIn(events) {
     const reports = events.filter(({ kind }) => kind === "acknowledged");
     const late = reports.find((report) =>

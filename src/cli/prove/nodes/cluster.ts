@@ -33,6 +33,8 @@ export interface Cluster {
   readonly members: readonly Member[];
   /** Calls one node after another until one gives a final answer. Throws final refusals. */
   call<T>(apiKey: string, work: Work<T>, idempotencyKey?: string | null): Promise<Answer<T>>;
+  /** How many calls wait for an answer, and how long the slowest answer so far took. */
+  waits(): { readonly unanswered: number; readonly slowestMs: number };
   stop(): Promise<void>;
 }
 
@@ -42,6 +44,8 @@ interface Options {
   readonly settings: Readonly<Record<string, string>>;
   readonly random: () => number;
   readonly onProcesses: (pids: readonly number[]) => void;
+  /** Called with an internal error of a node, and what it logged about it. */
+  readonly onInternalError: (message: string) => void;
   readonly onLoss: (node: ProofNode, end: number | NodeJS.Signals, output: string) => void;
 }
 
@@ -66,10 +70,24 @@ export async function startCluster(options: Options): Promise<Cluster> {
     return client;
   }
 
+  const waiting = new Set<{ readonly atMs: number }>();
+  let slowestMs = 0;
+  let isStopped = false;
+
   async function call<T>(apiKey: string, work: Work<T>, key: string | null = null): Promise<Answer<T>> {
+    const start = { atMs: performance.now() };
+    waiting.add(start);
+    return repeatCall(apiKey, work, key).finally(() => {
+      waiting.delete(start);
+      slowestMs = Math.max(slowestMs, performance.now() - start.atMs);
+    });
+  }
+
+  async function repeatCall<T>(apiKey: string, work: Work<T>, key: string | null): Promise<Answer<T>> {
     const untilMs = performance.now() + unansweredMs;
     let last: unknown;
     for (let attempt = 1; performance.now() < untilMs; attempt++) {
+      if (isStopped) throw new Error("The run has ended.");
       const serving = members.filter(({ node }) => node.baseUrl !== undefined);
       const node = serving[Math.floor(random() * serving.length)]?.node;
       if (node?.baseUrl !== undefined) {
@@ -77,7 +95,8 @@ export async function startCluster(options: Options): Promise<Cluster> {
           const value = await work(clientOf(node.baseUrl, apiKey), { idempotencyKey: key });
           return { value, node: node.number, isRepeated: attempt > 1 };
         } catch (error) {
-          if (!mayBeRepeated(error)) throw error;
+          if (isApiError(error, "INTERNAL")) options.onInternalError(`${error.message} ${node.logOf(error.message)}`);
+          else if (!mayBeRepeated(error)) throw error;
           last = error;
         }
       }
@@ -87,6 +106,7 @@ export async function startCluster(options: Options): Promise<Cluster> {
   }
 
   async function stop(): Promise<void> {
+    isStopped = true;
     await Promise.all(members.map(({ node }) => node.kill()));
     await Promise.all(members.map(({ proxy }) => proxy.close()));
   }
@@ -104,7 +124,7 @@ export async function startCluster(options: Options): Promise<Cluster> {
     await stop();
     throw error;
   }
-  return { members, call, stop };
+  return { members, call, waits: () => ({ unanswered: waiting.size, slowestMs }), stop };
 }
 
 function mayBeRepeated(error: unknown): boolean {

@@ -14,6 +14,8 @@ export interface ProofNode {
   /** Starts it, on a machine whose system clock is wrong by so much. */
   start(skewMs?: number): Promise<void>;
   kill(): Promise<void>;
+  /** What it logged about an error message with a reference. */
+  logOf(message: string): string;
   freeze(): void;
   thaw(): void;
 }
@@ -29,8 +31,11 @@ interface Options {
 
 /** A node ends with the run that started it, however that ends. */
 const endWithStarter = `
-  process.stdin.resume().on("end", () => process.exit(1)).on("error", () => process.exit(1));
-  process.stdin.unref();`;
+  import { isMainThread } from "node:worker_threads";
+  if (isMainThread) {
+    process.stdin.resume().on("end", () => process.exit(1)).on("error", () => process.exit(1));
+    process.stdin.unref();
+  }`;
 
 /** A system clock that is wrong. */
 function clockSkewedBy(ms: number): string {
@@ -58,7 +63,7 @@ export function createProofNode({ number, settings, onChange, onLoss }: Options)
       return running?.process.pid;
     },
     async start(skewMs = 0) {
-      const code = skewMs === 0 ? endWithStarter : clockSkewedBy(skewMs) + endWithStarter;
+      const code = skewMs === 0 ? endWithStarter : endWithStarter + clockSkewedBy(skewMs);
       const preload = `data:text/javascript,${encodeURIComponent(code)}`;
       const words = [...process.execArgv, "--import", preload, process.argv[1]!, "serve"];
       // Its own session: a Ctrl-C in the terminal is for the run, which stops the nodes.
@@ -81,6 +86,11 @@ export function createProofNode({ number, settings, onChange, onLoss }: Options)
     async kill() {
       state = "down";
       await running?.kill();
+    },
+    logOf(message) {
+      const reference = /ref: (\w+)/.exec(message)?.[1];
+      const lines = running?.output().split("\n") ?? [];
+      return lines.find((line) => reference !== undefined && line.includes(reference))?.slice(0, 2000) ?? "";
     },
     freeze() {
       state = "frozen";

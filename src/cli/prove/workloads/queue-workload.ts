@@ -30,7 +30,7 @@ interface HeldItem extends LeasedItem {
 /** Routes items alone and in batches, and has workers lease, complete, fail and forget them. */
 export function createQueueWorkload(load: QueueLoad): (context: WorkloadContext) => Promise<Workload> {
   return async (context) => {
-    const { history, random, loading, call } = context;
+    const { history, random, loading, over, call } = context;
     const { name, recipients, groups } = load;
     const config: PoolConfigInput = {
       lease: { duration_s: leaseS },
@@ -44,6 +44,7 @@ export function createQueueWorkload(load: QueueLoad): (context: WorkloadContext)
       key,
     );
     const pool_id = pool.id;
+    context.records.push({ kind: "pool", id: pool_id }, { kind: "queue", id: pool_id });
     if (recipients !== undefined) {
       const { count, capacity } = recipients;
       const list = Array.from({ length: count }, (_, number) => ({ name: `recipient ${number}`, capacity }));
@@ -56,10 +57,12 @@ export function createQueueWorkload(load: QueueLoad): (context: WorkloadContext)
     /** The keys of routed items that are not completed. */
     const open = new Set<string>();
     const routed = new Map<string, string>();
+    const completed = new Set<string>();
     const forgotten: HeldItem[] = [];
     /** The number of the newest known attempt by item. */
     const attempts = new Map<string, number>();
     const settled = new AbortController();
+    over.addEventListener("abort", () => settled.abort());
     let routes = 0;
 
     const subjectOf = (itemKey: string) => `${context.tenant.name}/${itemKey}`;
@@ -75,7 +78,8 @@ export function createQueueWorkload(load: QueueLoad): (context: WorkloadContext)
       { startMs, endMs, node }: Pick<TimedAnswer<unknown>, "startMs" | "endMs" | "node">,
     ) {
       routed.set(itemKey, item);
-      open.add(itemKey);
+      // A worker may have been faster than the answer.
+      if (!completed.has(itemKey)) open.add(itemKey);
       history.record({
         ...{ kind: "acknowledged", name: "route", subject: subjectOf(itemKey) },
         ...{ startMs, endMs, node, facts: { item } },
@@ -163,7 +167,9 @@ export function createQueueWorkload(load: QueueLoad): (context: WorkloadContext)
           ...{ name: verb, subject: subjectOf(item.key), startMs, endMs: answer.endMs, node: answer.node },
           facts: { attempt: item.attempt, ...(isAccepted ? { state } : { error: error_code }) },
         });
-        if (isAccepted && state === "completed") open.delete(item.key);
+        if (!isAccepted || state !== "completed") continue;
+        completed.add(item.key);
+        open.delete(item.key);
       }
     }
 

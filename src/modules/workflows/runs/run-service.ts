@@ -3,7 +3,7 @@ import type { Context } from "../../../chain/call.ts";
 import { type Failure, fail, invalid, unreachable } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { nextWake, requireFound } from "../../../platform/db/index.ts";
-import type { KeyedCall } from "../../../platform/idempotency/index.ts";
+import { isRecorded, type KeyedCall } from "../../../platform/idempotency/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { Json } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
@@ -161,6 +161,8 @@ export function createRunService({ db, signals, environments, start, engine }: D
         case "started":
           return response ?? respond(outcome.prepared);
         case "in_progress":
+          // A repeated call gets its first response, though the run that it started is in progress.
+          if (await isRecorded(db.sql, keyed)) return "duplicate";
           return toResponse(outcome.run, false);
         case "duplicate":
           return "duplicate";
