@@ -256,7 +256,7 @@ class PromotionService(Service):
         call: CallOptions | None = None,
     ) -> Simulation:
         """
-        Replays recorded work with the candidate, and shows what would have changed and why. Items are decided again at their times, by what each target has now and by the candidate, with recipients that work as long as was recorded. Nothing is stored, sent or metered. The current recipients decide; items that a pool redirected belong to the pool that took them.
+        Replays recorded work with the candidate, and shows what would have changed and why. Items are decided again at their times, by what each target has now and by the candidate, with recipients that work as long as was recorded. Ended runs of workflows are planned again with the recorded results of their steps, up to the first difference. Nothing is stored, sent or metered. The current recipients decide; items that a pool redirected belong to the pool that took them.
 
         candidate_id: The candidate's id.
         from_: The oldest time of an item; by default seven days before `until`.
@@ -492,7 +492,7 @@ class AsyncPromotionService(AsyncService):
         call: CallOptions | None = None,
     ) -> Simulation:
         """
-        Replays recorded work with the candidate, and shows what would have changed and why. Items are decided again at their times, by what each target has now and by the candidate, with recipients that work as long as was recorded. Nothing is stored, sent or metered. The current recipients decide; items that a pool redirected belong to the pool that took them.
+        Replays recorded work with the candidate, and shows what would have changed and why. Items are decided again at their times, by what each target has now and by the candidate, with recipients that work as long as was recorded. Ended runs of workflows are planned again with the recorded results of their steps, up to the first difference. Nothing is stored, sent or metered. The current recipients decide; items that a pool redirected belong to the pool that took them.
 
         candidate_id: The candidate's id.
         from_: The oldest time of an item; by default seven days before `until`.

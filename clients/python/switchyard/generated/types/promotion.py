@@ -75,7 +75,7 @@ class CandidateArtifact(TypedDict):
 class CandidateGuardrail(TypedDict):
     """A limit on a metric."""
 
-    #: success (the share of keys whose first outcome is a success), latency_ms (their mean latency), queue_depth (waiting items of a pool) or dead_letters (dead letters of a pool).
+    #: success (the share of keys whose first outcome is a success), latency_ms (their mean latency), queue_depth (waiting items of a pool) or dead_letters (dead letters of a pool). Of a simulation with the items of the last week: simulated_changes (the share of items that change), simulated_refusals (the share that is not accepted), simulated_wait_ms (the wait for a worker, 95th percentile) or simulated_cost (per item).
     metric: str
     #: The least success, or the most of the other metrics.
     limit: float
@@ -246,8 +246,8 @@ class NewCandidateArtifact(_NewCandidateArtifactRequired, total=False):
 
 
 class _CandidateGuardrailInputRequired(TypedDict):
-    #: success (the share of keys whose first outcome is a success), latency_ms (their mean latency), queue_depth (waiting items of a pool) or dead_letters (dead letters of a pool).
-    metric: Literal["success", "latency_ms", "queue_depth", "dead_letters"]
+    #: success (the share of keys whose first outcome is a success), latency_ms (their mean latency), queue_depth (waiting items of a pool) or dead_letters (dead letters of a pool). Of a simulation with the items of the last week: simulated_changes (the share of items that change), simulated_refusals (the share that is not accepted), simulated_wait_ms (the wait for a worker, 95th percentile) or simulated_cost (per item).
+    metric: Literal["success", "latency_ms", "queue_depth", "dead_letters", "simulated_changes", "simulated_refusals", "simulated_wait_ms", "simulated_cost"]
 
 
 class CandidateGuardrailInput(_CandidateGuardrailInputRequired, total=False):
@@ -361,7 +361,7 @@ class _SimulationTargetRequired(TypedDict):
     target_id: str
     #: Its name.
     target_name: str
-    #: The items that were decided again.
+    #: The items that were decided again, or the runs that were planned again.
     items: int
     #: Those that change.
     changed: int
@@ -377,12 +377,14 @@ class _SimulationTargetRequired(TypedDict):
     recipients: List[SimulationRecipientShift]
     #: The outcomes that change, at most 50.
     outcomes: List[SimulationShift]
-    #: The reasons of the items that change, at most 50.
+    #: The reasons that change, at most 50.
     reasons: List[SimulationShift]
     #: The items that constraints do not admit.
     constraints: List[SimulationConstraintShift]
     #: Some items that change, at most 20.
     examples: List[SimulationExample]
+    #: The steps at which runs of a workflow differ first, at most 50.
+    steps: List[SimulationStepShift]
 
 
 class SimulationTarget(_SimulationTargetRequired, total=False):
@@ -396,12 +398,14 @@ class SimulationTarget(_SimulationTargetRequired, total=False):
     waits: SimulationWaits
     #: What the items cost; absent if none has a cost.
     cost: SimulationCost
+    #: The items that are not accepted: rejected, duplicates, not chosen, or without a recipient in a pool that does not queue.
+    refused: SimulationRefusals
 
 
 class SimulationCause(TypedDict):
     """Why items change."""
 
-    #: rule (other rules match, or one that matches has changed), strategy (the strategy chooses another way), constraint (only one side admits the item) or load (a consequence of the other changes).
+    #: Of decisions: rule (other rules match, or one that matches has changed), strategy (the strategy chooses another way), constraint (only one side admits the item) or load (a consequence of the other changes). Of runs: what the first difference is, as in the field `change` of a step.
     cause: str
     #: The number of items.
     items: int
@@ -505,11 +509,31 @@ class SimulationCost(TypedDict):
 class SimulationExample(TypedDict):
     """An item that changes."""
 
-    #: The decision.
-    decision_id: str
+    #: The decision or the run.
+    id: str
     #: The recipient or the outcome with what the target has now.
     before: str
     #: The recipient or the outcome with the candidate.
     after: str
     #: Why.
     cause: str
+
+
+class SimulationRefusals(TypedDict):
+    """Items that are not accepted."""
+
+    #: The items with what the target has now.
+    before: int
+    #: The items with the candidate.
+    after: int
+
+
+class SimulationStepShift(TypedDict):
+    """A step at which runs differ first."""
+
+    #: The id of the step; empty for the run itself.
+    step: str
+    #: added or removed (only one version executes it), order (another step starts), kind, input, arm (it takes another arm), outcome (it ends in another way) or end (the run ends in another way).
+    change: str
+    #: The number of runs.
+    items: int

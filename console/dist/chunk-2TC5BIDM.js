@@ -1,2 +1,0 @@
-import{a as o}from"/console/chunk-DPU2RF5E.js";import{U as r}from"/console/chunk-NU4OG6N6.js";var l=/(?<string>"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?)|(?<number>\b\d+(?:\.\d+)?\b)|(?<keyword>\b(?:true|false|null|in|has)\b)|(?<function>\b[a-zA-Z_]\w*(?=\())|(?<other>[^"'\d\w]+|\w+)/g;function d({errorAt:n,...e}){let t=n===void 0?[]:[i(e.text,n)];return r(o,{...e,problems:t,token:l})}function i(n,e){let t=n.slice(0,e).split(`
-`);return{line:t.length,column:t.at(-1).length+1}}export{d as a};

@@ -1,1 +1,0 @@
-import{U as o,_ as r,ea as e,ua as i}from"/console/chunk-NU4OG6N6.js";function m({title:l,secret:n,children:d,onClose:t}){return o(i,{onClose:t,title:l,children:[o("div",{class:"dialog-body",children:[o("p",{class:"soft",children:d}),o(e,{label:"Copy",text:n})]}),o("div",{class:"dialog-foot",children:o(r,{onClick:t,tone:"primary",children:"I have stored it"})})]})}export{m as a};

@@ -1,1 +1,0 @@
-import{d as e}from"/console/chunk-NU4OG6N6.js";var t={list:{verb:"GET",path:"/api/v2/api-keys",result:"cursor"},create:{verb:"POST",path:"/api/v2/api-keys",body:"*",keyed:!0},get:{verb:"GET",path:"/api/v2/api-keys/{api_key_id}"},revoke:{verb:"POST",path:"/api/v2/api-keys/{api_key_id}/revoke",body:"*",keyed:!0}};function o(r){return e(r,t)}export{o as a};

@@ -1,1 +1,0 @@
-import{d as o}from"/console/chunk-NU4OG6N6.js";var e={list:{verb:"GET",path:"/api/workflow-approvals",result:"cursor"},decide:{verb:"POST",path:"/api/workflow-runs/{run_id}/approvals/{step}/decide",body:"*",keyed:!0}};function t(r){return o(r,e)}export{t as a};

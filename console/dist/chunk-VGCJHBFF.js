@@ -1,1 +1,0 @@
-import{d as e}from"/console/chunk-NU4OG6N6.js";var r={publish:{verb:"POST",path:"/api/events",body:"*",keyed:!0},get:{verb:"GET",path:"/api/events/{event_id}"},list:{verb:"GET",path:"/api/events",result:"cursor"},subscribe:{verb:"GET",path:"/api/events/subscribe",result:"stream"}};function s(t){return e(t,r)}export{s as a};
