@@ -240,6 +240,12 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     size_bytes: 5_242_880,
     content_type: "video/mp4",
   },
+  ChangeWorkflowRunsRequest: {
+    action: "cancel",
+    definition_id: "order.fulfil",
+    version: 2,
+    reason: "Version 2 charges twice.",
+  },
   ReplayWorkflowRunRequest: { reason: "The payment provider is available again." },
   ReplayWorkflowDeadLetterRequest: { reason: "The payment provider is available again." },
   ReplayAllWorkflowDeadLettersRequest: { error_code: "task_failed", max_items: 100 },

@@ -129,7 +129,8 @@ for (const [language, [program, flag]] of Object.entries(interpreters)) {
   test(`samples of the reference for ${language} run as they are shown`, { skip: isMissing && reason }, async () => {
     const samples = new Map(readReferenceSamples().map((sample) => [sample.object.operationId, sample]));
     const { baseUrl, headers } = callerFor(fixture.platform, operations[0]!);
-    const env = { ...process.env, SWITCHYARD_ADDRESS: baseUrl, SWITCHYARD_KEY: headers["x-api-key"] };
+    const python = { PYTHONPATH: "clients/python", PYTHONDONTWRITEBYTECODE: "1" };
+    const env = { ...process.env, ...python, SWITCHYARD_ADDRESS: baseUrl, SWITCHYARD_KEY: headers["x-api-key"] };
     const execute = async (id: string, change: Json = {}, path: Json = {}) => {
       const { values, write } = samples.get(id)!;
       const own = { ...values, path: { ...values.path, ...path } };

@@ -250,6 +250,7 @@ export const alternatives: Readonly<Record<string, string>> = {
   "service.api.OutcomeService/RecordOutcome.queue_item_id": "decision_id",
   "service.api.NotificationService/TriggerNotification.subscriber_external_id": "subscriber_id",
   "service.api.NotificationService/ListDeliveries.transaction_id": "subscriber_id",
+  "service.api.HistoryService/GetHistory.environment_id": "source_id",
 };
 
 /** Required parameters of a list besides its path. */
@@ -309,10 +310,12 @@ export function listRequestOf(operation: Operation, request: Json): Json {
   return Object.fromEntries(names.map((name) => [name, request[name]]));
 }
 
-/** Creates a record of a tenant that a field of an operation can name; returns its id. */
+/** Creates a record of a tenant that a field of an operation, or its substitute, can name; returns its id. */
 export async function recordFor(operation: Operation, fieldName: string, tenant: TenantFixture): Promise<string> {
+  const substitute = alternatives[`${operation.id}.${fieldName}`];
+  if (substitute !== undefined && makers[fieldName] === undefined) return recordFor(operation, substitute, tenant);
   const named = (await knownOf(operation, tenant))[fieldName];
-  return typeof named === "string" ? named : createFor(operation, fieldName, tenant);
+  return typeof named === "string" && named !== "" ? named : createFor(operation, fieldName, tenant);
 }
 
 async function knownOf(operation: Operation, tenant: TenantFixture): Promise<Json> {

@@ -71,7 +71,7 @@ for (const operation of operations) {
       const foreignId =
         alternative === undefined
           ? ((await requestOf(operation, "foreign"))[name] as string)
-          : await recordFor(operation, alternative, foreign);
+          : await recordFor(operation, name, foreign);
       await atRest(sql);
       const held = await readRows(sql);
       for (const protocol of protocols) {

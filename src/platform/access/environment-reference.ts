@@ -35,8 +35,13 @@ export async function requireEnvironment(caller: Caller, idOrKey: string): Promi
   return environment;
 }
 
+/** The id of an environment by its id or its key. Empty stays empty. Throws if the caller may not use it. */
+export async function requireEnvironmentId(caller: Caller, idOrKey: string): Promise<string> {
+  return idOrKey === "" ? "" : (await requireEnvironment(caller, idOrKey)).id;
+}
+
 /**
- * The id that a filter means by an id or a key. A reference to no environment stays as it is: it may be the id of a deleted
+ * The id that a filter of a list means by an id or a key. A reference to no environment stays as it is: it may be the id of a deleted
  * environment, whose records can still be listed. Empty stays empty.
  */
 export async function environmentIdOf({ sql, tenantId }: Omit<Caller, "principal">, idOrKey: string): Promise<string> {

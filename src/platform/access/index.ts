@@ -11,6 +11,7 @@ export {
   findEnvironment,
   type ReferredEnvironment,
   requireEnvironment,
+  requireEnvironmentId,
 } from "./environment-reference.ts";
 export {
   type EnvironmentMode,

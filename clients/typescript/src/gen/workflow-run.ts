@@ -31,6 +31,9 @@ export interface WorkflowRunService {
   /** Sends an event to the run in progress with a run key, for a caller that does not know the id of the run. */
   signalByKey(request: SignalWorkflowRunByKeyRequest, options?: CallOptions): Promise<SignalWorkflowRunByKeyResponse>;
 
+  /** Cancels, pauses or resumes the runs that match, or sends each an event: the oldest first, up to 500 in a call. Ended runs are replayed as dead letters. */
+  change(request: ChangeWorkflowRunsRequest, options?: CallOptions): Promise<ChangeWorkflowRunsResponse>;
+
   /** Replays an ended run: starts a new run that holds the outputs of the steps before from_step and continues there. Steps that completed before are never executed again, also on a newer version of the definition. In other branches and elements, completed steps stay completed, and the rest continues where it stopped. */
   replay(request: ReplayWorkflowRunRequest, options?: CallOptions): Promise<ReplayWorkflowRunResponse>;
 
@@ -53,6 +56,7 @@ const workflowRunServiceOperations = {
   resume: { verb: "POST", path: "/api/workflow-runs/{run_id}/resume", body: "*", keyed: true },
   signal: { verb: "POST", path: "/api/workflow-runs/{run_id}/signal", body: "*", keyed: true },
   signalByKey: { verb: "POST", path: "/api/workflow-runs:signal", body: "*", keyed: true },
+  change: { verb: "POST", path: "/api/workflow-runs:change", body: "*", keyed: true },
   replay: { verb: "POST", path: "/api/workflow-runs/{run_id}/replay", body: "*", keyed: true },
   getHistory: { verb: "GET", path: "/api/workflow-runs/{run_id}/history", result: "cursor" },
   explain: { verb: "GET", path: "/api/workflow-runs/{run_id}/explain" },
@@ -306,6 +310,54 @@ export type SignalWorkflowRunByKeyResponse = {
   readonly event_id: string;
   /** Whether an event with this id was sent to the run before. */
   readonly duplicate: boolean;
+};
+
+/** Changes the runs that match. At least one filter is required. */
+export type ChangeWorkflowRunsRequest = {
+  /** What happens to them: cancel, pause, resume or signal. */
+  readonly action: "cancel" | "pause" | "resume" | "signal";
+  /** Only runs of this definition: its id or its key. */
+  readonly definition_id?: string;
+  /** Only runs of this environment: its id or its key. */
+  readonly environment_id?: string;
+  /** Only runs with this status. */
+  readonly status?: "" | "pending" | "running" | "waiting" | "paused";
+  /** Only runs of this version of the definition; any when 0. Needs definition_id. */
+  readonly version?: number;
+  /** Only runs that were created before. */
+  readonly created_before?: string | Date;
+  /** Why, for cancel and pause. */
+  readonly reason?: string;
+  /** For cancel: whether completed steps are compensated first. */
+  readonly compensate?: boolean;
+  /** For signal: the event. Each run gets it once for each event_id. */
+  readonly signal?: StartSignal;
+  /** The maximum number of runs; 100 when 0. */
+  readonly max_items?: number;
+  /** The position of the previous response; empty for the first call. */
+  readonly after?: string;
+};
+
+/** The result. */
+export type ChangeWorkflowRunsResponse = {
+  /** The number of runs that were changed. */
+  readonly changed_count: number;
+  /** The number of runs that were not: those that were as requested already, or have ended meanwhile. */
+  readonly unchanged_count: number;
+  /** The runs that refused the change, with the reason. */
+  readonly refused: readonly RefusedRunChange[];
+  /** The position to continue after; empty if there are no more. */
+  readonly next: string;
+};
+
+/** A run that refused a change. */
+export type RefusedRunChange = {
+  /** The run. */
+  readonly run_id: string;
+  /** The code of the error. */
+  readonly error_code: string;
+  /** The error. */
+  readonly error_message: string;
 };
 
 /** Replays a run. */

@@ -1,7 +1,7 @@
 import type { HistoryService as Rpc } from "../../../../gen/service/api/history_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
-import { environmentIdOf, modeAllows } from "../../../platform/access/index.ts";
+import { modeAllows, requireEnvironmentId } from "../../../platform/access/index.ts";
 import type { HistorySource } from "../../history-source.ts";
 import { rangeOf } from "./history-range.ts";
 import { currentPart } from "./history-recorder.ts";
@@ -16,7 +16,7 @@ export function historyHandlers(sources: () => readonly HistorySource[]): Handle
       }
       const { kind, resolve, visible, sample } = sources().find((each) => each.kind === request.source)!;
       const id = request.sourceId === "" ? "" : await resolve(context, request.sourceId);
-      const environmentId = await environmentIdOf(context, request.environmentId);
+      const environmentId = await requireEnvironmentId(context, request.environmentId);
       const range = rangeOf(request.range, nowMs);
       const ids = id === "" ? visible(context, environmentId) : sql`values (${id}::text)`;
       const [points, marks] = await Promise.all([

@@ -7,6 +7,7 @@ import type {
 } from "../../../../gen/service/api/dead_letter_pb.ts";
 import { ItemFailureSchema } from "../../../../gen/service/api/queue_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import { requireEnvironmentId } from "../../../platform/access/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
 import type { DeadLetter, DeadLetterState, FailedAttempt } from "./domain/dead-letter.ts";
 import type { DeadLetterService, RetryAllPlan, RetryPlan, ScanProgress } from "./service.ts";
@@ -26,7 +27,10 @@ export function deadLetterHandlers(service: DeadLetterService): Handlers<typeof 
     },
 
     async getDeadLetterStats(context, request) {
-      const { quarantined, exhausted, ...stats } = await service.getStats(context, request);
+      const { quarantined, exhausted, ...stats } = await service.getStats(context, {
+        poolId: request.poolId,
+        environmentId: await requireEnvironmentId(context, request.environmentId),
+      });
       return { stats: { ...stats, poolId: request.poolId, quarantinedCount: quarantined, exhaustedCount: exhausted } };
     },
 

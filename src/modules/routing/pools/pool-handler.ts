@@ -1,6 +1,7 @@
 import { type PoolService as Rpc, Pool_Status as Status } from "../../../../gen/service/api/pool_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
+import { requireEnvironmentId } from "../../../platform/access/index.ts";
 import { enumNumbers, expectedVersion, nameOf } from "../../../platform/records/index.ts";
 import { fromSettings, toSettings } from "./config-message.ts";
 import type { Pool, PoolMembers, StoredPool } from "./domain/pool.ts";
@@ -52,7 +53,7 @@ export function poolHandlers(service: PoolService): Handlers<typeof Rpc> {
       const filter = {
         environmentMode: principal.environmentMode,
         status: nameOf(statuses, request.status),
-        environmentId: await service.environmentIdOf(context, request.environmentId),
+        environmentId: await requireEnvironmentId(context, request.environmentId),
       };
       const page = await context.page("pools", request, Object.values(filter), (wanted) =>
         poolStore(sql).list(tenantId, filter, wanted),

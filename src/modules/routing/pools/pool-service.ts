@@ -99,10 +99,5 @@ export function createPoolService({ access, events, closeQueue }: Dependencies) 
       await events.record(context, "pool.archived", pool.id, { name: pool.name });
       return archived;
     },
-
-    /** The id of an environment; throws if it does not exist or the caller may not use it. Empty means no environment. */
-    async environmentIdOf(context: Context, idOrKey: string): Promise<string> {
-      return idOrKey === "" ? "" : (await requireEnvironment(context, idOrKey)).id;
-    },
   };
 }

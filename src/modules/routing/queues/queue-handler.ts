@@ -2,7 +2,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { QueueService as Rpc } from "../../../../gen/service/api/queue_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
-import type { TenantId } from "../../../platform/access/index.ts";
+import { requireEnvironmentId, type TenantId } from "../../../platform/access/index.ts";
 import type { Sql } from "../../../platform/db/index.ts";
 import { ulidMs } from "../../../platform/ids/ulid.ts";
 import type { PoolReader } from "../pools/index.ts";
@@ -30,7 +30,9 @@ export function queueHandlers(service: QueueService, pools: PoolReader): Handler
       return { ...page, queues: await readQueues(sql, tenantId, ids, nowMs) };
     },
 
-    async getQueueTotals({ sql, tenantId, principal, nowMs }, { environmentId }) {
+    async getQueueTotals(context, request) {
+      const { sql, tenantId, principal, nowMs } = context;
+      const environmentId = await requireEnvironmentId(context, request.environmentId);
       const { oldestId, fullestIds, ...totals } = await queueStore(sql).totals(tenantId, principal, environmentId);
       return {
         totals: {

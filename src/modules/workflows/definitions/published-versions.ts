@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import { type Canary, canaryStore, isOnCanarySide } from "../../../platform/canary/index.ts";
-import { createTenantCache } from "../../../platform/db/index.ts";
+import { createTenantCache, requireFound } from "../../../platform/db/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { Definition } from "./domain/language/definition.ts";
 import { parseDefinition } from "./domain/language/syntax/parse-definition.ts";
@@ -113,6 +113,10 @@ export function createPublishedVersions({ db, changes, bytesMax = documentBytesM
      */
     async idOf(tenantId: TenantId, idOrKey: string): Promise<string> {
       return idOrKey === "" ? "" : ((await identify(tenantId, idOrKey))?.id ?? idOrKey);
+    },
+    /** The id of a definition by its id or key. Empty stays empty. Throws if there is none. */
+    async requireId(tenantId: TenantId, idOrKey: string): Promise<string> {
+      return idOrKey === "" ? "" : requireFound(await identify(tenantId, idOrKey), "workflow definition").id;
     },
     /**
      * The active version (or the given one) of a definition by its id or key, from memory in the common case; undefined if

@@ -39,6 +39,7 @@ import { createRunExplanation } from "./explanation/run-explanation.ts";
 import { createPlanCache } from "./plan-cache.ts";
 import { createReplayService } from "./replay/replay-service.ts";
 import { createRunAfterCommit } from "./run-after-commit.ts";
+import { createRunChanges } from "./run-changes.ts";
 import { createRunEngine } from "./run-engine.ts";
 import { createRunEvents } from "./run-events.ts";
 import { runHandlers } from "./run-handler.ts";
@@ -137,6 +138,7 @@ export function createRuns(dependencies: Dependencies) {
     handlers: runHandlers({
       service,
       signals: createRunSignals({ ...dependencies, runs: service }),
+      changeRuns: createRunChanges({ db: dependencies.db, engine, ...createRunEvents(engine) }),
       replays,
       explain,
       simulate: createSimulation(dependencies),

@@ -24,7 +24,9 @@ export function requireRoomForMail(unread: readonly Mail[], payloadBytes: number
   });
 }
 
-/** Creates the function that sends events of the service itself. */
+export type RunEvents = ReturnType<typeof createRunEvents>;
+
+/** Creates the function that sends events to runs, without a response of a call. */
 export function createRunEvents(engine: RunEngine) {
   return {
     /** Sends an event to a run; an event that the run has received before has no effect. Throws if the mailbox is full. */

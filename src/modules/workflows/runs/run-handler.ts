@@ -2,8 +2,11 @@ import { create } from "@bufbuild/protobuf";
 import {
   type CancelWorkflowRunRequest,
   CancelWorkflowRunResponseSchema,
+  type ChangeWorkflowRunsRequest,
+  ChangeWorkflowRunsResponseSchema,
   type PauseWorkflowRunRequest,
   PauseWorkflowRunResponseSchema,
+  RefusedRunChangeSchema,
   type ReplayWorkflowRunRequest,
   ReplayWorkflowRunResponseSchema,
   type ResumeWorkflowRunRequest,
@@ -19,7 +22,8 @@ import {
 } from "../../../../gen/service/api/workflow_run_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
+import { invalid } from "../../../errors/index.ts";
+import { environmentIdOf, productionOf, requireEnvironmentId } from "../../../platform/access/index.ts";
 import { runInSlices } from "../../../platform/event-loop/index.ts";
 import { valueToJson } from "../../../platform/protojson/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
@@ -29,6 +33,7 @@ import type { Run, RunStatus } from "./domain/run.ts";
 import type { ExplainRun } from "./explanation/run-explanation.ts";
 import { fromReplayPlan, toReplayInput } from "./replay/replay-message.ts";
 import type { ReplayService } from "./replay/replay-service.ts";
+import type { ChangeRuns, RunChange } from "./run-changes.ts";
 import { fromRun } from "./run-message.ts";
 import { cancelBy, pauseBy, type RunService, resumeBy } from "./run-service.ts";
 import type { RunSignals, Signal } from "./run-signals.ts";
@@ -39,16 +44,18 @@ import { runStore } from "./storage/run-store.ts";
 interface Dependencies extends Pick<PlatformServices, "shares"> {
   readonly service: RunService;
   readonly signals: RunSignals;
+  readonly changeRuns: ChangeRuns;
   readonly replays: ReplayService;
   readonly explain: ExplainRun;
   readonly simulate: SimulateRun;
-  readonly definitions: Pick<Definitions, "idOf">;
+  readonly definitions: Pick<Definitions, "idOf" | "requireId">;
 }
 
 /** The operations of WorkflowRunService. */
 export function runHandlers({
   service,
   signals,
+  changeRuns,
   replays,
   explain,
   simulate,
@@ -138,6 +145,24 @@ export function runHandlers({
       },
     },
 
+    changeWorkflowRuns: {
+      async ownCommit(context: Context, request: ChangeWorkflowRunsRequest, keyed) {
+        const environmentId = await requireEnvironmentId(context, request.environmentId);
+        const definitionId = await definitions.requireId(context.tenantId, request.definitionId);
+        const { version, maxItems, after, createdBefore } = request;
+        const input = {
+          ...{ change: toChange(request), definitionId, environmentId, version, maxItems, after },
+          ...{ status: request.status as RunStatus | "", createdBefore: createdBefore && dateOf(createdBefore) },
+        };
+        return changeRuns(context, input, keyed, ({ changed, unchanged, refused, next }) =>
+          create(ChangeWorkflowRunsResponseSchema, {
+            ...{ changedCount: changed, unchangedCount: unchanged, next },
+            refused: refused.map((each) => create(RefusedRunChangeSchema, each)),
+          }),
+        );
+      },
+    },
+
     replayWorkflowRun: {
       ownCommit: (context: Context, request: ReplayWorkflowRunRequest, keyed) =>
         replays.replayRun(context, request.runId, toReplayInput(request), request.dryRun, keyed, (planned, run) =>
@@ -170,6 +195,21 @@ export function runHandlers({
       return { simulation: await runInSlices(fromSimulation(simulated), slices, context.signal) };
     },
   };
+}
+
+function toChange(request: ChangeWorkflowRunsRequest): RunChange {
+  const { action, reason, compensate, signal } = request;
+  switch (action) {
+    case "cancel":
+      return { kind: "cancel", reason, compensate };
+    case "pause":
+      return { kind: "pause", reason };
+    case "resume":
+      return { kind: "resume" };
+    default:
+      if (signal === undefined) throw invalid("signal", "required", "is required for the action signal");
+      return { kind: "signal", signal: toSignal(signal) };
+  }
 }
 
 /** The event of a request. */

@@ -176,7 +176,7 @@ export function createRunService({ db, signals, environments, start, engine }: D
 }
 
 /** The event by which a caller changes a run in progress; undefined if there is nothing to change. */
-type CallerEvent = (advanced: AdvancedRun) => RunEvent | undefined;
+export type CallerEvent = (advanced: AdvancedRun) => RunEvent | undefined;
 
 export function cancelBy({ principal: { subject: by } }: Context, reason: string, compensate: boolean): CallerEvent {
   return () => ({ kind: "cancel", by, reason, compensate });

@@ -138,7 +138,7 @@ export function createRunSignals({ db, definitions, environments, runs }: Depend
 }
 
 /** Checks an event, and gives it an id if it has none. */
-function toMail({ nowMs }: Context, { event, scope, payload, eventId }: Signal, field = "payload") {
+export function toMail({ nowMs }: Context, { event, scope, payload, eventId }: Signal, field = "payload") {
   const payloadBytes = Buffer.byteLength(JSON.stringify(payload));
   if (payloadBytes > payloadBytesMax) throw invalid(field, "max_bytes", "must be at most 64 KiB as JSON");
   return { mail: { eventId: eventId || ulid(nowMs), event, scope, payload }, payloadBytes };

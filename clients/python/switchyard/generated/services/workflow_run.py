@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...operation import CallOptions
     from ...streams import AsyncEventStream, EventStream
     from ...transport import RawResponse
-    from ..types.workflow_run import ReplayWorkflowRunResponse, SignalWorkflowRunByKeyResponse, SignalWorkflowRunResponse, SimulatedWorkflowDecision, SimulatedWorkflowEvent, StartSignal, StartWorkflowRunResponse, WorkflowRun, WorkflowRunAdvance, WorkflowRunExplanation, WorkflowSimulation, WorkflowStepStub
+    from ..types.workflow_run import ChangeWorkflowRunsResponse, ReplayWorkflowRunResponse, SignalWorkflowRunByKeyResponse, SignalWorkflowRunResponse, SimulatedWorkflowDecision, SimulatedWorkflowEvent, StartSignal, StartWorkflowRunResponse, WorkflowRun, WorkflowRunAdvance, WorkflowRunExplanation, WorkflowSimulation, WorkflowStepStub
 
 START = Operation("POST", "/api/workflow-runs", body="*", keyed=True)
 GET = Operation("GET", "/api/workflow-runs/{run_id}")
@@ -22,6 +22,7 @@ PAUSE = Operation("POST", "/api/workflow-runs/{run_id}/pause", body="*", keyed=T
 RESUME = Operation("POST", "/api/workflow-runs/{run_id}/resume", body="*", keyed=True)
 SIGNAL = Operation("POST", "/api/workflow-runs/{run_id}/signal", body="*", keyed=True)
 SIGNAL_BY_KEY = Operation("POST", "/api/workflow-runs:signal", body="*", keyed=True)
+CHANGE = Operation("POST", "/api/workflow-runs:change", body="*", keyed=True)
 REPLAY = Operation("POST", "/api/workflow-runs/{run_id}/replay", body="*", keyed=True)
 GET_HISTORY = Operation("GET", "/api/workflow-runs/{run_id}/history", result="cursor")
 EXPLAIN = Operation("GET", "/api/workflow-runs/{run_id}/explain")
@@ -190,6 +191,39 @@ class WorkflowRunService(Service):
         event_id: Identifies the event: another one with the same id for the same run is ignored. A new id when empty.
         """
         return self._call(SIGNAL_BY_KEY, locals())
+
+    def change(
+        self,
+        *,
+        action: Literal["cancel", "pause", "resume", "signal"],
+        definition_id: str | None = None,
+        environment_id: str | None = None,
+        status: Literal["", "pending", "running", "waiting", "paused"] | None = None,
+        version: int | None = None,
+        created_before: str | datetime | None = None,
+        reason: str | None = None,
+        compensate: bool | None = None,
+        signal: StartSignal | None = None,
+        max_items: int | None = None,
+        after: str | None = None,
+        call: CallOptions | None = None,
+    ) -> ChangeWorkflowRunsResponse:
+        """
+        Cancels, pauses or resumes the runs that match, or sends each an event: the oldest first, up to 500 in a call. Ended runs are replayed as dead letters.
+
+        action: What happens to them: cancel, pause, resume or signal.
+        definition_id: Only runs of this definition: its id or its key.
+        environment_id: Only runs of this environment: its id or its key.
+        status: Only runs with this status.
+        version: Only runs of this version of the definition; any when 0. Needs definition_id.
+        created_before: Only runs that were created before.
+        reason: Why, for cancel and pause.
+        compensate: For cancel: whether completed steps are compensated first.
+        signal: For signal: the event. Each run gets it once for each event_id.
+        max_items: The maximum number of runs; 100 when 0.
+        after: The position of the previous response; empty for the first call.
+        """
+        return self._call(CHANGE, locals())
 
     def replay(
         self,
@@ -440,6 +474,39 @@ class AsyncWorkflowRunService(AsyncService):
         event_id: Identifies the event: another one with the same id for the same run is ignored. A new id when empty.
         """
         return await self._call(SIGNAL_BY_KEY, locals())
+
+    async def change(
+        self,
+        *,
+        action: Literal["cancel", "pause", "resume", "signal"],
+        definition_id: str | None = None,
+        environment_id: str | None = None,
+        status: Literal["", "pending", "running", "waiting", "paused"] | None = None,
+        version: int | None = None,
+        created_before: str | datetime | None = None,
+        reason: str | None = None,
+        compensate: bool | None = None,
+        signal: StartSignal | None = None,
+        max_items: int | None = None,
+        after: str | None = None,
+        call: CallOptions | None = None,
+    ) -> ChangeWorkflowRunsResponse:
+        """
+        Cancels, pauses or resumes the runs that match, or sends each an event: the oldest first, up to 500 in a call. Ended runs are replayed as dead letters.
+
+        action: What happens to them: cancel, pause, resume or signal.
+        definition_id: Only runs of this definition: its id or its key.
+        environment_id: Only runs of this environment: its id or its key.
+        status: Only runs with this status.
+        version: Only runs of this version of the definition; any when 0. Needs definition_id.
+        created_before: Only runs that were created before.
+        reason: Why, for cancel and pause.
+        compensate: For cancel: whether completed steps are compensated first.
+        signal: For signal: the event. Each run gets it once for each event_id.
+        max_items: The maximum number of runs; 100 when 0.
+        after: The position of the previous response; empty for the first call.
+        """
+        return await self._call(CHANGE, locals())
 
     async def replay(
         self,

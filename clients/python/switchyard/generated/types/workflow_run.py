@@ -168,6 +168,30 @@ class SignalWorkflowRunByKeyResponse(TypedDict):
     duplicate: bool
 
 
+class ChangeWorkflowRunsResponse(TypedDict):
+    """The result."""
+
+    #: The number of runs that were changed.
+    changed_count: int
+    #: The number of runs that were not: those that were as requested already, or have ended meanwhile.
+    unchanged_count: int
+    #: The runs that refused the change, with the reason.
+    refused: List[RefusedRunChange]
+    #: The position to continue after; empty if there are no more.
+    next: str
+
+
+class RefusedRunChange(TypedDict):
+    """A run that refused a change."""
+
+    #: The run.
+    run_id: str
+    #: The code of the error.
+    error_code: str
+    #: The error.
+    error_message: str
+
+
 class ReplayWorkflowRunResponse(TypedDict, total=False):
     """The replay."""
 

@@ -1,8 +1,8 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Context } from "../../../../chain/call.ts";
 import { Failure, fail, invalid } from "../../../../errors/index.ts";
-import { requireEnvironmentAccess } from "../../../../platform/access/index.ts";
-import { type Database, notFound, requireFound } from "../../../../platform/db/index.ts";
+import { requireEnvironmentAccess, requireEnvironmentId } from "../../../../platform/access/index.ts";
+import { type Database, requireFound } from "../../../../platform/db/index.ts";
 import {
   type IdempotencyRecord,
   type KeyedCall,
@@ -13,7 +13,6 @@ import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { Page, PageRows } from "../../../../platform/paging/index.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { Definitions } from "../../definitions/index.ts";
-import type { Environments } from "../../environments/index.ts";
 import type { Run } from "../domain/run.ts";
 import { type PlannedReplay, type ReplayInput, type ReplayService, runKeyTaken } from "../replay/replay-service.ts";
 import { runStore } from "../storage/run-store.ts";
@@ -60,8 +59,7 @@ export interface LetterReplay {
 interface Dependencies {
   readonly db: Database;
   readonly events: Pick<EventRecorder, "wake">;
-  readonly definitions: Pick<Definitions, "identify" | "idOf">;
-  readonly environments: Environments;
+  readonly definitions: Pick<Definitions, "idOf" | "requireId">;
   readonly replays: ReplayService;
   readonly metrics: DeadLetterMetrics;
 }
@@ -74,7 +72,7 @@ const doneOf = { quarantine: "quarantined", release: "released", discard: "disca
 
 export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
 
-export function createDeadLetterService({ db, events, definitions, environments, replays, metrics }: Dependencies) {
+export function createDeadLetterService({ db, events, definitions, replays, metrics }: Dependencies) {
   async function getLetter(context: Context, runId: string, sql = context.sql): Promise<DeadLetter> {
     const letter = requireFound(await deadLetterStore(sql).find(context.tenantId, runId), "dead letter");
     requireEnvironmentAccess(context, letter.environmentKey);
@@ -86,10 +84,10 @@ export function createDeadLetterService({ db, events, definitions, environments,
     context: Context,
     { definitionId, environmentId }: Pick<LetterFilter, "definitionId" | "environmentId">,
   ): Promise<Pick<LetterFilter, "definitionId" | "environmentId">> {
-    const environment = environmentId === "" ? undefined : await environments.require(context, environmentId);
-    const definition = definitionId === "" ? undefined : await definitions.identify(context.tenantId, definitionId);
-    if (definitionId !== "" && definition === undefined) throw notFound("workflow definition");
-    return { definitionId: definition?.id ?? "", environmentId: environment?.id ?? "" };
+    return {
+      environmentId: await requireEnvironmentId(context, environmentId),
+      definitionId: await definitions.requireId(context.tenantId, definitionId),
+    };
   }
 
   /** Plans and starts a replay of a letter. The letter is counted and the run is stored in one transaction. */

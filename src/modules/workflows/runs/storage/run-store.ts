@@ -16,6 +16,14 @@ export interface RunFilter {
   readonly inProduction: boolean | undefined;
 }
 
+/** Which runs in progress are changed together. Empty fields match all. */
+export interface InProgressFilter
+  extends Pick<RunFilter, "definitionId" | "environmentId" | "inProduction" | "status"> {
+  /** 0 for all. */
+  readonly version: number;
+  readonly createdBefore: Date | undefined;
+}
+
 /** One advance in the history of a run. */
 export interface HistoryRow {
   readonly revision: number;
@@ -84,6 +92,33 @@ export function runStore(sql: Sql) {
       return readKeyset<Run>(sql, { ...selection, newestFirst: true }, page);
     },
 
+    /** Finds runs in progress that match, the oldest first. One call looks at a bounded number of runs. */
+    async findMatching(
+      tenantId: TenantId,
+      { definitionId, environmentId, status, version, createdBefore, inProduction }: InProgressFilter,
+      after: string,
+      limit: number,
+    ): Promise<{ readonly ids: readonly string[]; readonly next: string }> {
+      const [found] = await sql<{ ids: string[]; last: string | null; isFull: boolean }[]>`
+        with first as materialized (
+          select id, status, definition_id, environment_id, version, created_at, origin ->> 'environment' as environment
+          from workflow_runs where tenant_id = ${tenantId} and id > ${after} order by id limit ${scanMax}
+        ), matching as (
+          select id from first where true
+            ${definitionId === "" ? sql`` : sql`and definition_id = ${definitionId}`}
+            ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}
+            ${status === "" ? sql`` : sql`and status = ${status}`}
+            ${version === 0 ? sql`` : sql`and version = ${version}`}
+            ${createdBefore === undefined ? sql`` : sql`and created_at < ${createdBefore}`}
+            ${inProduction === undefined ? sql`` : sql`and (environment = 'production') = ${inProduction}`}
+          order by id limit ${limit}
+        )
+        select array(select id from matching order by id) as ids, (select max(id) from first) as last,
+          (select count(*) from first) = ${scanMax} as is_full`;
+      const { ids, last, isFull } = found!;
+      return { ids, next: ids.length === limit ? ids.at(-1)! : isFull ? last! : "" };
+    },
+
     /** The advances of a run, in order. */
     async history(tenantId: TenantId, run: Pick<Run, "id" | "revision">, page: Page): Promise<PageRows<HistoryRow>> {
       const after = page.after === undefined ? 0 : Number(page.after);
@@ -105,6 +140,9 @@ export function runStore(sql: Sql) {
     },
   };
 }
+
+/** The most runs in progress that one search looks at. */
+const scanMax = 10_000;
 
 /** Frees the idempotency key of a call that had no effect. */
 export async function releaseKey(

@@ -1,0 +1,121 @@
+import { createHash } from "node:crypto";
+import type { Message } from "@bufbuild/protobuf";
+import type { Context } from "../../../chain/call.ts";
+import { Failure, fail, invalid } from "../../../errors/index.ts";
+import { productionOf } from "../../../platform/access/index.ts";
+import type { Database } from "../../../platform/db/index.ts";
+import { type KeyedCall, keyName, recordResponse, unlessRepeated } from "../../../platform/idempotency/index.ts";
+import type { RunEngine } from "./run-engine.ts";
+import type { RunEvents } from "./run-events.ts";
+import { type CallerEvent, cancelBy, pauseBy, resumeBy } from "./run-service.ts";
+import { type Signal, toMail } from "./run-signals.ts";
+import { type InProgressFilter, runStore } from "./storage/run-store.ts";
+
+/** What happens to the runs that match. */
+export type RunChange =
+  | { readonly kind: "cancel"; readonly reason: string; readonly compensate: boolean }
+  | { readonly kind: "pause"; readonly reason: string }
+  | { readonly kind: "resume" }
+  | { readonly kind: "signal"; readonly signal: Signal };
+
+export interface ChangeInput extends Omit<InProgressFilter, "inProduction"> {
+  readonly change: RunChange;
+  /** 0 for the default. */
+  readonly maxItems: number;
+  readonly after: string;
+}
+
+export interface ChangeResult {
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly refused: readonly { readonly runId: string; readonly errorCode: string; readonly errorMessage: string }[];
+  readonly next: string;
+}
+
+interface Dependencies {
+  readonly db: Database;
+  readonly engine: Pick<RunEngine, "advance">;
+  readonly sendMail: RunEvents["sendMail"];
+}
+
+const itemsDefault = 100;
+const concurrency = 50;
+
+export type ChangeRuns = ReturnType<typeof createRunChanges>;
+
+/** Creates the function that changes the runs in progress that match, each in its own transaction. */
+export function createRunChanges({ db, engine, sendMail }: Dependencies) {
+  /** Creates the function that changes one run; it returns whether it had any effect. */
+  function changeOf(context: Context, change: RunChange): (runId: string) => Promise<boolean> {
+    const { tenantId } = context;
+    if (change.kind === "signal") {
+      const { mail } = toMail(context, change.signal, "signal.payload");
+      return async (runId) => (await sendMail(tenantId, runId, mail)) === "delivered";
+    }
+    const toEvent = eventOf(context, change);
+    return async (runId) => (await engine.advance({ tenantId, runId, toEvent })) === "applied";
+  }
+
+  return async <T extends Message>(
+    context: Context,
+    { change, maxItems, after, ...filter }: ChangeInput,
+    keyed: KeyedCall | undefined,
+    toResponse: (result: ChangeResult) => T,
+  ): Promise<T | "duplicate"> => {
+    if (filter.version !== 0 && filter.definitionId === "") {
+      throw invalid("version", "needs_definition", "needs definition_id, because versions belong to a definition");
+    }
+    const { definitionId, environmentId, status, createdBefore } = filter;
+    if ([definitionId, environmentId, status].every((each) => each === "") && createdBefore === undefined) {
+      throw fail("INVALID_ARGUMENT", {
+        public: "Say which runs: definition_id, environment_id, status or created_before.",
+      });
+    }
+    return unlessRepeated(db.sql, keyed, async () => {
+      const changeRun = changeOf(context, withEventId(change, keyed));
+      const { tenantId, principal } = context;
+      const matching = { ...filter, inProduction: productionOf(principal) };
+      const { ids, next } = await runStore(db.sql).findMatching(tenantId, matching, after, maxItems || itemsDefault);
+      const refused: { runId: string; errorCode: string; errorMessage: string }[] = [];
+      let changed = 0;
+      let done = 0;
+      for (; done < ids.length && !context.signal.aborted; done += concurrency) {
+        const group = ids.slice(done, done + concurrency);
+        const results = await Promise.allSettled(group.map(changeRun));
+        for (const [nth, result] of results.entries()) {
+          if (result.status === "fulfilled") changed += result.value ? 1 : 0;
+          else if (!(result.reason instanceof Failure)) throw result.reason;
+          else {
+            const { code, message } = result.reason;
+            refused.push({ runId: group[nth]!, errorCode: code, errorMessage: message });
+          }
+        }
+      }
+      const seen = Math.min(done, ids.length);
+      const response = toResponse({
+        ...{ changed, unchanged: seen - changed - refused.length, refused },
+        next: seen === ids.length ? next : (ids[seen - 1] ?? after),
+      });
+      await recordResponse(db.sql, keyed, response);
+      return response;
+    });
+  };
+}
+
+function eventOf(context: Context, change: Exclude<RunChange, { readonly kind: "signal" }>): CallerEvent {
+  switch (change.kind) {
+    case "cancel":
+      return cancelBy(context, change.reason, change.compensate);
+    case "pause":
+      return pauseBy(context, change.reason);
+    case "resume":
+      return resumeBy(context);
+  }
+}
+
+/** A repeated call sends the same event, also if it was interrupted before its response was stored. */
+function withEventId(change: RunChange, keyed: KeyedCall | undefined): RunChange {
+  if (change.kind !== "signal" || change.signal.eventId !== "" || keyed === undefined) return change;
+  const eventId = createHash("sha256").update(keyName(keyed.claim)).digest("hex").slice(0, 32);
+  return { ...change, signal: { ...change.signal, eventId } };
+}
