@@ -234,7 +234,10 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   UpdateWorkflowDefinitionDraftRequest: { document: workflow },
   ValidateWorkflowDefinitionRequest: { document: workflow },
   ImportWorkflowDefinitionRequest: { text: workflowText, format: "yaml" },
-  StartWorkflowRunRequest: { definition: "order.fulfil", input: workflowInput, run_key: "A-1001" },
+  StartWorkflowRunRequest: {
+    ...{ definition: "order.fulfil", input: workflowInput, run_key: "A-1001" },
+    attributes: { customer: "acme" },
+  },
   PrepareWorkflowObjectRequest: {
     sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     size_bytes: 5_242_880,

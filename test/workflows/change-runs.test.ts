@@ -63,6 +63,31 @@ test("the runs that match are cancelled, paused and resumed, and no others", asy
   assert.deepEqual([await statuses([beside]), await statuses([theirs], foreign)], [["waiting"], ["waiting"]]);
 });
 
+test("runs are found and changed by their attributes, and replays keep them", async () => {
+  const definition = await publish();
+  const [acme] = (await start(definition, 1, { attributes: { customer: "acme", note: "a=b" } })) as [string];
+  const [zenith] = (await start(definition, 1, { attributes: { customer: "zenith", note: "a=b" } })) as [string];
+  const find = async (...attributes: string[]) => {
+    const query = new URLSearchParams({ definition_id: definition });
+    for (const each of attributes) query.append("attributes", each);
+    const { data } = await own.ok("GET", `/api/workflow-runs?${query}`);
+    return new Set((data as unknown as { id: string }[]).map(({ id }) => id));
+  };
+  assert.deepEqual(await find("note=a=b"), new Set([acme, zenith]));
+  assert.deepEqual(await find("note=a=b", "customer=acme"), new Set([acme]));
+  assert.deepEqual(await find("note=a"), new Set());
+  assert.equal((await change({ action: "cancel", attributes: ["customer=acme"] })).changed_count, 1);
+  assert.deepEqual(await statuses([acme, zenith]), ["cancelled", "waiting"]);
+  const replay = await own.ok("POST", `/api/workflow-runs/${acme}/replay`, { from_step: "" });
+  assert.deepEqual(replay.data.run.attributes, { customer: "acme", note: "a=b" });
+  assert.deepEqual(await find("customer=acme"), new Set([acme, replay.data.run.id]));
+  const refused = (attributes: object) =>
+    own.refused("INVALID_ARGUMENT", "POST", "/api/workflow-runs", { definition, attributes });
+  await refused({ "not a name": "x" });
+  await refused(Object.fromEntries(Array.from({ length: 21 }, (_, nth) => [`a${nth}`, "x"])));
+  await own.refused("INVALID_ARGUMENT", "POST", path, { action: "cancel", attributes: ["customer"] });
+});
+
 test("each run gets an event once, however often the call is repeated", async () => {
   const definition = await publish();
   const ids = await start(definition, 3);

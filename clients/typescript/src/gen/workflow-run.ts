@@ -116,6 +116,8 @@ export type WorkflowRun = {
   readonly wakes_at?: string;
   /** The number of advances so far. */
   readonly revision: number;
+  /** What it is about, such as a customer. They never change. */
+  readonly attributes: Readonly<Record<string, string>>;
 };
 
 /** Why a run or a step failed. */
@@ -198,6 +200,8 @@ export type StartWorkflowRunRequest = {
   readonly wait_s?: number;
   /** An event for the run. A new run starts with it; a run in progress with the run key gets it. */
   readonly signal?: StartSignal;
+  /** What the run is about, such as a customer, to find it by later. A replay has them too. */
+  readonly attributes?: Readonly<Record<string, string>>;
 };
 
 /** The started run. */
@@ -236,6 +240,8 @@ export type ListWorkflowRunsRequest = {
   readonly run_key?: string;
   /** Only runs that this run waits for. */
   readonly parent_run_id?: string;
+  /** Only runs with all of these attributes, each as name=value. */
+  readonly attributes?: readonly string[];
 };
 
 /** Cancels a run. */
@@ -336,6 +342,8 @@ export type ChangeWorkflowRunsRequest = {
   readonly max_items?: number;
   /** The position of the previous response; empty for the first call. */
   readonly after?: string;
+  /** Only runs with all of these attributes, each as name=value. */
+  readonly attributes?: readonly string[];
 };
 
 /** The result. */

@@ -65,10 +65,10 @@ export function createRunChanges({ db, engine, sendMail }: Dependencies) {
     if (filter.version !== 0 && filter.definitionId === "") {
       throw invalid("version", "needs_definition", "needs definition_id, because versions belong to a definition");
     }
-    const { definitionId, environmentId, status, createdBefore } = filter;
-    if ([definitionId, environmentId, status].every((each) => each === "") && createdBefore === undefined) {
+    const { definitionId, environmentId, status, attributes, createdBefore } = filter;
+    if ([definitionId, environmentId, status, attributes].every((each) => each === "") && createdBefore === undefined) {
       throw fail("INVALID_ARGUMENT", {
-        public: "Say which runs: definition_id, environment_id, status or created_before.",
+        public: "Say which runs: definition_id, environment_id, status, attributes or created_before.",
       });
     }
     return unlessRepeated(db.sql, keyed, async () => {

@@ -72,6 +72,7 @@ export function runHandlers({
           input: valueToJson(request.input),
           runKey: request.runKey,
           startAtMs: request.startAt && dateOf(request.startAt).getTime(),
+          ...(Object.keys(request.attributes).length > 0 && { origin: { attributes: request.attributes } }),
         };
         let open: Run | undefined;
         const toResponse = (run: Run, started: boolean, eventId = "") => {
@@ -101,7 +102,8 @@ export function runHandlers({
       const definitionId = await definitions.idOf(tenantId, request.definitionId);
       const status = request.status as RunStatus | "";
       const inProduction = productionOf(principal);
-      const filter = { definitionId, status, environmentId, runKey, parentRunId, inProduction };
+      const attributes = toAttributes(request.attributes);
+      const filter = { definitionId, status, environmentId, runKey, parentRunId, inProduction, attributes };
       const page = await context.page("runs", request, Object.values(filter), (wanted) =>
         runStore(sql).list(tenantId, filter, wanted),
       );
@@ -153,6 +155,7 @@ export function runHandlers({
         const input = {
           ...{ change: toChange(request), definitionId, environmentId, version, maxItems, after },
           ...{ status: request.status as RunStatus | "", createdBefore: createdBefore && dateOf(createdBefore) },
+          attributes: toAttributes(request.attributes),
         };
         return changeRuns(context, input, keyed, ({ changed, unchanged, refused, next }) =>
           create(ChangeWorkflowRunsResponseSchema, {
@@ -210,6 +213,12 @@ function toChange(request: ChangeWorkflowRunsRequest): RunChange {
       if (signal === undefined) throw invalid("signal", "required", "is required for the action signal");
       return { kind: "signal", signal: toSignal(signal) };
   }
+}
+
+/** The attributes of a filter, as JSON; empty for none. */
+function toAttributes(pairs: readonly string[]): string {
+  if (pairs.length === 0) return "";
+  return JSON.stringify(Object.fromEntries(pairs.map((pair) => pair.split(/=(.*)/s, 2))));
 }
 
 /** The event of a request. */

@@ -32,6 +32,7 @@ export function fromRun(run: Run, detail: "full" | "summary" = "full"): RunMessa
     ...(run.error !== null && { error: fromError(run.error) }),
     ...(isFull && run.endedAt === null && { activeSteps: Object.entries(state.active).map(fromActivity) }),
     ...(isFull && { values: state.values as never }),
+    attributes: origin.attributes ?? {},
     startedBy: origin.by,
     startedVia: origin.via,
     parentRunId: run.parentRunId,

@@ -24,7 +24,7 @@ export interface StartInput {
   readonly runKey: string;
   readonly startAtMs: number | undefined;
   /** Facts about its origin besides the caller. */
-  readonly origin?: Pick<RunOrigin, "trigger">;
+  readonly origin?: Pick<RunOrigin, "trigger" | "attributes">;
   /** An event that the run starts with. */
   readonly mail?: Mail;
 }

@@ -43,6 +43,7 @@ class WorkflowRunService(Service):
         start_at: str | datetime | None = None,
         wait_s: int | None = None,
         signal: StartSignal | None = None,
+        attributes: Mapping[str, str] | None = None,
         call: CallOptions | None = None,
     ) -> StartWorkflowRunResponse:
         """
@@ -56,6 +57,7 @@ class WorkflowRunService(Service):
         start_at: When the run starts; now when absent. At most a year ahead.
         wait_s: Seconds to wait for the end of the run.
         signal: An event for the run. A new run starts with it; a run in progress with the run key gets it.
+        attributes: What the run is about, such as a customer, to find it by later. A replay has them too.
         """
         return self._call(START, locals())
 
@@ -85,6 +87,7 @@ class WorkflowRunService(Service):
         environment_id: str | None = None,
         run_key: str | None = None,
         parent_run_id: str | None = None,
+        attributes: Sequence[str] | None = None,
         call: CallOptions | None = None,
     ) -> PagedList[WorkflowRun]:
         """
@@ -98,6 +101,7 @@ class WorkflowRunService(Service):
         environment_id: Only runs of this environment: its id or its key.
         run_key: Only runs with this run key.
         parent_run_id: Only runs that this run waits for.
+        attributes: Only runs with all of these attributes, each as name=value.
         """
         return self._call(LIST, locals())
 
@@ -206,6 +210,7 @@ class WorkflowRunService(Service):
         signal: StartSignal | None = None,
         max_items: int | None = None,
         after: str | None = None,
+        attributes: Sequence[str] | None = None,
         call: CallOptions | None = None,
     ) -> ChangeWorkflowRunsResponse:
         """
@@ -222,6 +227,7 @@ class WorkflowRunService(Service):
         signal: For signal: the event. Each run gets it once for each event_id.
         max_items: The maximum number of runs; 100 when 0.
         after: The position of the previous response; empty for the first call.
+        attributes: Only runs with all of these attributes, each as name=value.
         """
         return self._call(CHANGE, locals())
 
@@ -326,6 +332,7 @@ class AsyncWorkflowRunService(AsyncService):
         start_at: str | datetime | None = None,
         wait_s: int | None = None,
         signal: StartSignal | None = None,
+        attributes: Mapping[str, str] | None = None,
         call: CallOptions | None = None,
     ) -> StartWorkflowRunResponse:
         """
@@ -339,6 +346,7 @@ class AsyncWorkflowRunService(AsyncService):
         start_at: When the run starts; now when absent. At most a year ahead.
         wait_s: Seconds to wait for the end of the run.
         signal: An event for the run. A new run starts with it; a run in progress with the run key gets it.
+        attributes: What the run is about, such as a customer, to find it by later. A replay has them too.
         """
         return await self._call(START, locals())
 
@@ -368,6 +376,7 @@ class AsyncWorkflowRunService(AsyncService):
         environment_id: str | None = None,
         run_key: str | None = None,
         parent_run_id: str | None = None,
+        attributes: Sequence[str] | None = None,
         call: CallOptions | None = None,
     ) -> AsyncPagedList[WorkflowRun]:
         """
@@ -381,6 +390,7 @@ class AsyncWorkflowRunService(AsyncService):
         environment_id: Only runs of this environment: its id or its key.
         run_key: Only runs with this run key.
         parent_run_id: Only runs that this run waits for.
+        attributes: Only runs with all of these attributes, each as name=value.
         """
         return self._list(LIST, locals())
 
@@ -489,6 +499,7 @@ class AsyncWorkflowRunService(AsyncService):
         signal: StartSignal | None = None,
         max_items: int | None = None,
         after: str | None = None,
+        attributes: Sequence[str] | None = None,
         call: CallOptions | None = None,
     ) -> ChangeWorkflowRunsResponse:
         """
@@ -505,6 +516,7 @@ class AsyncWorkflowRunService(AsyncService):
         signal: For signal: the event. Each run gets it once for each event_id.
         max_items: The maximum number of runs; 100 when 0.
         after: The position of the previous response; empty for the first call.
+        attributes: Only runs with all of these attributes, each as name=value.
         """
         return await self._call(CHANGE, locals())
 

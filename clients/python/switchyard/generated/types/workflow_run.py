@@ -34,6 +34,8 @@ class _WorkflowRunRequired(TypedDict):
     replay_of_run_id: str
     #: The number of advances so far.
     revision: int
+    #: What it is about, such as a customer. They never change.
+    attributes: Dict[str, str]
 
 
 class WorkflowRun(_WorkflowRunRequired, total=False):

@@ -9,6 +9,8 @@ export interface RunOrigin {
   readonly definition: string;
   /** The subject of the caller. */
   readonly by: string;
+  /** What it is about, to find it by. */
+  readonly attributes?: Readonly<Record<string, string>>;
   readonly via: "api" | "schedule" | "event" | "replay" | "subworkflow";
   /** The step of another run that waits for it. */
   readonly parent?: { readonly stepKey: string; readonly attempt: number; readonly depth: number };

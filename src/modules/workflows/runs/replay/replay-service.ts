@@ -148,6 +148,7 @@ export function createReplayService({ db, shares, definitions, environments, pla
             via: "replay",
           },
           replayOf: { runId: source.id, from: replay.from, letter: letterOf(source), reason },
+          ...(source.origin.attributes !== undefined && { attributes: source.origin.attributes }),
           ...(source.origin.trigger !== undefined && { trigger: source.origin.trigger }),
         },
       },

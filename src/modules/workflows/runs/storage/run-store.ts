@@ -12,13 +12,15 @@ export interface RunFilter {
   readonly environmentId: string;
   readonly runKey: string;
   readonly parentRunId: string;
+  /** JSON of attributes that the runs have. */
+  readonly attributes: string;
   /** Only production, or only other environments; undefined for all. */
   readonly inProduction: boolean | undefined;
 }
 
 /** Which runs in progress are changed together. Empty fields match all. */
 export interface InProgressFilter
-  extends Pick<RunFilter, "definitionId" | "environmentId" | "inProduction" | "status"> {
+  extends Pick<RunFilter, "definitionId" | "environmentId" | "inProduction" | "status" | "attributes"> {
   /** 0 for all. */
   readonly version: number;
   readonly createdBefore: Date | undefined;
@@ -77,7 +79,7 @@ export function runStore(sql: Sql) {
     },
 
     async list(tenantId: TenantId, filter: RunFilter, page: Page): Promise<PageRows<Run>> {
-      const { definitionId, status, environmentId, runKey, parentRunId, inProduction } = filter;
+      const { definitionId, status, environmentId, runKey, parentRunId, attributes, inProduction } = filter;
       const where = sql`tenant_id = ${tenantId}
         ${definitionId === "" ? sql`` : sql`and definition_id = ${definitionId}`}`;
       const conditions = sql`true
@@ -85,9 +87,11 @@ export function runStore(sql: Sql) {
         ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}
         ${runKey === "" ? sql`` : sql`and run_key = ${runKey}`}
         ${parentRunId === "" ? sql`` : sql`and parent_run_id = ${parentRunId}`}
+        ${attributes === "" ? sql`` : sql`and (origin -> 'attributes')::jsonb @> ${attributes}::text::jsonb`}
         ${inProduction === undefined ? sql`` : sql`and (origin ->> 'environment' = 'production') = ${inProduction}`}`;
       const isFiltered =
-        [status, environmentId, runKey, parentRunId].some((each) => each !== "") || inProduction !== undefined;
+        [status, environmentId, runKey, parentRunId, attributes].some((each) => each !== "") ||
+        inProduction !== undefined;
       const selection = { columns, table: "all_workflow_runs", where, filter: isFiltered ? conditions : undefined };
       return readKeyset<Run>(sql, { ...selection, newestFirst: true }, page);
     },
@@ -95,13 +99,13 @@ export function runStore(sql: Sql) {
     /** Finds runs in progress that match, the oldest first. One call looks at a bounded number of runs. */
     async findMatching(
       tenantId: TenantId,
-      { definitionId, environmentId, status, version, createdBefore, inProduction }: InProgressFilter,
+      { definitionId, environmentId, status, version, createdBefore, attributes, inProduction }: InProgressFilter,
       after: string,
       limit: number,
     ): Promise<{ readonly ids: readonly string[]; readonly next: string }> {
       const [found] = await sql<{ ids: string[]; last: string | null; isFull: boolean }[]>`
         with first as materialized (
-          select id, status, definition_id, environment_id, version, created_at, origin ->> 'environment' as environment
+          select id, status, definition_id, environment_id, version, created_at, origin
           from workflow_runs where tenant_id = ${tenantId} and id > ${after} order by id limit ${scanMax}
         ), matching as (
           select id from first where true
@@ -110,7 +114,8 @@ export function runStore(sql: Sql) {
             ${status === "" ? sql`` : sql`and status = ${status}`}
             ${version === 0 ? sql`` : sql`and version = ${version}`}
             ${createdBefore === undefined ? sql`` : sql`and created_at < ${createdBefore}`}
-            ${inProduction === undefined ? sql`` : sql`and (environment = 'production') = ${inProduction}`}
+            ${attributes === "" ? sql`` : sql`and (origin -> 'attributes')::jsonb @> ${attributes}::text::jsonb`}
+            ${inProduction === undefined ? sql`` : sql`and (origin ->> 'environment' = 'production') = ${inProduction}`}
           order by id limit ${limit}
         )
         select array(select id from matching order by id) as ids, (select max(id) from first) as last,
