@@ -126,6 +126,9 @@ function RunFacts({ run }: { readonly run: WorkflowRun }) {
             .map(({ step, activity }) => `${step} (${words(activity).toLowerCase()})`)
             .join(", "),
           "Run key": run.run_key,
+          Attributes: Object.entries(run.attributes)
+            .map(([name, value]) => `${name} = ${value}`)
+            .join(", "),
           "Started by": <Name id={run.started_by} />,
           "Started via": run.started_via,
           Parent: run.parent_run_id && <Name id={run.parent_run_id} kind="workflow_run" />,
