@@ -67,7 +67,8 @@ export function Sidebar({ current, isOpen, onClose, onSearch }: Props) {
       removeEventListener("pointerdown", onPress);
     };
   }, [isOpen]);
-  useEffect(() => showCurrent(element.current!.querySelector(".nav")!), [current]);
+  // The environments arrive later, and their switch takes place from the menu.
+  useEffect(() => showCurrent(element.current!.querySelector(".nav")!), [current, environments.value]);
   const who = session.value!;
   const groups = pageGroups
     .map(({ title, pages }) => ({ title, pages: pages.filter(({ scope }) => can(scope)) }))

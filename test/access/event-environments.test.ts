@@ -184,6 +184,12 @@ test("an event of a change names the caller, and one that the service or another
   const [created] = await everyEvent(own.rest, `&subject=${pool}`);
   const { subject } = (await own.ok("GET", "/api/v2/identity/session")).data;
   assert.deepEqual([created.type, created.actor], ["pool.created", subject]);
+  await own.ok("POST", `/api/pools/${pool}/recipients:batch`, { recipients: [{ name: "a" }, { name: "b" }] });
+  const added = await everyEvent(own.rest, "&types=recipient.created");
+  assert.deepEqual(
+    added.filter(({ data }) => data.pool_id === pool).map(({ actor }) => actor),
+    [subject, subject],
+  );
   const published = await own.ok("POST", "/api/events", { type: "order.paid" });
   assert.equal(published.data.actor, "");
   const [tenant] = await everyEvent(own.rest, "&types=tenant.created");

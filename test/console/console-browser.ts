@@ -95,6 +95,13 @@ export function idsInText(page: Page): Promise<string[]> {
   })()`);
 }
 
+/** By how many pixels the content of a page, or of an open dialog, is wider than its place. */
+export function overflowPx(page: Page): Promise<number> {
+  return page.evaluate(
+    `Math.max(...[...document.querySelectorAll("main, dialog")].map((each) => each.scrollWidth - each.clientWidth))`,
+  );
+}
+
 interface AxeResults {
   readonly violations: readonly {
     readonly id: string;

@@ -95,6 +95,11 @@ describe("sign-in with OpenID Connect", () => {
     assert.deepEqual((await me(browser)).roles, ["viewer"]);
     const member = await rest.call("GET", `/api/v2/members/${invited.body.data.id}`);
     assert.equal(member.body.data.status, "STATUS_ACTIVE");
+    const updates = await rest.call("GET", `/api/events?types=member.updated&subject=${invited.body.data.id}`);
+    assert.deepEqual(
+      updates.body.data.map(({ data }: { data: object }) => data),
+      [{ fields: ["status"] }],
+    );
   });
 
   test("a suspended member loses the session at once, and cannot sign in", async () => {

@@ -40,12 +40,18 @@ export function useQuery<Data>(
   });
   const current = useRef({ key, read });
   current.current = { key, read };
+  /** The number of the newest read, and of the newest one that was answered. */
+  const reads = useRef({ sent: 0, answered: 0 });
 
   const refresh = useCallback(() => {
     const { key: wanted, read: load } = current.current;
     if (wanted === undefined) return;
+    const number = ++reads.current.sent;
     load().then(
       (data) => {
+        // What an earlier read found must not replace what a later one did.
+        if (number < reads.current.answered) return;
+        reads.current.answered = number;
         remember(wanted, data);
         if (current.current.key === wanted) setState({ key: wanted, data, isLoading: false });
       },

@@ -56,8 +56,8 @@ export function nameColumn<Row>({
   };
 }
 
-/** A call of the API, or the id of a record. */
-const callOrId = /((?:GET|POST|PUT|PATCH|DELETE) \/api\S*[^\s.,])|\b([0-7][0-9A-HJKMNP-TV-Z]{25})\b/;
+/** A call of the API, or the id of a record, perhaps after what it is called where it acts. */
+const callOrId = /((?:GET|POST|PUT|PATCH|DELETE) \/api\S*[^\s.,])|\b((?:[a-z_]+:)?[0-7][0-9A-HJKMNP-TV-Z]{25})\b/;
 
 /** A text of the service: its calls as code, and the records that it speaks of by their names. */
 export function Prose({ text }: { readonly text: string }) {
@@ -71,6 +71,16 @@ export function Prose({ text }: { readonly text: string }) {
       })}
     </>
   );
+}
+
+/** A column with texts of the service. */
+export function proseColumn<Row>(title: string, text: (row: Row) => string | undefined): Column<Row> {
+  const render = (row: Row) => (
+    <span title={text(row)}>
+      <Prose text={text(row) ?? "–"} />
+    </span>
+  );
+  return { title, value: text, render };
 }
 
 /** The name of a record in a sentence; its kind until it is known, and if the service shows no such record. */

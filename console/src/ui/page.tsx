@@ -63,7 +63,10 @@ export function Page({ title, question, crumbs = [], badge, actions, children }:
             </nav>
           )}
           <h1>
-            {title} {badge}
+            <span class="lines" title={title}>
+              {title}
+            </span>{" "}
+            {badge}
           </h1>
           {question !== undefined && <p>{question}</p>}
         </div>

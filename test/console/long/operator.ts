@@ -11,6 +11,7 @@ import { newTenant, type TenantFixture } from "../../routing/tenant-fixture.ts";
 import {
   accessibilityViolations,
   type ConsoleBrowser,
+  overflowPx,
   startConsoleBrowser,
   waitForContent,
 } from "../console-browser.ts";
@@ -31,8 +32,6 @@ import {
 const program = await findChromium();
 assert.ok(program !== undefined, "There is no Chromium. Install it, or set CHROMIUM.");
 
-/** By how much the content of a page, or of an open dialog, is wider than its place. */
-const overflowPx = `Math.max(...[...document.querySelectorAll("main, dialog")].map((each) => each.scrollWidth - each.clientWidth))`;
 const messageLetters = "/api/v2/notifications/dead-letters";
 const workflow = "/api/v2/notification/workflows/order.late";
 
@@ -66,8 +65,7 @@ describe("what an operator does in the console", () => {
       await waitForContent(page);
       const folder = process.env.SCREENSHOTS;
       if (folder !== undefined) writeFileSync(join(folder, `${name}-${width}.png`), await page.screenshot());
-      const overflow = await page.evaluate(overflowPx);
-      assert.equal(overflow, 0, `${path} is wider than ${width} px`);
+      assert.equal(await overflowPx(page), 0, `${path} is wider than ${width} px`);
       assert.deepEqual(await page.locator('.notice[data-tone="bad"]').allInnerTexts(), [], path);
     }
     assert.deepEqual(await accessibilityViolations(page), []);

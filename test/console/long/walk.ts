@@ -10,16 +10,18 @@ import { browserTest } from "../../browser/browser-test.ts";
 import { findChromium } from "../../browser/chromium.ts";
 import { startService, type TestService } from "../../harness/service.ts";
 import { until } from "../../harness/until.ts";
+import { newTenant } from "../../routing/tenant-fixture.ts";
 import {
   accessibilityViolations,
   type ConsoleBrowser,
   idsInText,
   openSearch,
+  overflowPx,
   startConsoleBrowser,
-  type Theme,
   waitForContent,
 } from "../console-browser.ts";
 import { changingControls } from "../read-only-controls.ts";
+import { seedLongNames } from "./long-names.ts";
 import {
   changeTemplate,
   createKey,
@@ -123,6 +125,26 @@ describe("a walk through the demo", () => {
     });
   }
 
+  browserTest("every page of an empty workspace loads, and fits a phone", async () => {
+    const { page, root } = await browser.signIn(service.baseUrl, (await newTenant(service)).key);
+    const violations: string[] = [];
+    for (const [path, heading] of Object.entries(pages)) {
+      violations.push(...(await visit(page, root, path, heading, "empty")));
+    }
+    assert.deepEqual(violations, []);
+  });
+
+  browserTest("the longest names fit every page, also on a phone", async () => {
+    const tenant = await newTenant(service);
+    const paths = await seedLongNames(createClient({ baseUrl: service.baseUrl, apiKey: tenant.key }));
+    const { page, root } = await browser.signIn(service.baseUrl, tenant.key);
+    const violations: string[] = [];
+    for (const [path, heading] of [...Object.entries(pages), ...paths]) {
+      violations.push(...(await visit(page, root, path, heading, "long")));
+    }
+    assert.deepEqual(violations, []);
+  });
+
   browserTest("a viewer sees no control that would be refused, on any page", async () => {
     const { secret } = await client.apiKeys.create({ name: "viewer", roles: ["viewer"] });
     const { page, root } = await browser.signIn(service.baseUrl, secret!);
@@ -213,23 +235,35 @@ describe("a walk through the demo", () => {
   });
 });
 
-/** Opens a page, and returns its violations of the rules of accessibility, the ids in its text and the errors that it shows. */
-async function visit(page: Page, root: string, path: string, heading: string, theme: Theme): Promise<string[]> {
+/**
+ * Opens a page, and returns its violations of the rules of accessibility, the ids in its text, the errors that it shows, and by how
+ * much it is too wide for a phone.
+ */
+async function visit(page: Page, root: string, path: string, heading: string, look: string): Promise<string[]> {
+  await page.setViewportSize({ width: 1360, height: 860 });
   await page.goto(`${root}/${path}`);
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
   await waitForContent(page);
-  const folder = process.env.SCREENSHOTS;
-  if (folder !== undefined) {
-    const name = `${path.replaceAll(/[^a-z-]+/gi, "-") || "overview"}-${theme}.png`;
-    writeFileSync(join(folder, name), await page.screenshot());
-  }
+  await savePicture(page, path, look);
   const errors = await page.locator('.notice[data-tone="bad"][role="alert"]').allInnerTexts();
   const isFailedRun = path.startsWith("workflows/runs/");
-  return [
+  const found = [
     ...(await accessibilityViolations(page)),
     ...(await idsInText(page)),
     ...(isFailedRun ? [] : errors.map((text) => `${path}: ${text}`)),
   ];
+  await page.setViewportSize({ width: 390, height: 860 });
+  await savePicture(page, path, `${look}-390`);
+  const overflow = await overflowPx(page);
+  return overflow > 0 ? [...found, `${path} is ${overflow} px too wide for a phone`] : found;
+}
+
+/** Saves what a page looks like, for somebody who wants to see it. */
+async function savePicture(page: Page, path: string, look: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS;
+  if (folder === undefined) return;
+  const name = `${path.replaceAll(/[^a-z-]+/gi, "-").slice(0, 60) || "overview"}-${look}.png`;
+  writeFileSync(join(folder, name), await page.screenshot());
 }
 
 /** The pages of single records, with their headings. */

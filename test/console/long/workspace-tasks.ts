@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { openSearch } from "../console-browser.ts";
+import { openSearch, pick } from "../console-browser.ts";
 
 const dialogOf = (page: Page) => page.getByRole("dialog");
 
@@ -165,10 +165,11 @@ export async function createEnvironment(page: Page, root: string): Promise<void>
 }
 
 /** Follows a stream: a record that is appended appears. */
-export async function followStream(page: Page, root: string, runId: string, stream: string): Promise<void> {
+export async function followStream(page: Page, root: string, run: string, stream: string): Promise<void> {
   await page.goto(`${root}/streams`);
   await page.getByRole("button", { name: "Open a stream" }).click();
-  await submit(page, { "Run id": runId, Stream: stream }, "Open");
+  await pick(dialogOf(page), "Run", run);
+  await submit(page, { Stream: stream }, "Open");
   await page.getByRole("heading", { level: 1, name: stream }).waitFor();
   await page.getByRole("button", { name: "Append" }).click();
   await submit(page, { Payload: `{ "line": "first" }` }, "Append");

@@ -121,9 +121,10 @@ describe("the tasks of the other pages", () => {
         const document = { dsl: "1", key: "waiting", timeout: "1h", steps };
         await tenant.ok("POST", "/api/workflow-definitions", { document });
         await tenant.ok("POST", "/api/workflow-definitions/waiting/publish", {});
-        const { run } = (await tenant.ok("POST", "/api/workflow-runs", { definition: "waiting" })).data;
+        const started = { definition: "waiting", run_key: "day-1" };
+        const { run } = (await tenant.ok("POST", "/api/workflow-runs", started)).data;
         await tenant.ok("POST", `/api/workflow-streams/runs/${run.id}/streams`, { name: "ledger" });
-        await followStream(page, root, run.id, "ledger");
+        await followStream(page, root, "waiting · day-1", "ledger");
         await isAccessible();
       });
 

@@ -6,6 +6,7 @@ import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
 import { words } from "../../ui/format";
+import { proseColumn } from "../../ui/name";
 import { ListTable } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Status } from "../../ui/text";
@@ -28,7 +29,7 @@ const columns: readonly Column<TriggerSubscription>[] = [
     value: ({ last_event_at }) => last_event_at,
     render: ({ last_event_at }) => <Ago time={last_event_at} />,
   },
-  { title: "Last error", value: ({ last_error }) => last_error },
+  proseColumn("Last error", ({ last_error }) => last_error),
 ];
 
 /** Subscriptions to provider events. */

@@ -8,7 +8,7 @@ import { transport } from "../../core/transport";
 import { Stat } from "../../ui/card";
 import { Empty } from "../../ui/empty";
 import { words } from "../../ui/format";
-import { Name, nameText } from "../../ui/name";
+import { Name, nameText, proseColumn } from "../../ui/name";
 import { ChoiceFilter, filterOf, ListTable, Page, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Status } from "../../ui/text";
@@ -45,7 +45,7 @@ const columns: readonly Column<Letter>[] = [
   },
   { title: "State", width: "110px", value: ({ state }) => state, render: ({ state }) => <Status of={state} /> },
   { title: "Why", width: "150px", value: ({ code }) => words(code) },
-  { title: "Last error", value: ({ detail }) => detail },
+  proseColumn("Last error", ({ detail }) => detail),
   { title: "Retries", width: "84px", isNumber: true, value: ({ retries }) => retries },
   {
     title: "Failed",

@@ -1,9 +1,10 @@
 import { createOperationalHealthService, type OperationalHealthReport } from "@client/gen/operational-health";
+import { environmentName } from "../../core/environments";
 import { useList, useQuery } from "../../core/query";
 import { setQuery } from "../../core/router";
 import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
-import { formatSeconds, words } from "../../ui/format";
+import { formatSeconds, parseSeconds, words } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
 import { filterOf, Page, Ready } from "../../ui/page";
 import { Ago, Facts, Status, type Tone } from "../../ui/text";
@@ -58,7 +59,7 @@ function Filters(current: typeof defaults) {
         >
           {[...new Set([current[name], ...choices[name]])].map((choice) => (
             <option key={choice} selected={choice === current[name]} value={choice}>
-              {name === "period" ? `Last ${choice}` : choice}
+              {name === "period" ? `Last ${formatSeconds(parseSeconds(choice))}` : environmentName(choice)}
             </option>
           ))}
         </select>
@@ -73,7 +74,7 @@ function Report({ report }: { readonly report: OperationalHealthReport }) {
     <>
       <section class="health-verdict" data-tone={tones[verdict]}>
         <div role="status">
-          <p class="soft">{scope?.environment}</p>
+          <p class="soft">{environmentName(scope?.environment ?? "")}</p>
           <strong>{words(verdict)}</strong>
           <p>{meanings[verdict]}</p>
         </div>

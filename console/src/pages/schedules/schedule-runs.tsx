@@ -3,7 +3,7 @@ import { useList } from "../../core/query";
 import { transport } from "../../core/transport";
 import { Empty } from "../../ui/empty";
 import { formatTime, words } from "../../ui/format";
-import { nameColumn } from "../../ui/name";
+import { nameColumn, proseColumn } from "../../ui/name";
 import { ChoiceFilter, filterOf, ListTable } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Status } from "../../ui/text";
@@ -17,10 +17,9 @@ const columns: readonly Column<ScheduleRun>[] = [
   { title: "Fired by", width: "100px", value: ({ cause }) => words(cause) },
   { title: "Outcome", width: "120px", value: ({ outcome }) => (outcome === "" ? undefined : words(outcome)) },
   nameColumn({ title: "Item", width: "190px", kind: "queue_item", id: ({ item_id }) => item_id }),
-  {
-    title: "Why not",
-    value: ({ error_code, error_message }) => (error_code === "" ? undefined : error_message || words(error_code)),
-  },
+  proseColumn("Why not", ({ error_code, error_message }) =>
+    error_code === "" ? undefined : error_message || words(error_code),
+  ),
 ];
 
 /** Outcomes of a schedule's latest due times. */

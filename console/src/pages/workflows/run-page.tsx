@@ -70,7 +70,7 @@ function Explanation({ run }: { readonly run: WorkflowRun }) {
     return (
       <Notice tone="bad">
         <strong>{run.error.code}</strong>
-        {run.error.step && ` in ${run.error.step}`}: {run.error.message}
+        {run.error.step && ` in ${run.error.step}`}: <Prose text={run.error.message} />
       </Notice>
     );
   }

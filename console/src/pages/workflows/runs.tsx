@@ -5,6 +5,7 @@ import { href } from "../../core/router";
 import { transport } from "../../core/transport";
 import { Empty, samplesOf } from "../../ui/empty";
 import { formatMinute, words } from "../../ui/format";
+import { proseColumn } from "../../ui/name";
 import { ChoiceFilter, filterOf, ListTable, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Status } from "../../ui/text";
@@ -22,7 +23,7 @@ const columns: readonly Column<WorkflowRun>[] = [
     value: ({ status }) => status,
     render: ({ status }) => <Status of={status} tone={runTone(status)} />,
   },
-  { title: "Error", value: ({ error }) => error?.message },
+  proseColumn("Error", ({ error }) => error?.message),
   {
     title: "Started",
     width: "110px",

@@ -35,7 +35,7 @@ export function createSubscriberBatchService(events: EventRecorder) {
     items: readonly SubscriberUpsert[],
     { newIds, keepDeleted = false }: BatchOptions = {},
   ): Promise<BatchResult[]> {
-    const { sql, tenantId, nowMs } = context;
+    const { sql, tenantId, nowMs, principal } = context;
     const store = subscriberBatchStore(sql);
     const now = new Date(nowMs);
     const externalIds = [...new Set(items.map(({ externalId }) => externalId))];
@@ -58,7 +58,7 @@ export function createSubscriberBatchService(events: EventRecorder) {
       plan.outcome === "created" && !inserted.has(items[at]!.externalId);
     const late = results.flatMap((result, at) => (isLate(result, at) ? [at] : []));
     const entries = results.flatMap((result, at) => (isLate(result, at) ? [] : eventsOf(tenantId, items[at]!, result)));
-    await events.recordMany(sql, entries, nowMs);
+    await events.recordMany(sql, entries, nowMs, principal?.subject);
     if (late.length === 0) return results;
     // Another call has created them in the meantime. Subscribers are never deleted, so they are found now.
     const again = await upsertMany(

@@ -51,8 +51,8 @@ export interface EventRecorder {
     concerned?: TenantId,
     id?: string,
   ): Promise<void>;
-  /** Adds events in the caller's transaction with one statement; readers are woken after the commit. */
-  recordMany(tx: Sql, entries: readonly EventEntry[], nowMs: number): Promise<void>;
+  /** Adds events in the caller's transaction with one statement; readers are woken after the commit. `actor` caused all of them. */
+  recordMany(tx: Sql, entries: readonly EventEntry[], nowMs: number, actor?: string): Promise<void>;
   /** Wakes the readers of a tenant's log after events were stored by a statement of the caller. */
   wake(tenantId: TenantId): void;
 }
@@ -83,11 +83,11 @@ export function createEvents({ db, signals, ...parts }: Dependencies) {
       await eventStore(sql).send([event]);
       sql.afterCommit(() => log.wake(tenantId));
     },
-    async recordMany(tx, entries, nowMs) {
+    async recordMany(tx, entries, nowMs, actor) {
       if (entries.length === 0) return;
       const time = new Date(nowMs);
       await eventStore(tx).send(
-        entries.map((entry) => ({ ...entry, id: ulid(nowMs), source: sourceOf(entry.type), time })),
+        entries.map((entry) => ({ ...entry, actor, id: ulid(nowMs), source: sourceOf(entry.type), time })),
       );
       tx.afterCommit(() => new Set(entries.map(({ tenantId }) => tenantId)).forEach(log.wake));
     },

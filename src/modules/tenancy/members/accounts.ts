@@ -45,6 +45,9 @@ interface Dependencies {
   readonly credentials: MemberCredentials;
 }
 
+/** The data of the event of an invited member who comes for the first time. */
+export const activation = { fields: ["status"] };
+
 /** Creates the access to members for sign-in and provisioning. */
 export function createMemberAccounts({ changes, events, credentials }: Dependencies) {
   async function change(context: EventContext, id: string, wanted: ProvisionedChange): Promise<Member | undefined> {
@@ -96,7 +99,11 @@ export function createMemberAccounts({ changes, events, credentials }: Dependenc
     },
 
     /** Activates an invited member who has signed in. */
-    activate: (context: EventContext, id: string) => change(context, id, { status: "active" }),
+    async activate(context: EventContext, id: string): Promise<Member | undefined> {
+      const member = await change(context, id, { status: "active" });
+      if (member !== undefined) await events.record(context, "member.updated", id, activation);
+      return member;
+    },
 
     /** Changes the profile, and suspends or reinstates the member. */
     async update(

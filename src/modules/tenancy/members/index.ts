@@ -13,18 +13,18 @@ import { createMemberService, type MemberParts } from "./service.ts";
 export type { MemberAccounts, MemberCredentials } from "./accounts.ts";
 export type { Member, MemberRoles } from "./domain/member.ts";
 
-interface Dependencies extends Pick<PlatformServices, "db">, Omit<MemberParts, "accounts"> {
+interface Dependencies extends Pick<PlatformServices, "db" | "clock">, Omit<MemberParts, "accounts"> {
   readonly credentials: MemberCredentials;
 }
 
 /** The module's public API. */
 export type Members = ReturnType<typeof createMembers>;
 
-export function createMembers({ db, ...parts }: Dependencies) {
+export function createMembers(parts: Dependencies) {
   const accounts = createMemberAccounts(parts);
   return {
     handlers: memberHandlers(createMemberService({ ...parts, accounts })),
-    resolve: createMemberResolver(db, parts.changes),
+    resolve: createMemberResolver(parts),
     accounts,
   };
 }

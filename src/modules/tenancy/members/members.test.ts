@@ -35,7 +35,7 @@ const apiKeys = createApiKeys({
   findOwner: (...owner) => accounts.findOwner(...owner),
 });
 const { handlers, accounts } = createMembers({
-  ...{ db, changes, events },
+  ...{ db, clock, changes, events },
   credentials: {
     ...{ revokeKeys: apiKeys.revokeOwnedBy, listKeys: apiKeys.listOwnedBy },
     endSessions: async () => 0,

@@ -15,6 +15,8 @@ import { createMembers, type MemberRoles } from "./index.ts";
 
 const db = await testDatabase();
 
+const events = recordedEvents();
+
 /** Starts one of several nodes on the same database. */
 async function startNode() {
   const signals = createSignals(db);
@@ -28,7 +30,7 @@ async function startNode() {
   return {
     changes,
     members: createMembers({
-      ...{ db, changes, events: recordedEvents() },
+      ...{ db, clock: { now: Date.now }, changes, events },
       credentials: { revokeKeys: async () => 0, listKeys: async () => [], endSessions: async () => 0 },
     }),
   };
@@ -75,6 +77,8 @@ test("the first call with a verified email address activates an invited member, 
     status: "active",
   });
   assert.deepEqual({ ...(await stored(id)) }, { subject: "idp|ada", status: "active", recordVersion: 2 });
+  const { type, subject, data } = events.recorded.at(-1)!;
+  assert.deepEqual([type, subject, data], ["member.updated", id, { fields: ["status"] }]);
 });
 
 test("an unverified email address, or one of another tenant, activates no member", async () => {

@@ -1,5 +1,8 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import { createTenantCache, type Database, type TenantChanges } from "../../../platform/db/index.ts";
+import { createTenantCache, type TenantChanges } from "../../../platform/db/index.ts";
+import type { PlatformServices } from "../../area.ts";
+import type { EventRecorder } from "../../operations/index.ts";
+import { activation } from "./accounts.ts";
 import { type Bearer, type Member, type MemberRoles, toMemberRoles } from "./domain/member.ts";
 import { memberStore } from "./store.ts";
 
@@ -16,12 +19,20 @@ interface Resolved {
   readonly member: MemberRoles | undefined;
 }
 
+interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
+  readonly changes: TenantChanges;
+  readonly events: Pick<EventRecorder, "recordMany">;
+}
+
 /** Creates a resolver with a cache. On a cache miss it reads the member, and binds it to the subject. */
-export function createMemberResolver(db: Database, changes: TenantChanges): MemberResolver {
-  async function activate(tenantId: TenantId, id: string, bearer: Bearer): Promise<Member | undefined> {
+export function createMemberResolver({ db, clock, changes, events }: Dependencies): MemberResolver {
+  async function activate(tenantId: TenantId, { id, status }: Member, bearer: Bearer): Promise<Member | undefined> {
     const activated = await db.transaction(async (tx) => {
       const member = await memberStore(tx).activate(tenantId, id, bearer.subject);
-      if (member !== undefined) await changes.record(tx, tenantId);
+      if (member === undefined) return undefined;
+      await changes.record(tx, tenantId);
+      const updated = { tenantId, type: "member.updated" as const, subject: id, data: activation };
+      await events.recordMany(tx, status === "invited" ? [updated] : [], clock.now());
       return member;
     });
     if (activated === undefined) return memberStore(db.sql).findByBearer(tenantId, bearer);
@@ -36,7 +47,7 @@ export function createMemberResolver(db: Database, changes: TenantChanges): Memb
       const found = await memberStore(db.sql).findByBearer(tenantId, bearer);
       // A member who signed in without a token is active already, but not bound to the subject of tokens.
       const isUnbound = found?.status === "invited" || (found?.status === "active" && found.subject === "");
-      const member = isUnbound ? await activate(tenantId, found.id, bearer) : found;
+      const member = isUnbound ? await activate(tenantId, found, bearer) : found;
       return { member: member && toMemberRoles(member) };
     },
     tenantOf: (key) => parse(key).tenantId,

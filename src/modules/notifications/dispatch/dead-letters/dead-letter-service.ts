@@ -33,12 +33,13 @@ export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
 
 export function createDeadLetterService({ events, wakeExpander, wakeDispatch }: Dependencies) {
   /** Records the redrives, and wakes the workers that continue after the commit. */
-  async function finishRedrives({ sql, tenantId, nowMs, afterCommit }: Context, letters: readonly DeadLetter[]) {
+  async function finishRedrives(context: Context, letters: readonly DeadLetter[]) {
+    const { sql, tenantId, nowMs, afterCommit, principal } = context;
     const entries = letters.map(({ id, kind, transactionId, deliveryId }) => ({
       ...{ tenantId, type: "notification.dead_letter.redriven" as const, subject: id },
       data: { kind, transaction_id: transactionId, delivery_id: deliveryId },
     }));
-    await events.recordMany(sql, entries, nowMs);
+    await events.recordMany(sql, entries, nowMs, principal.subject);
     if (letters.some(({ kind }) => kind === "fanout_page")) afterCommit(wakeExpander);
     if (letters.some(({ kind }) => kind === "delivery")) afterCommit(wakeDispatch);
   }

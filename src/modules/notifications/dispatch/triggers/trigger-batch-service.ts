@@ -130,7 +130,7 @@ export function createTriggerBatchService(dependencies: Dependencies) {
 
   /** Stores the triggers for topics. */
   async function storeBroadcasts(
-    { tenantId, nowMs }: Context,
+    { tenantId, nowMs, principal }: Context,
     tx: Sql,
     triggers: readonly (CheckedTrigger | undefined)[],
   ): Promise<(TriggerResult | undefined)[]> {
@@ -155,7 +155,7 @@ export function createTriggerBatchService(dependencies: Dependencies) {
       ...{ tenantId, type: "notification.broadcast.accepted" as const, subject },
       data: { workflow_key: workflowKey, topic_key: topicKey },
     }));
-    await events.recordMany(tx, entries, nowMs);
+    await events.recordMany(tx, entries, nowMs, principal.subject);
     return results;
   }
 

@@ -113,14 +113,14 @@ export function createRecipientService({ access, events, urlRefusal }: Dependenc
       const repeated = findRepeatedName(inputs);
       if (repeated >= 0) throw invalid(`recipients[${repeated}].name`, "unique", "must be unique within the request");
       const created = await add(context, poolId, inputs);
-      const { sql, nowMs } = context;
+      const { sql, nowMs, principal } = context;
       const entries = created.map(({ tenantId, id, poolId: pool_id, name }) => ({
         tenantId,
         type: "recipient.created" as const,
         subject: id,
         data: { pool_id, name },
       }));
-      await events.recordMany(sql, entries, nowMs);
+      await events.recordMany(sql, entries, nowMs, principal.subject);
       return created;
     },
 

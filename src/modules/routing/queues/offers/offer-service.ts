@@ -88,8 +88,9 @@ export function createOfferService({ db, pools, events, leaseService, wake, onOf
         { itemId: offer.itemId, number: offer.number },
         async (tx, leased) => {
           const { attempt } = leased[0]!;
-          await recordAcceptance(tx, offer, attempt, context.principal.subject);
-          await events.recordMany(tx, [acceptedEvent(offer, attempt)], context.nowMs);
+          const { nowMs, principal } = context;
+          await recordAcceptance(tx, offer, attempt, principal.subject);
+          await events.recordMany(tx, [acceptedEvent(offer, attempt)], nowMs, principal.subject);
           await beforeCommit(tx, leased);
         },
       );
