@@ -44,7 +44,7 @@ interface RunOptions {
 }
 
 /** What is loaded before it is checked, so that the memory of a run stays bounded. */
-const roundMs = 45_000;
+const roundMs = 90_000;
 
 const internalErrorsMax = 10;
 

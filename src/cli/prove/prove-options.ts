@@ -11,6 +11,10 @@ export function addProveCommand(program: Command, io: Io, end: (exitCode: number
     .option("--nodes <count>", "How many nodes to start and break (2 to 9).", nodeCount, 3)
     .option("--seed <number>", "Chooses what breaks; the same number breaks the same in the same order.", whole)
     .option("--embedded", "Use a new embedded PostgreSQL instead of the server of the settings.")
+    .option(
+      "--database-restart [command]",
+      "Crash the database server as well: the one of --embedded, or with the command that restarts yours.",
+    )
     .option("--json", "Print the report as JSON.")
     .option("--clean", "Only remove what runs that were killed have left.")
     .addOption(new Option("--watchdog").hideHelp())

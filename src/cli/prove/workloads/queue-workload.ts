@@ -18,7 +18,7 @@ export interface QueueLoad {
 const leaseS = 5;
 /** The lease is surely still held so long before its end. */
 const marginMs = 1000;
-const batchSize = 20;
+const batchSize = 50;
 const settleMs = 90_000;
 
 /** A leased item, and the time in which its worker surely held it. */
