@@ -32,6 +32,8 @@ interface RunOptions {
   readonly database: string;
   /** A folder for the files of the nodes. */
   readonly folder: string;
+  /** The CLI that the nodes run. */
+  readonly main: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly nodes: number;
   readonly durationMs: number;
@@ -71,7 +73,7 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
 
   const receiver = await startReceiver(() => performance.now() - startedAtMs);
   const cluster = await startCluster({
-    count: options.nodes,
+    ...{ count: options.nodes, main: options.main },
     ...{ databaseUrl: options.databaseUrl, random, onProcesses: options.onProcesses },
     settings: { ...options.settings, ...nodeSettings(options.folder), "auth.bootstrap_api_key": adminKey },
     onInternalError(message) {

@@ -74,7 +74,14 @@ export async function proveCommand(io: Io, options: ProveOptions): Promise<numbe
       databaseRestart && restartDatabase ? [...nodeFaults, createDatabaseRestart(restartDatabase)] : nodeFaults;
     return runProof({
       ...place,
-      ...{ workloads, faults, nodes: options.nodes, seed: options.seed ?? randomInt(2 ** 31), settings: {} },
+      ...{
+        workloads,
+        faults,
+        main: process.argv[1]!,
+        nodes: options.nodes,
+        seed: options.seed ?? randomInt(2 ** 31),
+        settings: {},
+      },
       durationMs: options.minutes * 60_000,
       stopping: stopping.signal,
       onProcesses: watchdog.guardProcesses,
