@@ -45,7 +45,8 @@ for (const { title, module, promise, history } of plants) {
 
 test("a service without a planted fault keeps the same promises", async () => {
   const { verdict, promises } = await proveQueues("");
-  assert.equal(verdict, "held");
+  // Nothing else was tested.
+  assert.equal(verdict, "incomplete");
   for (const { promise } of plants) assert.equal(promises.find(({ id }) => id === promise)!.status, "held");
 });
 

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { EvidenceReceipt } from "../../clients/typescript/src/index.ts";
 import type { ProofReport } from "../../src/cli/prove/report.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { nodeMain } from "../harness/node-process.ts";
@@ -50,5 +51,5 @@ export async function prove(args: readonly string[], options?: Options) {
   const run = await startProve([...args, "--json"], options);
   const { exitCode, out, err } = await run.ended;
   if (!out.startsWith("{")) throw new Error(`There is no report: ${out}${err}`);
-  return { exitCode, report: JSON.parse(out) as ProofReport, folder: run.folder };
+  return { exitCode, report: JSON.parse(out) as ProofReport & { receipt?: EvidenceReceipt }, folder: run.folder };
 }

@@ -139,8 +139,13 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
     await cluster.stop();
     receiver.close();
   }
+  const verdictOf = (): ProofReport["verdict"] => {
+    if (isBroken()) return "broken";
+    if (state.failure !== "") return "failed";
+    return promises.every(({ id }) => (verdicts.get(id)?.tested ?? 0) > 0) ? "held" : "incomplete";
+  };
   return {
-    verdict: isBroken() ? "broken" : state.failure === "" ? "held" : "failed",
+    verdict: verdictOf(),
     failure: state.failure,
     ...{ version, database: options.database, nodes: options.nodes, seed },
     ...{ started_at: startedAt.toISOString(), seconds: secondsSoFar(), rounds: state.round },

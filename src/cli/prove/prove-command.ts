@@ -1,9 +1,11 @@
 import { randomInt } from "node:crypto";
 import { reasonOf } from "../../errors/index.ts";
+import { type ConnectionOptions, resolveConnection } from "../connection/connection.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { resolveSettings, type SettingsOptions } from "../local/settings-options.ts";
 import { firstStopSignal } from "../local/stop-signals.ts";
+import { findEvidencePack } from "./evidence.ts";
 import { createDatabaseRestart, cutDatabase, slowDatabase } from "./faults/database-faults.ts";
 import { freeze, kill, skewClock } from "./faults/node-faults.ts";
 import { cleanUp, type ProofPlace, withProofPlace } from "./proof-database.ts";
@@ -20,12 +22,13 @@ import { createRunWorkload } from "./workloads/run-workload.ts";
 import { createStreamWorkload } from "./workloads/stream-workload.ts";
 
 /** The options of `service prove`. */
-export interface ProveOptions extends SettingsOptions {
+export interface ProveOptions extends SettingsOptions, ConnectionOptions {
   readonly minutes: number;
   readonly nodes: number;
   readonly seed?: number;
   readonly embedded?: boolean;
   readonly databaseRestart?: boolean | string;
+  readonly evidencePack?: string;
   readonly json?: boolean;
   readonly clean?: boolean;
   readonly watchdog?: boolean;
@@ -65,6 +68,10 @@ export async function proveCommand(io: Io, options: ProveOptions): Promise<numbe
   const { databaseRestart, embedded: isEmbedded = false } = options;
   if (databaseRestart === true && !isEmbedded) throw new CliError(restartAdvice, exitCodes.usage);
   const restartCommand = typeof databaseRestart === "string" ? databaseRestart : undefined;
+  const pack =
+    options.evidencePack === undefined
+      ? undefined
+      : await findEvidencePack(await resolveConnection(io, options), options.evidencePack).catch(refusal);
   const stopping = new AbortController();
   void firstStopSignal(io).then(() => stopping.abort());
   const watchdog = startWatchdog();
@@ -92,7 +99,14 @@ export async function proveCommand(io: Io, options: ProveOptions): Promise<numbe
     });
   };
   const report = await withProofPlace({ config, isEmbedded, restartCommand, watchdog }, run).catch(refusal);
-  io.out(options.json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report, io.columns));
+  const receipt = await pack?.addReceipt(report).catch((error) => {
+    io.err(`There is no evidence receipt: ${reasonOf(error)}\n`);
+    return undefined;
+  });
+  io.out(
+    options.json ? `${JSON.stringify({ ...report, receipt }, null, 2)}\n` : formatReport(report, receipt, io.columns),
+  );
+  if (pack !== undefined && receipt === undefined) return exitCodes.failed;
   return exitCodeOf(report);
 }
 
