@@ -123,7 +123,7 @@ create table evidence_receipts (
   pack_id        text collate "C" not null,
   -- The revision of the pack that the receipt made: the order of receipts.
   revision       integer not null,
-  type           text not null check (type in ('scenario', 'connector', 'strategy', 'runtime', 'graph', 'canary')),
+  type           text not null check (type in ('scenario', 'connector', 'strategy', 'runtime', 'graph', 'proof', 'canary')),
   result         text not null check (result in ('passed', 'failed', 'blocked')),
   environment_id text collate "C" not null,
   candidate_id   text not null,
@@ -155,7 +155,7 @@ create table evidence_runs (
   environment_id  text collate "C" not null,
   environment_key text not null,
   candidate_id    text not null,
-  type            text not null check (type in ('scenario', 'connector', 'strategy', 'runtime', 'graph', 'canary')),
+  type            text not null check (type in ('scenario', 'connector', 'strategy', 'runtime', 'graph', 'proof', 'canary')),
   mode            text not null check (mode in ('sandbox', 'dry_run', 'live')),
   subjects        json not null,
   status          text not null check (status in

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { EvidenceReceipt } from "../../clients/typescript/src/index.ts";
 import type { ProofReport } from "../../src/cli/prove/report.ts";
 import { afterFile } from "../harness/after-file.ts";
 import { nodeMain } from "../harness/node-process.ts";
@@ -16,11 +17,21 @@ export interface ProveRun {
   readonly ended: Promise<{ readonly exitCode: number | null; readonly out: string; readonly err: string }>;
 }
 
+interface Options {
+  /** The CLI to run. */
+  readonly main?: string;
+  /** Environment variables for the run and its nodes. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Starts `service prove` with a temporary folder of its own. */
-export async function startProve(args: readonly string[], main = nodeMain): Promise<ProveRun> {
+export async function startProve(
+  args: readonly string[],
+  { main = nodeMain, env = {} }: Options = {},
+): Promise<ProveRun> {
   const folder = await mkdtemp(join(tmpdir(), "switchyard-test-prove-"));
   const child = spawn(process.execPath, [main, "prove", ...args], {
-    env: { ...process.env, TMPDIR: folder },
+    env: { ...process.env, ...env, TMPDIR: folder },
     stdio: ["ignore", "pipe", "pipe"],
   });
   afterFile(async () => {
@@ -36,9 +47,9 @@ export async function startProve(args: readonly string[], main = nodeMain): Prom
 }
 
 /** Runs `service prove` to its end and reads its report. */
-export async function prove(args: readonly string[], main?: string) {
-  const run = await startProve([...args, "--json"], main);
+export async function prove(args: readonly string[], options?: Options) {
+  const run = await startProve([...args, "--json"], options);
   const { exitCode, out, err } = await run.ended;
   if (!out.startsWith("{")) throw new Error(`There is no report: ${out}${err}`);
-  return { exitCode, report: JSON.parse(out) as ProofReport, folder: run.folder };
+  return { exitCode, report: JSON.parse(out) as ProofReport & { receipt?: EvidenceReceipt }, folder: run.folder };
 }

@@ -2,12 +2,26 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { promises } from "../../src/cli/prove/promises.ts";
+import { artifactOf, createPack, environmentId, reasonsOf } from "../governance/evidence-fixture.ts";
 import { freshDatabase } from "../harness/postgres.ts";
+import { startService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
+import { newTenant } from "../routing/tenant-fixture.ts";
 import { prove, startProve } from "./prove-run.ts";
 
-test("a short run breaks nodes, finds every promise kept, and leaves nothing behind", async () => {
-  const { exitCode, report, folder } = await prove(["--embedded", "--minutes", "0.2", "--seed", "3"]);
+test("a short run breaks nodes, finds every promise kept, opens a gate, and leaves nothing behind", async () => {
+  const service = await startService();
+  const tenant = await newTenant(service);
+  const environment = await environmentId(tenant, "staging");
+  const pack = await createPack(tenant, environment, { required_types: ["proof"] });
+  const routing = artifactOf("routing", "leads");
+  await pack.add(routing);
+  await pack.add(artifactOf("report", "load-test"));
+  await pack.receipt("scenario", [routing]);
+  assert.deepEqual(reasonsOf(await pack.gate()), ["routing.proof missing"]);
+
+  const evidence = ["--evidence-pack", `staging/${pack.id}`, "--address", service.baseUrl, "--key", tenant.key];
+  const { exitCode, report, folder } = await prove(["--embedded", "--minutes", "0.2", "--seed", "3", ...evidence]);
   assert.equal(exitCode, 0, JSON.stringify(report, null, 2));
   assert.equal(report.verdict, "held");
   assert.deepEqual(
@@ -17,6 +31,34 @@ test("a short run breaks nodes, finds every promise kept, and leaves nothing beh
   assert.ok(report.faults.kill! > 0);
   assert.ok(report.acknowledged.route! > 100);
   assert.deepEqual(await readdir(folder), []);
+  assert.deepEqual([report.receipt!.type, report.receipt!.result], ["proof", "passed"]);
+  assert.deepEqual(
+    report.receipt!.cases,
+    promises.map(({ id }) => ({ id, status: "passed" })),
+  );
+  assert.equal((await pack.gate()).state, "open");
+  const { data } = await tenant.ok("POST", "/api/rollout-evidence/receipts:verify", {
+    envelope: report.receipt!.envelope,
+  });
+  assert.equal(data.valid, true);
+});
+
+test("a run whose evidence pack does not exist is refused before it starts", async () => {
+  const service = await startService();
+  const { key } = await newTenant(service);
+  const run = await startProve([
+    "--embedded",
+    "--evidence-pack",
+    "staging/none",
+    "--address",
+    service.baseUrl,
+    "--key",
+    key,
+  ]);
+  const { exitCode, out, err } = await run.ended;
+  assert.deepEqual([exitCode, out], [1, ""]);
+  assert.match(err, /^service: .*evidence pack/);
+  assert.deepEqual(await readdir(run.folder), []);
 });
 
 test("a run that is killed leaves no process, no folder and no database", async (t) => {

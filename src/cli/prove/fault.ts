@@ -7,8 +7,8 @@ export interface Fault {
   readonly name: string;
   /** How often it is chosen, compared with the others. */
   readonly weight: number;
-  /** Breaks a node or its way to the database, and mends it. */
-  inject(member: Member, random: () => number): Promise<void>;
+  /** Breaks a node, its way to the database or what all nodes share, and mends it. */
+  inject(member: Member, random: () => number, members: readonly Member[]): Promise<void>;
 }
 
 interface Options {
@@ -22,7 +22,7 @@ interface Options {
 }
 
 /** The wait between two faults. They may overlap, as long as one node is sound. */
-const pauseMs = [800, 2500] as const;
+const pauseMs = [400, 1500] as const;
 
 /** Breaks one node after another until the end, and waits until all are mended. */
 export async function injectFaults({ cluster, faults, history, random, ending, onFault }: Options): Promise<void> {
@@ -36,7 +36,7 @@ export async function injectFaults({ cluster, faults, history, random, ending, o
     const fault = chooseFault(faults, random);
     const startMs = history.now();
     onFault(fault.name);
-    const mended = fault.inject(member, random).finally(() => {
+    const mended = fault.inject(member, random, cluster.members).finally(() => {
       broken.delete(member);
       const facts = { node: member.node.number };
       history.record({

@@ -1,12 +1,18 @@
+import { exec } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
 import type { Config } from "../../config/index.ts";
 import { startEmbedded } from "../../platform/db/embedded/embedded.ts";
 import { openSession } from "../../platform/db/sql/session.ts";
 import { withRunningDatabase } from "../local/database-access.ts";
 import { createScratchDatabase, dropLeftDatabases } from "./scratch-database.ts";
 import type { Watchdog } from "./watchdog.ts";
+
+/** The time in which a restarted server accepts connections. */
+const restartMs = 60_000;
 
 /** Where a run works. */
 export interface ProofPlace {
@@ -15,20 +21,26 @@ export interface ProofPlace {
   readonly database: string;
   /** A folder for the files of the nodes. */
   readonly folder: string;
+  /** Ends the server as in a crash, starts it again and returns the URL of the database; undefined if the run may not. */
+  readonly restartDatabase: (() => Promise<string>) | undefined;
+}
+
+interface PlaceOptions {
+  readonly config: Config;
+  readonly isEmbedded: boolean;
+  /** The command that restarts the server of the settings. */
+  readonly restartCommand: string | undefined;
+  readonly watchdog: Watchdog;
 }
 
 /** Runs work on a database of its own, on the server of the settings or on a new one, and removes it afterwards. */
-export async function withProofPlace<T>(
-  config: Config,
-  isEmbedded: boolean,
-  watchdog: Watchdog,
-  work: (place: ProofPlace) => Promise<T>,
-): Promise<T> {
+export async function withProofPlace<T>(options: PlaceOptions, work: (place: ProofPlace) => Promise<T>): Promise<T> {
+  const { config, isEmbedded, watchdog } = options;
   const folder = await mkdtemp(join(tmpdir(), "switchyard-prove-"));
   watchdog.guard({ folder });
   try {
     if (isEmbedded) return await onNewServer(folder, work);
-    return await withServer(config, (serverUrl) => onServer(serverUrl, folder, watchdog, work));
+    return await withServer(config, (serverUrl) => onServer(serverUrl, folder, options, work));
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     watchdog.dismiss();
@@ -47,12 +59,18 @@ function withServer<T>(config: Config, work: (serverUrl: string) => Promise<T>):
 }
 
 async function onNewServer<T>(folder: string, work: (place: ProofPlace) => Promise<T>): Promise<T> {
-  const embedded = await startEmbedded({ dataDir: folder });
+  let embedded = await startEmbedded({ dataDir: folder });
   try {
     return await work({
       databaseUrl: embedded.url,
       database: await describeServer(embedded.url, "new, embedded"),
       folder,
+      async restartDatabase() {
+        process.kill(embedded.pid, "SIGKILL");
+        await embedded.exited;
+        embedded = await startEmbedded({ dataDir: folder });
+        return embedded.url;
+      },
     });
   } finally {
     await embedded.stop();
@@ -62,7 +80,7 @@ async function onNewServer<T>(folder: string, work: (place: ProofPlace) => Promi
 async function onServer<T>(
   serverUrl: string,
   folder: string,
-  watchdog: Watchdog,
+  { watchdog, restartCommand }: PlaceOptions,
   work: (place: ProofPlace) => Promise<T>,
 ): Promise<T> {
   await dropLeftDatabases(serverUrl);
@@ -70,9 +88,26 @@ async function onServer<T>(
   watchdog.guard({ folder, serverUrl, database: scratch.name });
   try {
     const database = await describeServer(serverUrl, "of the settings");
-    return await work({ databaseUrl: scratch.url, database, folder });
+    const restartDatabase = restartCommand === undefined ? undefined : () => restart(restartCommand, scratch.url);
+    return await work({ databaseUrl: scratch.url, database, folder, restartDatabase });
   } finally {
     await scratch.drop();
+  }
+}
+
+/** Restarts a server with a command, and waits until it accepts connections to a database. */
+async function restart(command: string, databaseUrl: string): Promise<string> {
+  await promisify(exec)(command);
+  const untilMs = performance.now() + restartMs;
+  for (;;) {
+    try {
+      const session = await openSession(databaseUrl, {});
+      await session.close();
+      return databaseUrl;
+    } catch (error) {
+      if (performance.now() > untilMs) throw error;
+      await delay(200);
+    }
   }
 }
 

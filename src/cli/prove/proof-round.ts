@@ -59,7 +59,9 @@ export async function runRound(options: RoundOptions): Promise<void> {
     const failed = Promise.race([loads.then(() => undefined), faults]).catch(() => ended.abort());
     await Promise.race([delay(options.loadMs, undefined, { signal: loading }).catch(() => {}), failed]);
     ended.abort();
-    await Promise.all([faults, loads]);
+    // A fault is mended also after a failure: what it broke may not be the run's.
+    const [mended, loaded] = await Promise.allSettled([faults, loads]);
+    for (const part of [mended, loaded]) if (part.status === "rejected") throw part.reason;
     await Promise.all(running.map((workload) => workload.settle()));
   }
 }

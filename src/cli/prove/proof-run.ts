@@ -32,6 +32,8 @@ interface RunOptions {
   readonly database: string;
   /** A folder for the files of the nodes. */
   readonly folder: string;
+  /** The CLI that the nodes run. */
+  readonly main: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly nodes: number;
   readonly durationMs: number;
@@ -44,7 +46,7 @@ interface RunOptions {
 }
 
 /** What is loaded before it is checked, so that the memory of a run stays bounded. */
-const roundMs = 45_000;
+const roundMs = 90_000;
 
 const internalErrorsMax = 10;
 
@@ -71,7 +73,7 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
 
   const receiver = await startReceiver(() => performance.now() - startedAtMs);
   const cluster = await startCluster({
-    count: options.nodes,
+    ...{ count: options.nodes, main: options.main },
     ...{ databaseUrl: options.databaseUrl, random, onProcesses: options.onProcesses },
     settings: { ...options.settings, ...nodeSettings(options.folder), "auth.bootstrap_api_key": adminKey },
     onInternalError(message) {
@@ -137,8 +139,13 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
     await cluster.stop();
     receiver.close();
   }
+  const verdictOf = (): ProofReport["verdict"] => {
+    if (isBroken()) return "broken";
+    if (state.failure !== "") return "failed";
+    return promises.every(({ id }) => (verdicts.get(id)?.tested ?? 0) > 0) ? "held" : "incomplete";
+  };
   return {
-    verdict: isBroken() ? "broken" : state.failure === "" ? "held" : "failed",
+    verdict: verdictOf(),
     failure: state.failure,
     ...{ version, database: options.database, nodes: options.nodes, seed },
     ...{ started_at: startedAt.toISOString(), seconds: secondsSoFar(), rounds: state.round },

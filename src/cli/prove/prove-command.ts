@@ -1,10 +1,12 @@
 import { randomInt } from "node:crypto";
 import { reasonOf } from "../../errors/index.ts";
+import { type ConnectionOptions, resolveConnection } from "../connection/connection.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { resolveSettings, type SettingsOptions } from "../local/settings-options.ts";
 import { firstStopSignal } from "../local/stop-signals.ts";
-import { cutDatabase, slowDatabase } from "./faults/database-faults.ts";
+import { findEvidencePack } from "./evidence.ts";
+import { createDatabaseRestart, cutDatabase, slowDatabase } from "./faults/database-faults.ts";
 import { freeze, kill, skewClock } from "./faults/node-faults.ts";
 import { cleanUp, type ProofPlace, withProofPlace } from "./proof-database.ts";
 import { runProof } from "./proof-run.ts";
@@ -20,19 +22,21 @@ import { createRunWorkload } from "./workloads/run-workload.ts";
 import { createStreamWorkload } from "./workloads/stream-workload.ts";
 
 /** The options of `service prove`. */
-export interface ProveOptions extends SettingsOptions {
+export interface ProveOptions extends SettingsOptions, ConnectionOptions {
   readonly minutes: number;
   readonly nodes: number;
   readonly seed?: number;
   readonly embedded?: boolean;
+  readonly databaseRestart?: boolean | string;
+  readonly evidencePack?: string;
   readonly json?: boolean;
   readonly clean?: boolean;
   readonly watchdog?: boolean;
 }
 
-const faults = [kill, freeze, skewClock, cutDatabase, slowDatabase];
+const nodeFaults = [kill, freeze, skewClock, cutDatabase, slowDatabase];
 const workloads = [
-  createQueueWorkload({ name: "plain", producers: 2, workers: 3, openMax: 400 }),
+  createQueueWorkload({ name: "plain", producers: 2, workers: 3, openMax: 1000 }),
   createQueueWorkload({
     ...{ name: "limited", producers: 1, workers: 3, openMax: 60 },
     recipients: { count: 3, capacity: 4 },
@@ -46,6 +50,9 @@ const workloads = [
   createNeighbourWorkload,
 ];
 
+const restartAdvice =
+  "Say how to restart the database server, for example --database-restart 'systemctl restart postgresql', or add --embedded.";
+
 /** Runs a proof and prints its report. */
 export async function proveCommand(io: Io, options: ProveOptions): Promise<number> {
   if (options.watchdog) {
@@ -58,14 +65,30 @@ export async function proveCommand(io: Io, options: ProveOptions): Promise<numbe
     io.out(names.length === 0 ? "Nothing is left of earlier runs.\n" : `Removed ${names.join(", ")}.\n`);
     return exitCodes.ok;
   }
+  const { databaseRestart, embedded: isEmbedded = false } = options;
+  if (databaseRestart === true && !isEmbedded) throw new CliError(restartAdvice, exitCodes.usage);
+  const restartCommand = typeof databaseRestart === "string" ? databaseRestart : undefined;
+  const pack =
+    options.evidencePack === undefined
+      ? undefined
+      : await findEvidencePack(await resolveConnection(io, options), options.evidencePack).catch(refusal);
   const stopping = new AbortController();
   void firstStopSignal(io).then(() => stopping.abort());
   const watchdog = startWatchdog();
   const isLive = io.terminal && !options.json;
-  const run = (place: ProofPlace) =>
-    runProof({
+  const run = ({ restartDatabase, ...place }: ProofPlace) => {
+    const faults =
+      databaseRestart && restartDatabase ? [...nodeFaults, createDatabaseRestart(restartDatabase)] : nodeFaults;
+    return runProof({
       ...place,
-      ...{ workloads, faults, nodes: options.nodes, seed: options.seed ?? randomInt(2 ** 31), settings: {} },
+      ...{
+        workloads,
+        faults,
+        main: process.argv[1]!,
+        nodes: options.nodes,
+        seed: options.seed ?? randomInt(2 ** 31),
+        settings: {},
+      },
       durationMs: options.minutes * 60_000,
       stopping: stopping.signal,
       onProcesses: watchdog.guardProcesses,
@@ -74,8 +97,16 @@ export async function proveCommand(io: Io, options: ProveOptions): Promise<numbe
         if (isLive) io.out(`\x1b[H\x1b[J${formatScreen(progress, options.minutes * 60, io.columns)}`);
       },
     });
-  const report = await withProofPlace(config, options.embedded ?? false, watchdog, run).catch(refusal);
-  io.out(options.json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report, io.columns));
+  };
+  const report = await withProofPlace({ config, isEmbedded, restartCommand, watchdog }, run).catch(refusal);
+  const receipt = await pack?.addReceipt(report).catch((error) => {
+    io.err(`There is no evidence receipt: ${reasonOf(error)}\n`);
+    return undefined;
+  });
+  io.out(
+    options.json ? `${JSON.stringify({ ...report, receipt }, null, 2)}\n` : formatReport(report, receipt, io.columns),
+  );
+  if (pack !== undefined && receipt === undefined) return exitCodes.failed;
   return exitCodeOf(report);
 }
 

@@ -1,3 +1,4 @@
+import type { EvidenceReceipt } from "../../../clients/typescript/src/index.ts";
 import { tableText } from "../output/table.ts";
 import { formatEvent } from "./history.ts";
 import type { Violation } from "./invariant.ts";
@@ -15,8 +16,8 @@ export interface PromiseResult extends Pick<ServicePromise, "id" | "text" | "doc
 
 /** The result of a run. */
 export interface ProofReport {
-  /** `held`: every promise that was tested held. */
-  readonly verdict: "held" | "broken" | "failed";
+  /** `held`: every promise was tested and held. `incomplete`: some were not tested. */
+  readonly verdict: "held" | "broken" | "incomplete" | "failed";
   /** Why the run ended early; empty if it did not. */
   readonly failure: string;
   readonly version: string;
@@ -36,7 +37,7 @@ export interface ProofReport {
 }
 
 /** The report as a page of text. */
-export function formatReport(report: ProofReport, width: number): string {
+export function formatReport(report: ProofReport, receipt: EvidenceReceipt | undefined, width: number): string {
   const { acknowledged, faults, promises, failure } = report;
   const rows = promises.map(({ text, status, tested, detail, document }) => [
     ...[
@@ -55,9 +56,16 @@ export function formatReport(report: ProofReport, width: number): string {
     ...promises.flatMap(formatViolations),
     ...report.internal_errors.map((error) => `\ninternal error: ${error}`),
     "",
+    ...(receipt === undefined
+      ? []
+      : [
+          `Evidence receipt ${receipt.id} (${receipt.result}) in the pack ${receipt.pack_id}, SHA-256 ${receipt.digest}`,
+          "",
+        ]),
     {
-      held: "Every promise that was tested held.",
+      held: "Every promise was tested, and held.",
       broken: "A promise is broken.",
+      incomplete: "Every promise that was tested held, but some were not tested. Run for longer.",
       failed: `The run failed: ${failure}`,
     }[report.verdict],
     "",

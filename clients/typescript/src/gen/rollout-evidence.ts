@@ -108,8 +108,8 @@ export type CreateEvidencePackRequest = {
   readonly name: string;
   /** What the pack is for. */
   readonly description?: string;
-  /** Receipt types that every artifact needs in addition to the requirements of its kind, where they apply to it: scenario, connector, strategy, runtime, graph or canary. */
-  readonly required_types?: readonly ("scenario" | "connector" | "strategy" | "runtime" | "graph" | "canary")[];
+  /** Receipt types that every artifact needs in addition to the requirements of its kind, where they apply to it: scenario, connector, strategy, runtime, graph, proof or canary. */
+  readonly required_types?: readonly ("scenario" | "connector" | "strategy" | "runtime" | "graph" | "proof" | "canary")[];
   /** The age at which receipts are stale, if it is less than that of the requirement; no further limit when 0. */
   readonly max_age_s?: number;
   /** The producers whose receipts count: `service` for what the service observed itself, or subjects of callers. All when empty. */
@@ -218,8 +218,8 @@ export type UpdateEvidencePackRequest = {
   readonly name: string;
   /** What the pack is for. */
   readonly description?: string;
-  /** Receipt types that every artifact needs in addition to the requirements of its kind, where they apply to it: scenario, connector, strategy, runtime, graph or canary. */
-  readonly required_types?: readonly ("scenario" | "connector" | "strategy" | "runtime" | "graph" | "canary")[];
+  /** Receipt types that every artifact needs in addition to the requirements of its kind, where they apply to it: scenario, connector, strategy, runtime, graph, proof or canary. */
+  readonly required_types?: readonly ("scenario" | "connector" | "strategy" | "runtime" | "graph" | "proof" | "canary")[];
   /** The age at which receipts are stale, if it is less than that of the requirement; no further limit when 0. */
   readonly max_age_s?: number;
   /** The version of the record that the caller read; the update is unconditional when absent. */
@@ -290,8 +290,8 @@ export type AddEvidenceReceiptRequest = {
   readonly environment_id: string;
   /** The pack. */
   readonly pack_id: string;
-  /** The kind of check: scenario, connector, strategy, runtime or graph. A receipt of a run has the type of the run. A canary receipt comes from the service alone, when a canary is stopped. */
-  readonly type: "scenario" | "connector" | "strategy" | "runtime" | "graph";
+  /** The kind of check: scenario, connector, strategy, runtime, graph or proof. A receipt of a run has the type of the run. A canary receipt comes from the service alone, when a canary is stopped. */
+  readonly type: "scenario" | "connector" | "strategy" | "runtime" | "graph" | "proof";
   /** passed, failed or blocked (the check could not be made). That of the report for a runtime receipt. */
   readonly result: "passed" | "failed" | "blocked";
   /** What was checked: artifacts of the pack at their current digests. Left out for a receipt of a run, which checked what was pinned at its start. */
@@ -324,7 +324,7 @@ export type EvidenceReceipt = {
   readonly tenant_id: string;
   /** The pack. */
   readonly pack_id: string;
-  /** The kind of check: scenario, connector, strategy, runtime, graph or canary. */
+  /** The kind of check: scenario, connector, strategy, runtime, graph, proof or canary. */
   readonly type: string;
   /** passed, failed or blocked (the check could not be made). */
   readonly result: string;
@@ -417,7 +417,7 @@ export type ListEvidenceReceiptsRequest = {
   /** Number of items to skip. */
   readonly offset?: number;
   /** Only receipts of this type. */
-  readonly type?: "" | "scenario" | "connector" | "strategy" | "runtime" | "graph" | "canary";
+  readonly type?: "" | "scenario" | "connector" | "strategy" | "runtime" | "graph" | "proof" | "canary";
 };
 
 /** A new run. */
@@ -427,7 +427,7 @@ export type StartEvidenceRunRequest = {
   /** The pack. */
   readonly pack_id: string;
   /** The type of receipt that the run produces. Canaries have no runs: the service reports them itself. */
-  readonly type: "scenario" | "connector" | "strategy" | "runtime" | "graph";
+  readonly type: "scenario" | "connector" | "strategy" | "runtime" | "graph" | "proof";
   /** How the run acts: sandbox or dry_run. A live environment allows dry_run only. */
   readonly mode: "sandbox" | "dry_run";
   /** Whether the caller claims the run at once. Otherwise the run is pending until a worker claims it with a heartbeat. */

@@ -4,7 +4,7 @@ import type { Fault } from "../fault.ts";
 /** A crash: the process ends at once, and another one takes its place. */
 export const kill: Fault = {
   name: "kill",
-  weight: 6,
+  weight: 8,
   async inject({ node }) {
     await node.kill();
     await node.start();

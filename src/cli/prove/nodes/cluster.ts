@@ -40,6 +40,8 @@ export interface Cluster {
 
 interface Options {
   readonly count: number;
+  /** The CLI that the nodes run. */
+  readonly main: string;
   readonly databaseUrl: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly random: () => number;
@@ -56,7 +58,7 @@ const unansweredMs = 120_000;
 
 /** Starts the nodes. The first one creates the schema. */
 export async function startCluster(options: Options): Promise<Cluster> {
-  const { count, databaseUrl, random } = options;
+  const { count, main, databaseUrl, random } = options;
   const members: Member[] = [];
   const clients = new Map<string, Client>();
   const tellProcesses = () => options.onProcesses(members.flatMap(({ node }) => node.pid ?? []));
@@ -114,7 +116,7 @@ export async function startCluster(options: Options): Promise<Cluster> {
   for (let number = 1; number <= count; number++) {
     const proxy = await startTcpProxy(addressOf(databaseUrl));
     const settings = { ...options.settings, "database.url": urlThrough(proxy, databaseUrl) };
-    const node = createProofNode({ number, settings, onChange: tellProcesses, onLoss: options.onLoss });
+    const node = createProofNode({ number, main, settings, onChange: tellProcesses, onLoss: options.onLoss });
     members.push({ node, proxy });
   }
   try {

@@ -92,17 +92,22 @@ export async function startTcpProxy(to: NetConnectOpts): Promise<TcpProxy> {
 
 /** Runs what a socket is to do after the current delay, in order. */
 function createForwarding(socket: Socket, delayMs: () => number): (work: () => void) => void {
-  let waiting = 0;
-  let dueMs = 0;
+  // One timer, because timers of different lengths that are due at the same time may fire in any order.
+  const waiting: { readonly dueMs: number; readonly work: () => void }[] = [];
+  function runDue(): void {
+    while (waiting.length > 0 && waiting[0]!.dueMs <= performance.now()) {
+      const { work } = waiting.shift()!;
+      if (!socket.destroyed) work();
+    }
+    wait();
+  }
+  function wait(): void {
+    if (waiting.length > 0) setTimeout(runDue, waiting[0]!.dueMs - performance.now()).unref();
+  }
   return (work) => {
     const ms = delayMs();
-    if (ms === 0 && waiting === 0) return work();
-    waiting++;
-    // Never before what came earlier.
-    dueMs = Math.max(dueMs, performance.now() + ms);
-    setTimeout(() => {
-      waiting--;
-      if (!socket.destroyed) work();
-    }, dueMs - performance.now()).unref();
+    if (ms === 0 && waiting.length === 0) return work();
+    waiting.push({ dueMs: performance.now() + ms, work });
+    if (waiting.length === 1) wait();
   };
 }

@@ -22,6 +22,8 @@ export interface ProofNode {
 
 interface Options {
   readonly number: number;
+  /** The CLI that it runs. */
+  readonly main: string;
   readonly settings: Readonly<Record<string, string>>;
   /** Called when its process has started or ended. */
   readonly onChange: () => void;
@@ -48,7 +50,7 @@ function clockSkewedBy(ms: number): string {
 }
 
 /** Creates a node with these settings, which is down. */
-export function createProofNode({ number, settings, onChange, onLoss }: Options): ProofNode {
+export function createProofNode({ number, main, settings, onChange, onLoss }: Options): ProofNode {
   let running: NodeProcess | undefined;
   let state: NodeState = "down";
   const node: ProofNode = {
@@ -65,7 +67,7 @@ export function createProofNode({ number, settings, onChange, onLoss }: Options)
     async start(skewMs = 0) {
       const code = skewMs === 0 ? endWithStarter : endWithStarter + clockSkewedBy(skewMs);
       const preload = `data:text/javascript,${encodeURIComponent(code)}`;
-      const words = [...process.execArgv, "--import", preload, process.argv[1]!, "serve"];
+      const words = [...process.execArgv, "--import", preload, main, "serve"];
       // Its own session: a Ctrl-C in the terminal is for the run, which stops the nodes.
       const started = await startNodeProcess([process.execPath, ...words], {
         env: { ...withoutSettings(process.env), ...environmentOf(settings) },

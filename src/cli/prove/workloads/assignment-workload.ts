@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { CreateWorkload } from "../workload.ts";
 
 const units = 300;
-const batchSize = 20;
+const batchSize = 50;
 
 /** Assigns units of an experiment again and again, on all nodes. */
 export const createAssignmentWorkload: CreateWorkload = async (context) => {

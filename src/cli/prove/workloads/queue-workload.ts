@@ -18,7 +18,7 @@ export interface QueueLoad {
 const leaseS = 5;
 /** The lease is surely still held so long before its end. */
 const marginMs = 1000;
-const batchSize = 20;
+const batchSize = 50;
 const settleMs = 90_000;
 
 /** A leased item, and the time in which its worker surely held it. */
@@ -58,9 +58,8 @@ export function createQueueWorkload(load: QueueLoad): (context: WorkloadContext)
     const open = new Set<string>();
     const routed = new Map<string, string>();
     const completed = new Set<string>();
-    const forgotten: HeldItem[] = [];
-    /** The number of the newest known attempt by item. */
-    const attempts = new Map<string, number>();
+    /** Items that a worker has leased and forgotten, by key. */
+    const forgotten = new Map<string, HeldItem>();
     const settled = new AbortController();
     over.addEventListener("abort", () => settled.abort());
     let routes = 0;
@@ -117,7 +116,6 @@ export function createQueueWorkload(load: QueueLoad): (context: WorkloadContext)
         const { value, startMs, endMs } = await call((client, options) => client.work.leaseItems(request, options));
         const held = value.items.map((item): HeldItem => {
           const endsInMs = Date.parse(item.lease_expires_at!) - Date.now();
-          attempts.set(item.key, Math.max(item.attempt, attempts.get(item.key) ?? 0));
           return {
             ...item,
             heldFromMs: endMs,
@@ -131,8 +129,11 @@ export function createQueueWorkload(load: QueueLoad): (context: WorkloadContext)
           const draw = loading.aborted ? 1 : random();
           shares[draw < 0.03 ? "forgotten" : draw < 0.08 ? "failed" : "done"].push(item);
         }
-        forgotten.push(...shares.forgotten);
-        for (const item of shares.forgotten) recordHold(item, item.heldToMs);
+        await reportLate(held);
+        for (const item of shares.forgotten) {
+          forgotten.set(item.key, item);
+          recordHold(item, item.heldToMs);
+        }
         if (shares.failed.length > 0) await report("fail", shares.failed);
         const [alone, ...together] = shares.done;
         if (alone !== undefined) await report("complete", [alone]);
@@ -140,19 +141,18 @@ export function createQueueWorkload(load: QueueLoad): (context: WorkloadContext)
       }
     }
 
-    /** Reports forgotten items again and again, after other workers have got them. */
-    async function reportLate(): Promise<void> {
-      while (!settled.signal.aborted) {
-        await delay(100);
-        const at = forgotten.findIndex(({ key: itemKey, attempt }) => attempts.get(itemKey)! > attempt);
-        if (at >= 0) await report("complete", forgotten.splice(at, 1));
-      }
+    /** Reports items under the leases that other workers have forgotten, while this one holds them. */
+    async function reportLate(held: readonly HeldItem[]): Promise<void> {
+      const late = held.flatMap(({ key: itemKey }) => forgotten.get(itemKey) ?? []);
+      for (const { key: itemKey } of late) forgotten.delete(itemKey);
+      if (late.length > 0) await report("complete", late);
     }
 
     async function report(verb: "complete" | "fail", items: readonly HeldItem[]): Promise<void> {
       const startMs = history.now();
       const refs = items.map(({ queue_item_id, lease_token }) => ({ queue_item_id, lease_token }));
-      const reportKey = `${verb} ${refs[0]!.lease_token}`;
+      // A report may be repeated with or without a key: its lease tokens identify it as well.
+      const reportKey = random() < 0.5 ? `${verb} ${refs[0]!.lease_token}` : null;
       const answer = await call(async (client, options): Promise<readonly WorkResult[]> => {
         if (verb === "fail")
           return (await client.work.failItems({ pool_id, items: refs, reason_code: "proof" }, options)).results;
@@ -188,7 +188,7 @@ export function createQueueWorkload(load: QueueLoad): (context: WorkloadContext)
       });
     }
 
-    const working = Promise.all([...Array.from({ length: load.workers }, work), reportLate()]);
+    const working = Promise.all(Array.from({ length: load.workers }, work));
     // A failure is reported when the workload settles.
     working.catch(() => settled.abort());
     return {

@@ -7,7 +7,7 @@ key: proof.stream
 timeout: 1d
 steps: [{ id: end, wait_event: { event: end, timeout: 1d } }]
 `;
-const batchSize = 10;
+const batchSize = 50;
 /** A stream accepts so many records that nobody has acknowledged. */
 const recordsMax = 9000;
 const stream_id = "records";

@@ -46,7 +46,7 @@ class RolloutEvidenceService(Service):
         environment_id: str | None = None,
         name: str,
         description: str | None = None,
-        required_types: Sequence[Literal["scenario", "connector", "strategy", "runtime", "graph", "canary"]] | None = None,
+        required_types: Sequence[Literal["scenario", "connector", "strategy", "runtime", "graph", "proof", "canary"]] | None = None,
         max_age_s: int | None = None,
         accepted_producers: Sequence[str] | None = None,
         call: CallOptions | None = None,
@@ -57,7 +57,7 @@ class RolloutEvidenceService(Service):
         environment_id: The id or the key of the environment; production when empty.
         name: The name, for people.
         description: What the pack is for.
-        required_types: Receipt types that every artifact needs in addition to the requirements of its kind, where they apply to it: scenario, connector, strategy, runtime, graph or canary.
+        required_types: Receipt types that every artifact needs in addition to the requirements of its kind, where they apply to it: scenario, connector, strategy, runtime, graph, proof or canary.
         max_age_s: The age at which receipts are stale, if it is less than that of the requirement; no further limit when 0.
         accepted_producers: The producers whose receipts count: `service` for what the service observed itself, or subjects of callers. All when empty.
         """
@@ -106,7 +106,7 @@ class RolloutEvidenceService(Service):
         pack_id: str,
         name: str,
         description: str | None = None,
-        required_types: Sequence[Literal["scenario", "connector", "strategy", "runtime", "graph", "canary"]] | None = None,
+        required_types: Sequence[Literal["scenario", "connector", "strategy", "runtime", "graph", "proof", "canary"]] | None = None,
         max_age_s: int | None = None,
         record_version: int | None = None,
         accepted_producers: Sequence[str] | None = None,
@@ -119,7 +119,7 @@ class RolloutEvidenceService(Service):
         pack_id: The pack.
         name: The name, for people.
         description: What the pack is for.
-        required_types: Receipt types that every artifact needs in addition to the requirements of its kind, where they apply to it: scenario, connector, strategy, runtime, graph or canary.
+        required_types: Receipt types that every artifact needs in addition to the requirements of its kind, where they apply to it: scenario, connector, strategy, runtime, graph, proof or canary.
         max_age_s: The age at which receipts are stale, if it is less than that of the requirement; no further limit when 0.
         record_version: The version of the record that the caller read; the update is unconditional when absent.
         accepted_producers: The producers whose receipts count: `service` for what the service observed itself, or subjects of callers. All when empty.
@@ -148,7 +148,7 @@ class RolloutEvidenceService(Service):
         *,
         environment_id: str,
         pack_id: str,
-        type: Literal["scenario", "connector", "strategy", "runtime", "graph"],
+        type: Literal["scenario", "connector", "strategy", "runtime", "graph", "proof"],
         result: Literal["passed", "failed", "blocked"],
         subjects: Sequence[EvidenceSubjectInput] | None = None,
         observed_environment_id: str | None = None,
@@ -167,7 +167,7 @@ class RolloutEvidenceService(Service):
 
         environment_id: The id or the key of the environment of the pack.
         pack_id: The pack.
-        type: The kind of check: scenario, connector, strategy, runtime or graph. A receipt of a run has the type of the run. A canary receipt comes from the service alone, when a canary is stopped.
+        type: The kind of check: scenario, connector, strategy, runtime, graph or proof. A receipt of a run has the type of the run. A canary receipt comes from the service alone, when a canary is stopped.
         result: passed, failed or blocked (the check could not be made). That of the report for a runtime receipt.
         subjects: What was checked: artifacts of the pack at their current digests. Left out for a receipt of a run, which checked what was pinned at its start.
         observed_environment_id: The id or the key of the environment in which the check was made; the environment of the pack when empty.
@@ -190,7 +190,7 @@ class RolloutEvidenceService(Service):
         limit: int | None = None,
         cursor: str | None = None,
         offset: int | None = None,
-        type: Literal["", "scenario", "connector", "strategy", "runtime", "graph", "canary"] | None = None,
+        type: Literal["", "scenario", "connector", "strategy", "runtime", "graph", "proof", "canary"] | None = None,
         call: CallOptions | None = None,
     ) -> PagedList[EvidenceReceipt]:
         """
@@ -210,7 +210,7 @@ class RolloutEvidenceService(Service):
         *,
         environment_id: str,
         pack_id: str,
-        type: Literal["scenario", "connector", "strategy", "runtime", "graph"],
+        type: Literal["scenario", "connector", "strategy", "runtime", "graph", "proof"],
         mode: Literal["sandbox", "dry_run"],
         claim: bool | None = None,
         lease_s: int | None = None,
@@ -436,7 +436,7 @@ class AsyncRolloutEvidenceService(AsyncService):
         environment_id: str | None = None,
         name: str,
         description: str | None = None,
-        required_types: Sequence[Literal["scenario", "connector", "strategy", "runtime", "graph", "canary"]] | None = None,
+        required_types: Sequence[Literal["scenario", "connector", "strategy", "runtime", "graph", "proof", "canary"]] | None = None,
         max_age_s: int | None = None,
         accepted_producers: Sequence[str] | None = None,
         call: CallOptions | None = None,
@@ -447,7 +447,7 @@ class AsyncRolloutEvidenceService(AsyncService):
         environment_id: The id or the key of the environment; production when empty.
         name: The name, for people.
         description: What the pack is for.
-        required_types: Receipt types that every artifact needs in addition to the requirements of its kind, where they apply to it: scenario, connector, strategy, runtime, graph or canary.
+        required_types: Receipt types that every artifact needs in addition to the requirements of its kind, where they apply to it: scenario, connector, strategy, runtime, graph, proof or canary.
         max_age_s: The age at which receipts are stale, if it is less than that of the requirement; no further limit when 0.
         accepted_producers: The producers whose receipts count: `service` for what the service observed itself, or subjects of callers. All when empty.
         """
@@ -496,7 +496,7 @@ class AsyncRolloutEvidenceService(AsyncService):
         pack_id: str,
         name: str,
         description: str | None = None,
-        required_types: Sequence[Literal["scenario", "connector", "strategy", "runtime", "graph", "canary"]] | None = None,
+        required_types: Sequence[Literal["scenario", "connector", "strategy", "runtime", "graph", "proof", "canary"]] | None = None,
         max_age_s: int | None = None,
         record_version: int | None = None,
         accepted_producers: Sequence[str] | None = None,
@@ -509,7 +509,7 @@ class AsyncRolloutEvidenceService(AsyncService):
         pack_id: The pack.
         name: The name, for people.
         description: What the pack is for.
-        required_types: Receipt types that every artifact needs in addition to the requirements of its kind, where they apply to it: scenario, connector, strategy, runtime, graph or canary.
+        required_types: Receipt types that every artifact needs in addition to the requirements of its kind, where they apply to it: scenario, connector, strategy, runtime, graph, proof or canary.
         max_age_s: The age at which receipts are stale, if it is less than that of the requirement; no further limit when 0.
         record_version: The version of the record that the caller read; the update is unconditional when absent.
         accepted_producers: The producers whose receipts count: `service` for what the service observed itself, or subjects of callers. All when empty.
@@ -538,7 +538,7 @@ class AsyncRolloutEvidenceService(AsyncService):
         *,
         environment_id: str,
         pack_id: str,
-        type: Literal["scenario", "connector", "strategy", "runtime", "graph"],
+        type: Literal["scenario", "connector", "strategy", "runtime", "graph", "proof"],
         result: Literal["passed", "failed", "blocked"],
         subjects: Sequence[EvidenceSubjectInput] | None = None,
         observed_environment_id: str | None = None,
@@ -557,7 +557,7 @@ class AsyncRolloutEvidenceService(AsyncService):
 
         environment_id: The id or the key of the environment of the pack.
         pack_id: The pack.
-        type: The kind of check: scenario, connector, strategy, runtime or graph. A receipt of a run has the type of the run. A canary receipt comes from the service alone, when a canary is stopped.
+        type: The kind of check: scenario, connector, strategy, runtime, graph or proof. A receipt of a run has the type of the run. A canary receipt comes from the service alone, when a canary is stopped.
         result: passed, failed or blocked (the check could not be made). That of the report for a runtime receipt.
         subjects: What was checked: artifacts of the pack at their current digests. Left out for a receipt of a run, which checked what was pinned at its start.
         observed_environment_id: The id or the key of the environment in which the check was made; the environment of the pack when empty.
@@ -580,7 +580,7 @@ class AsyncRolloutEvidenceService(AsyncService):
         limit: int | None = None,
         cursor: str | None = None,
         offset: int | None = None,
-        type: Literal["", "scenario", "connector", "strategy", "runtime", "graph", "canary"] | None = None,
+        type: Literal["", "scenario", "connector", "strategy", "runtime", "graph", "proof", "canary"] | None = None,
         call: CallOptions | None = None,
     ) -> AsyncPagedList[EvidenceReceipt]:
         """
@@ -600,7 +600,7 @@ class AsyncRolloutEvidenceService(AsyncService):
         *,
         environment_id: str,
         pack_id: str,
-        type: Literal["scenario", "connector", "strategy", "runtime", "graph"],
+        type: Literal["scenario", "connector", "strategy", "runtime", "graph", "proof"],
         mode: Literal["sandbox", "dry_run"],
         claim: bool | None = None,
         lease_s: int | None = None,

@@ -111,7 +111,7 @@ class _EvidenceReceiptRequired(TypedDict):
     tenant_id: str
     #: The pack.
     pack_id: str
-    #: The kind of check: scenario, connector, strategy, runtime, graph or canary.
+    #: The kind of check: scenario, connector, strategy, runtime, graph, proof or canary.
     type: str
     #: passed, failed or blocked (the check could not be made).
     result: str

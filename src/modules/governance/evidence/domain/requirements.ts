@@ -53,6 +53,7 @@ const types: Readonly<Record<ReceiptType, { readonly maxAgeS: number; readonly s
   strategy: { maxAgeS: 7 * dayS, shows: "The strategy chooses as it should on recorded items." },
   runtime: { maxAgeS: 7 * dayS, shows: "The instance passes the conformance suites." },
   graph: { maxAgeS: 7 * dayS, shows: "Every step can be reached, and every run can end." },
+  proof: { maxAgeS: 7 * dayS, shows: "The service keeps its promises while nodes and connections break." },
   canary: { maxAgeS: dayS, shows: "A share of live traffic was served without harm." },
 };
 

@@ -5,7 +5,7 @@ export const subjectKinds = ["routing", "workflow", "connector", "strategy"] as 
 export type SubjectKind = (typeof subjectKinds)[number];
 
 /** The kind of a check. A receipt has exactly one. */
-export type ReceiptType = "scenario" | "connector" | "strategy" | "runtime" | "graph" | "canary";
+export type ReceiptType = "scenario" | "connector" | "strategy" | "runtime" | "graph" | "proof" | "canary";
 
 /** The subject of evidence: an artifact at an exact digest. */
 export interface Subject {
@@ -19,10 +19,10 @@ export interface Subject {
 
 /** The checks that make sense for each kind of artifact. */
 const typesByKind: Readonly<Record<SubjectKind, readonly ReceiptType[]>> = {
-  routing: ["scenario", "strategy", "runtime", "canary"],
-  workflow: ["scenario", "runtime", "graph", "canary"],
-  connector: ["scenario", "connector", "runtime", "canary"],
-  strategy: ["scenario", "strategy", "runtime", "canary"],
+  routing: ["scenario", "strategy", "runtime", "proof", "canary"],
+  workflow: ["scenario", "runtime", "graph", "proof", "canary"],
+  connector: ["scenario", "connector", "runtime", "proof", "canary"],
+  strategy: ["scenario", "strategy", "runtime", "proof", "canary"],
 };
 
 /** Whether a check of this type can be about an artifact of this kind. */
