@@ -320,7 +320,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "notification",
     description: "Notifications: triggers, deliveries and their results.",
     isGroup: true,
-    verbs: {"service.api.NotificationService/TriggerNotification":"trigger","service.api.NotificationService/TriggerNotificationBatch":"trigger-batch","service.api.NotificationService/CancelNotification":"cancel"},
+    verbs: {"service.api.NotificationService/TriggerNotification":"trigger","service.api.NotificationService/TriggerNotificationBatch":"trigger-batch","service.api.NotificationService/CancelNotification":"cancel","service.api.NotificationService/SimulateTriggers":"simulate"},
     services: () => Promise.all([import("./service/api/notification_pb.ts").then((file) => file.NotificationService)]),
   },
   {

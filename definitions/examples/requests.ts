@@ -447,6 +447,12 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     preview: true,
     reason: "The mail server is back.",
   },
+  SimulateTriggersRequest: {
+    workflow_key: "order.shipped",
+    workflows: [{ workflow_key: "order.shipped", preferences }],
+    integrations: [{ channel: "chat", ...integration }],
+    messages_max: 10_000,
+  },
   UpsertPartialRequest: { engine: "handlebars", body: "<p>{{ payload.company }}</p>" },
   TriggerNotificationBatchRequest: {
     triggers: [

@@ -118,6 +118,19 @@ export function invalid(
   return new Failure("INVALID_ARGUMENT", { public: `${field}: ${message}`, violations, ...details });
 }
 
+/** Names the fields of a refusal by their path in the request; other errors stay as they are. */
+export function withinField<E>(path: string, error: E): E | Failure {
+  if (!(error instanceof Failure) || error.violations.length === 0) return error;
+  const within = (field: string) => `${path}.${field}`;
+  const violations = error.violations.map((each) => ({ ...each, field: within(each.field) }));
+  const repairs = error.repairs && new Map([...error.repairs].map(([field, repair]) => [within(field), repair]));
+  const [{ field, message }] = violations as [Violation];
+  return new Failure(error.code, {
+    ...{ public: `${field}: ${message}`, violations },
+    ...(repairs !== undefined && { repairs }),
+  });
+}
+
 /** The correction of a header. */
 export function headerCorrection(field: string, value: string, confidence: Correction["confidence"]): Correction {
   return { field, kind: "wrong_header", in: "header", value, confidence };

@@ -12,4 +12,5 @@ export {
   reasonOf,
   unreachable,
   type Violation,
+  withinField,
 } from "./failure.ts";

@@ -23,6 +23,11 @@ export function newStamps(nowMs: number): Stamps {
   return { createdAt: now, updatedAt: now, recordVersion: 1 };
 }
 
+/** The fields of a change that are given. */
+export function definedFields<T extends object>(change: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as never;
+}
+
 /** Converts an optional time to a message field. */
 export function optionalTime(time: Date | null | undefined): Timestamp | undefined {
   return time === null || time === undefined ? undefined : timestampFromDate(time);

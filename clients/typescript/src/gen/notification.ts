@@ -4,6 +4,8 @@ import type { CallOptions, Operation } from "../transport/operation.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { List } from "../transport/list.ts";
 import type { JsonObject } from "../json.ts";
+import type { ChannelContentsInput, NotificationStepInput } from "./notification-workflow.ts";
+import type { PreferenceSettingsInput } from "./preference.ts";
 
 /** Notifications: triggers, deliveries and their results. */
 export interface NotificationService {
@@ -45,6 +47,9 @@ export interface NotificationService {
 
   /** Retries the open dead letters that match a filter, oldest first, at most 1,000 at a time. With preview, they are only counted. The subscribers' preferences are checked again. */
   redriveDeadLetters(request?: RedriveNotificationDeadLettersRequest, options?: CallOptions): Promise<RedriveNotificationDeadLettersResponse>;
+
+  /** Resolves recorded triggers again, as notifications are configured now and as they would be after some changes, and counts what would have been sent, not sent, or sent otherwise. Nothing is stored, sent, enqueued or metered. */
+  simulateTriggers(request?: SimulateTriggersRequest, options?: CallOptions): Promise<TriggerSimulation>;
 }
 
 const notificationServiceOperations = {
@@ -61,6 +66,7 @@ const notificationServiceOperations = {
   getRun: { verb: "GET", path: "/api/v2/notifications/runs/{run_id}" },
   cancel: { verb: "POST", path: "/api/v2/notifications/triggers/{transaction_id}:cancel", body: "*", keyed: true },
   redriveDeadLetters: { verb: "POST", path: "/api/v2/notifications/dead-letters:redrive", body: "*", keyed: true },
+  simulateTriggers: { verb: "POST", path: "/api/v2/notifications/triggers:simulate", body: "*" },
 } as const satisfies Record<keyof NotificationService, Operation>;
 
 /** Creates the service over a transport. */
@@ -616,4 +622,178 @@ export type RedriveNotificationDeadLettersResponse = {
   readonly redriven: number;
   /** The number that match but cannot be redriven, because their payload expired or they reached their limit of redrives; counted up to 10,000. */
   readonly refused: number;
+};
+
+/** A notification workflow with changes. Absent fields stay as they are. */
+export type NotificationWorkflowDraft = {
+  /** The key of the workflow. */
+  readonly workflow_key: string;
+  /** The content of each channel; a channel without content is not used. */
+  readonly channels?: ChannelContentsInput;
+  /** Layer 1: preferences that apply unless a stronger layer decides. */
+  readonly preferences?: PreferenceSettingsInput;
+  /** The steps. Only the channels of steps that sent are simulated. */
+  readonly steps?: readonly NotificationStepInput[];
+};
+
+/** The preferences of a notification workflow for one user: layer 2. */
+export type NotificationWorkflowUserDraft = {
+  /** The key of the workflow. */
+  readonly workflow_key: string;
+  /** The user. */
+  readonly user_id: string;
+  /** The preferences. */
+  readonly preferences?: PreferenceSettingsInput;
+};
+
+/** A layout with changes. Absent fields stay as they are. */
+export type LayoutDraft = {
+  /** The id of the layout. */
+  readonly id: string;
+  /** The template language, handlebars or liquid. */
+  readonly engine?: "handlebars" | "liquid";
+  /** The template around the content, with {{ content }} in its place; HTML on email. */
+  readonly body?: string;
+  /** The template around the content without markup, also with {{ content }}; empty for none. */
+  readonly text_body?: string;
+};
+
+/** A new integration, or one with changes. Absent fields stay as they are, or have the defaults of a new one. */
+export type IntegrationDraft = {
+  /** The id of the integration; empty for a new one. */
+  readonly id?: string;
+  /** The channel that a new one serves: email, sms, push, chat or in_app. */
+  readonly channel?: "email" | "sms" | "push" | "chat" | "in_app";
+  /** The name of a new one. */
+  readonly name?: string;
+  /** The provider that sends; it must serve the channel. */
+  readonly provider_key?: string;
+  /** The connection that holds the provider's credentials; empty for in_app and development, which need none. */
+  readonly connection_id?: string;
+  /** The lowest priority is used first; the oldest among equals. Default 100. */
+  readonly priority?: number;
+  /** Whether it is used; default true. */
+  readonly active?: boolean;
+  /** The messages for which it is used, as a CEL condition over subscriber, payload, workflow_key and channel; all when empty. */
+  readonly condition?: string;
+  /** The letter case of the messages: upper, lower, title or sentence; unchanged when empty. */
+  readonly casing_override?: "" | "upper" | "lower" | "title" | "sentence";
+};
+
+/** Request to resolve recorded triggers with changes. */
+export type SimulateTriggersRequest = {
+  /** The oldest time of a trigger; by default seven days before `until`. */
+  readonly from?: string | Date;
+  /** Triggers before this time; by default now. */
+  readonly until?: string | Date;
+  /** How many recorded messages at most, the newest ones; default 10,000. */
+  readonly messages_max?: number;
+  /** Only triggers of this notification workflow. */
+  readonly workflow_key?: string;
+  /** Notification workflows with other contents, preferences or steps. */
+  readonly workflows?: readonly NotificationWorkflowDraft[];
+  /** Users of notification workflows with other preferences. */
+  readonly workflow_users?: readonly NotificationWorkflowUserDraft[];
+  /** Layouts with other templates. */
+  readonly layouts?: readonly LayoutDraft[];
+  /** New integrations, and integrations with other values. */
+  readonly integrations?: readonly IntegrationDraft[];
+  /** The ids of integrations to leave out. */
+  readonly without_integration_ids?: readonly string[];
+};
+
+/** What changes would have changed about recorded triggers. */
+export type TriggerSimulation = {
+  /** The triggers that were resolved again: one for each recipient, and for each step that sent. */
+  readonly triggers: number;
+  /** Those of which a message changes. */
+  readonly changed: number;
+  /** Those for which the configuration of now gives the recorded messages. The rest changed since then. */
+  readonly reproduced: number;
+  /** Those without a stored payload, because it has expired or all their messages ended at once. Conditions and templates see an empty payload. */
+  readonly without_payload: number;
+  /** The time of the first trigger. */
+  readonly first_at?: string;
+  /** The time of the last trigger. */
+  readonly last_at?: string;
+  /** Whether more was recorded in the time range: earlier triggers are left out. */
+  readonly is_cut: boolean;
+  /** What changes, most frequent first. */
+  readonly changes: readonly TriggerSimulationChange[];
+  /** The channels. */
+  readonly channels: readonly TriggerSimulationChannelShift[];
+  /** The integrations whose number of messages changes most, at most 50. */
+  readonly integrations: readonly TriggerSimulationIntegrationShift[];
+  /** The outcomes that change, at most 50. */
+  readonly outcomes: readonly TriggerSimulationShift[];
+  /** Some messages that change, at most 20. */
+  readonly examples: readonly TriggerSimulationExample[];
+  /** The oldest time of a trigger. */
+  readonly from?: string;
+  /** Triggers are before this time. */
+  readonly until?: string;
+};
+
+/** Messages that change. */
+export type TriggerSimulationChange = {
+  /** started (only sent with the changes), stopped (not sent any more), channel (sent on another channel instead), integration (sent by another one), content, or time (held until quiet hours end, or not held any more). */
+  readonly change: string;
+  /** The number of messages. */
+  readonly messages: number;
+};
+
+/** The messages of a channel. */
+export type TriggerSimulationChannelShift = {
+  /** The channel. */
+  readonly channel: string;
+  /** The messages that were really sent. */
+  readonly recorded: number;
+  /** The messages without the changes. */
+  readonly before: number;
+  /** The messages with the changes. */
+  readonly after: number;
+};
+
+/** The messages of an integration. */
+export type TriggerSimulationIntegrationShift = {
+  /** The integration; empty for a new one, and for the inbox and the outbox. */
+  readonly integration_id: string;
+  /** Its name, or in_app or development. */
+  readonly name: string;
+  /** The messages that it really sent. */
+  readonly recorded: number;
+  /** The messages without the changes. */
+  readonly before: number;
+  /** The messages with the changes. */
+  readonly after: number;
+};
+
+/** Messages whose outcome changes. */
+export type TriggerSimulationShift = {
+  /** The outcome without the changes: sent, the reason code of the preference decision, or the failure code. */
+  readonly before: string;
+  /** The outcome with the changes. */
+  readonly after: string;
+  /** The number of messages. */
+  readonly messages: number;
+};
+
+/** A message that changes. */
+export type TriggerSimulationExample = {
+  /** A delivery of the trigger: that of the message, if it has one. */
+  readonly delivery_id: string;
+  /** The trigger. */
+  readonly transaction_id: string;
+  /** The notification workflow. */
+  readonly workflow_key: string;
+  /** The subscriber. */
+  readonly subscriber_id: string;
+  /** The channel. */
+  readonly channel: string;
+  /** What changes, as in `changes`. */
+  readonly change: string;
+  /** The outcome without the changes, or the part of the content that changes. */
+  readonly before: string;
+  /** The outcome with the changes, or the part of the content that changes. */
+  readonly after: string;
 };

@@ -50,6 +50,8 @@ import { createCancellation } from "./runs/cancellation.ts";
 import { runHandlers } from "./runs/run-handler.ts";
 import { runStore } from "./runs/run-store.ts";
 import { createRunWorker, runTopic } from "./runs/run-worker.ts";
+import { simulationHandlers } from "./simulation/simulation-handler.ts";
+import { createSimulationService } from "./simulation/simulation-service.ts";
 import { createTriggerBatchService } from "./triggers/trigger-batch-service.ts";
 import { triggerHandlers } from "./triggers/trigger-handler.ts";
 import { createTriggerService } from "./triggers/trigger-service.ts";
@@ -148,6 +150,7 @@ export function createDispatch(dependencies: Dependencies) {
         ...triggerHandlers({ triggers, batches, broadcasts, hasQueue, dispatchEnabled: settings.enabled }),
         ...deliveryHandlers(broadcasts, deadLetters),
         ...runHandlers(createCancellation({ events, reporter, wakeRuns })),
+        ...simulationHandlers(createSimulationService({ ...sending, outbox: settings.outbox })),
       } satisfies Handlers<typeof NotificationService>,
       inbox: inboxHandlers({
         ...{ ...dependencies, feed },

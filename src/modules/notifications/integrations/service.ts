@@ -1,5 +1,5 @@
 import type { Context } from "../../../chain/call.ts";
-import { fail, invalid } from "../../../errors/index.ts";
+import { fail, invalid, withinField } from "../../../errors/index.ts";
 import { requireEnvironmentAccess } from "../../../platform/access/index.ts";
 import { notFound, requireFound, type TenantChanges, updateRefusal } from "../../../platform/db/index.ts";
 import { requireJsonBytes } from "../../../platform/document/index.ts";
@@ -12,10 +12,12 @@ import type { Channel } from "../subscribers/index.ts";
 import { checkCondition } from "./domain/condition.ts";
 import {
   detailFields,
+  emptyDetails,
   type Integration,
   type IntegrationDetails,
   integrationsMax,
   metadataBytesMax,
+  newIntegration,
 } from "./domain/integration.ts";
 import { integrationStore } from "./store.ts";
 
@@ -24,6 +26,14 @@ export interface IntegrationParts {
   readonly changes: TenantChanges;
   readonly connections: Pick<Connections, "find">;
   readonly providers: Pick<Providers, "find" | "keysOf">;
+}
+
+/** A new integration, or one with changes, that is not stored. */
+export interface IntegrationDraft extends Partial<IntegrationDetails> {
+  /** Undefined for a new one. */
+  readonly id: string | undefined;
+  /** Undefined to keep the channel. */
+  readonly channel: Channel | undefined;
 }
 
 export type IntegrationService = ReturnType<typeof createIntegrationService>;
@@ -57,6 +67,18 @@ export function createIntegrationService({ events, changes, connections, provide
     if (missing.length > 0) {
       throw invalid("connection_id", "settings", `must be a connection with the settings ${missing.join(", ")}`);
     }
+  }
+
+  async function checkUpdate(
+    context: Context,
+    current: Integration,
+    channel: Channel | undefined,
+    details: IntegrationDetails,
+  ): Promise<void> {
+    if (channel !== undefined && channel !== current.channel) {
+      throw invalid("channel", "immutable", `cannot be changed; must be ${current.channel} or empty`);
+    }
+    await check(context, current.channel, details);
   }
 
   return {
@@ -119,16 +141,36 @@ export function createIntegrationService({ events, changes, connections, provide
       const { sql, tenantId, nowMs } = context;
       const store = integrationStore(sql);
       const current = requireFound(await store.find(tenantId, id), "integration");
-      if (channel !== undefined && channel !== current.channel) {
-        throw invalid("channel", "immutable", `cannot be changed; must be ${current.channel} or empty`);
-      }
-      await check(context, current.channel, details);
+      await checkUpdate(context, current, channel, details);
       await changes.invalidate(context);
       const updated = await store.update(tenantId, id, details, expectedVersion, new Date(nowMs));
       if (updated === undefined) throw updateRefusal(await store.find(tenantId, id), "integration");
       const data = { ...eventData(updated), fields: differingFields(current, updated, detailFields) };
       await events.record(context, "integration.updated", id, data);
       return updated;
+    },
+
+    /** All integrations as they would be after changes. Nothing is stored. */
+    async draftIntegrations(
+      context: Context,
+      drafts: readonly IntegrationDraft[],
+      withoutIds: readonly string[],
+    ): Promise<Integration[]> {
+      const { sql, tenantId, nowMs } = context;
+      const all = new Map((await integrationStore(sql).all(tenantId)).map((each) => [each.id, each]));
+      for (const id of withoutIds) if (!all.delete(id)) throw notFound("integration");
+      for (const [at, { id = `${newIntegration}${at}`, channel, ...changes }] of drafts.entries()) {
+        const isNew = id.startsWith(newIntegration);
+        if (isNew && channel === undefined) throw invalid(`integrations[${at}].channel`, "required", "is required");
+        const added = { ...emptyDetails, tenantId, id, channel: channel!, ...newStamps(nowMs) };
+        const current = isNew ? added : requireFound(all.get(id), "integration");
+        const drafted = { ...current, ...changes };
+        await checkUpdate(context, current, channel, drafted).catch((error) => {
+          throw withinField(`integrations[${at}]`, error);
+        });
+        all.set(id, drafted);
+      }
+      return [...all.values()];
     },
 
     async deleteIntegration(context: Context, id: string): Promise<Integration> {

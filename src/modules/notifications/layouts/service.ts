@@ -113,6 +113,12 @@ export function createLayoutService({ events, changes, findLayoutUses, partials:
       return after;
     },
 
+    /** A layout as it would be after changes. Nothing is stored. */
+    async draftLayout(context: Context, id: string, changes: Partial<LayoutDetails>): Promise<Layout> {
+      const draft = { ...(await getLayout(context, id)), ...changes };
+      return { ...draft, variables: checkTemplates(draft).variables };
+    },
+
     /** Deletes a layout that no notification workflow uses. */
     async deleteLayout(context: Context, id: string): Promise<Layout> {
       const { sql, tenantId } = context;

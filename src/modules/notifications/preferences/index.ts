@@ -30,6 +30,7 @@ import type { ChannelContent, Engine, NotificationWorkflow } from "./domain/work
 import { readLayers } from "./layer-reader.ts";
 import { comparedKeysMax, createWorkflowLookup } from "./lookup/workflow-lookup.ts";
 import { createWorkflowSnapshots } from "./lookup/workflow-snapshots.ts";
+import { createPreferenceDraft } from "./preference-draft.ts";
 import { preferenceHandlers } from "./preference-handler.ts";
 import { createPreferenceService } from "./preference-service.ts";
 import { workflowHandlers } from "./workflow-handler.ts";
@@ -85,6 +86,8 @@ export function createPreferences({ db, subscribers, allowUnknownWorkflows, ...p
     /** The version of the rules that `resolve` uses. */
     resolverVersion,
     workflow,
+    /** Workflows and layers as they would be after changes. Nothing is stored. */
+    draft: createPreferenceDraft({ workflow, checkContent: workflowService.checkContent }),
     /**
      * Reads layers 2 to 5 for a workflow and many subscribers in one statement. If the topic is given, rows for other
      * topics are not read.

@@ -104,7 +104,8 @@ export function fromContent({ name, description, channels: contents, preferences
   };
 }
 
-function toChannelContent(message: ChannelContentMessage): ChannelContent {
+/** Converts the content of a channel. */
+export function toChannelContent(message: ChannelContentMessage): ChannelContent {
   const { engine, data = {}, subject, title, body, textBody, layoutId, strictVariables } = message;
   const texts = { subject, title, body, textBody, layoutId, strictVariables };
   return { ...texts, engine: (engine || "handlebars") as Engine, data };

@@ -62,10 +62,18 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
     }
   }
 
+  /** Throws when content is invalid, whatever it refers to. */
+  function checkContent(content: WorkflowContent): void {
+    checkContents("channels", content.channels, checkTemplate);
+    if (content.preferences !== undefined) checkSettings("preferences.", content.preferences);
+    checkSteps(content);
+  }
+
   const summary = ({ name, channels: contents }: WorkflowContent) => ({ name, channels: Object.keys(contents) });
 
   return {
     getWorkflow,
+    checkContent,
 
     /** Creates or replaces a workflow. A workflow that does not exist has version 0. */
     async upsertWorkflow(
@@ -75,9 +83,7 @@ export function createWorkflowService({ events, changes, checkTemplate, hasLayou
       expectedVersion: number | undefined,
     ): Promise<NotificationWorkflow> {
       const { sql, tenantId, nowMs } = context;
-      checkContents("channels", content.channels, checkTemplate);
-      if (content.preferences !== undefined) checkSettings("preferences.", content.preferences);
-      checkSteps(content);
+      checkContent(content);
       await checkLayouts(context, content.channels);
       await checkPartials(context, content.channels);
       const store = workflowStore(sql);

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...operation import CallOptions
     from ...streams import AsyncEventStream, EventStream
     from ...transport import RawResponse
-    from ..types.notification import Broadcast, CancelNotificationResponse, ContentOverrides, Delivery, InlineSubscriber, NotificationDeadLetter, NotificationDeadLetterFilter, NotificationRun, Observation, RedriveNotificationDeadLettersResponse, TriggerNotificationBatchResponse, TriggerNotificationRequest, TriggerNotificationResponse
+    from ..types.notification import Broadcast, CancelNotificationResponse, ContentOverrides, Delivery, InlineSubscriber, IntegrationDraft, LayoutDraft, NotificationDeadLetter, NotificationDeadLetterFilter, NotificationRun, NotificationWorkflowDraft, NotificationWorkflowUserDraft, Observation, RedriveNotificationDeadLettersResponse, TriggerNotificationBatchResponse, TriggerNotificationRequest, TriggerNotificationResponse, TriggerSimulation
 
 TRIGGER = Operation("POST", "/api/v2/notifications/trigger", body="*", keyed=True)
 TRIGGER_BATCH = Operation("POST", "/api/v2/notifications/trigger:batch", body="*", keyed=True)
@@ -27,6 +27,7 @@ LIST_RUNS = Operation("GET", "/api/v2/notifications/runs", result="cursor")
 GET_RUN = Operation("GET", "/api/v2/notifications/runs/{run_id}")
 CANCEL = Operation("POST", "/api/v2/notifications/triggers/{transaction_id}:cancel", body="*", keyed=True)
 REDRIVE_DEAD_LETTERS = Operation("POST", "/api/v2/notifications/dead-letters:redrive", body="*", keyed=True)
+SIMULATE_TRIGGERS = Operation("POST", "/api/v2/notifications/triggers:simulate", body="*")
 
 
 class NotificationService(Service):
@@ -253,6 +254,35 @@ class NotificationService(Service):
         """
         return self._call(REDRIVE_DEAD_LETTERS, locals())
 
+    def simulate_triggers(
+        self,
+        *,
+        from_: str | datetime | None = None,
+        until: str | datetime | None = None,
+        messages_max: int | None = None,
+        workflow_key: str | None = None,
+        workflows: Sequence[NotificationWorkflowDraft] | None = None,
+        workflow_users: Sequence[NotificationWorkflowUserDraft] | None = None,
+        layouts: Sequence[LayoutDraft] | None = None,
+        integrations: Sequence[IntegrationDraft] | None = None,
+        without_integration_ids: Sequence[str] | None = None,
+        call: CallOptions | None = None,
+    ) -> TriggerSimulation:
+        """
+        Resolves recorded triggers again, as notifications are configured now and as they would be after some changes, and counts what would have been sent, not sent, or sent otherwise. Nothing is stored, sent, enqueued or metered.
+
+        from_: The oldest time of a trigger; by default seven days before `until`.
+        until: Triggers before this time; by default now.
+        messages_max: How many recorded messages at most, the newest ones; default 10,000.
+        workflow_key: Only triggers of this notification workflow.
+        workflows: Notification workflows with other contents, preferences or steps.
+        workflow_users: Users of notification workflows with other preferences.
+        layouts: Layouts with other templates.
+        integrations: New integrations, and integrations with other values.
+        without_integration_ids: The ids of integrations to leave out.
+        """
+        return self._call(SIMULATE_TRIGGERS, locals())
+
 
 class AsyncNotificationService(AsyncService):
     """Notifications: triggers, deliveries and their results."""
@@ -477,3 +507,32 @@ class AsyncNotificationService(AsyncService):
         reason: The reason.
         """
         return await self._call(REDRIVE_DEAD_LETTERS, locals())
+
+    async def simulate_triggers(
+        self,
+        *,
+        from_: str | datetime | None = None,
+        until: str | datetime | None = None,
+        messages_max: int | None = None,
+        workflow_key: str | None = None,
+        workflows: Sequence[NotificationWorkflowDraft] | None = None,
+        workflow_users: Sequence[NotificationWorkflowUserDraft] | None = None,
+        layouts: Sequence[LayoutDraft] | None = None,
+        integrations: Sequence[IntegrationDraft] | None = None,
+        without_integration_ids: Sequence[str] | None = None,
+        call: CallOptions | None = None,
+    ) -> TriggerSimulation:
+        """
+        Resolves recorded triggers again, as notifications are configured now and as they would be after some changes, and counts what would have been sent, not sent, or sent otherwise. Nothing is stored, sent, enqueued or metered.
+
+        from_: The oldest time of a trigger; by default seven days before `until`.
+        until: Triggers before this time; by default now.
+        messages_max: How many recorded messages at most, the newest ones; default 10,000.
+        workflow_key: Only triggers of this notification workflow.
+        workflows: Notification workflows with other contents, preferences or steps.
+        workflow_users: Users of notification workflows with other preferences.
+        layouts: Layouts with other templates.
+        integrations: New integrations, and integrations with other values.
+        without_integration_ids: The ids of integrations to leave out.
+        """
+        return await self._call(SIMULATE_TRIGGERS, locals())

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .marketplace import ExportPackResponse as ExportPackResponse, ExportedRecord as ExportedRecord, InstallPlan as InstallPlan, Installation as Installation, InstallationChange as InstallationChange, InstalledRecord as InstalledRecord, Pack as Pack, PackConflict as PackConflict, PackPermissions as PackPermissions, PackPermissionsInput as PackPermissionsInput, PackRequirement as PackRequirement, PackSlot as PackSlot, PackVersion as PackVersion, PlannedChange as PlannedChange, PublisherKey as PublisherKey, UpgradePackResponse as UpgradePackResponse
     from .member import Member as Member, MemberAccess as MemberAccess, MemberRoles as MemberRoles, MemberStatus as MemberStatus
     from .meter import GetUsageResponse as GetUsageResponse, Meter as Meter, MeterAggregation as MeterAggregation, MeterStatus as MeterStatus, MeterUsage as MeterUsage, RecordUsageResponse as RecordUsageResponse, RejectedUsage as RejectedUsage, UsageEvent as UsageEvent, UsageGroup as UsageGroup
-    from .notification import Broadcast as Broadcast, BroadcastProgress as BroadcastProgress, CancelNotificationResponse as CancelNotificationResponse, ContentOverride as ContentOverride, ContentOverrides as ContentOverrides, Delivery as Delivery, InlineSubscriber as InlineSubscriber, NotificationDeadLetter as NotificationDeadLetter, NotificationDeadLetterFilter as NotificationDeadLetterFilter, NotificationRun as NotificationRun, Observation as Observation, RedriveNotificationDeadLettersResponse as RedriveNotificationDeadLettersResponse, StepOutcome as StepOutcome, TriggerBatchResult as TriggerBatchResult, TriggerNotificationBatchResponse as TriggerNotificationBatchResponse, TriggerNotificationRequest as TriggerNotificationRequest, TriggerNotificationResponse as TriggerNotificationResponse, TriggerOutcome as TriggerOutcome
+    from .notification import Broadcast as Broadcast, BroadcastProgress as BroadcastProgress, CancelNotificationResponse as CancelNotificationResponse, ContentOverride as ContentOverride, ContentOverrides as ContentOverrides, Delivery as Delivery, InlineSubscriber as InlineSubscriber, IntegrationDraft as IntegrationDraft, LayoutDraft as LayoutDraft, NotificationDeadLetter as NotificationDeadLetter, NotificationDeadLetterFilter as NotificationDeadLetterFilter, NotificationRun as NotificationRun, NotificationWorkflowDraft as NotificationWorkflowDraft, NotificationWorkflowUserDraft as NotificationWorkflowUserDraft, Observation as Observation, RedriveNotificationDeadLettersResponse as RedriveNotificationDeadLettersResponse, StepOutcome as StepOutcome, TriggerBatchResult as TriggerBatchResult, TriggerNotificationBatchResponse as TriggerNotificationBatchResponse, TriggerNotificationRequest as TriggerNotificationRequest, TriggerNotificationResponse as TriggerNotificationResponse, TriggerOutcome as TriggerOutcome, TriggerSimulation as TriggerSimulation, TriggerSimulationChange as TriggerSimulationChange, TriggerSimulationChannelShift as TriggerSimulationChannelShift, TriggerSimulationExample as TriggerSimulationExample, TriggerSimulationIntegrationShift as TriggerSimulationIntegrationShift, TriggerSimulationShift as TriggerSimulationShift
     from .notification_workflow import AwaitInboxStep as AwaitInboxStep, AwaitInboxStepInput as AwaitInboxStepInput, ChannelContent as ChannelContent, ChannelContentInput as ChannelContentInput, ChannelContents as ChannelContents, ChannelContentsInput as ChannelContentsInput, DigestStep as DigestStep, DigestStepInput as DigestStepInput, NotificationStep as NotificationStep, NotificationStepInput as NotificationStepInput, NotificationWorkflow as NotificationWorkflow, NotificationWorkflowUser as NotificationWorkflowUser, PreviewNotificationContentResponse as PreviewNotificationContentResponse, SendStep as SendStep, SendStepInput as SendStepInput, StepWait as StepWait, StepWaitInput as StepWaitInput, ThrottleStep as ThrottleStep, ThrottleStepInput as ThrottleStepInput
     from .preference import ChannelDecision as ChannelDecision, ChannelPreference as ChannelPreference, ChannelPreferenceInput as ChannelPreferenceInput, ChannelPreferences as ChannelPreferences, ChannelPreferencesInput as ChannelPreferencesInput, LayerTrace as LayerTrace, Preference as Preference, PreferenceSettings as PreferenceSettings, PreferenceSettingsInput as PreferenceSettingsInput, QuietHours as QuietHours, QuietHoursInput as QuietHoursInput, QuietRange as QuietRange, QuietRangeInput as QuietRangeInput
     from .offer import Offer as Offer
@@ -283,9 +283,13 @@ _MODULES = {
     "ContentOverrides": "notification",
     "Delivery": "notification",
     "InlineSubscriber": "notification",
+    "IntegrationDraft": "notification",
+    "LayoutDraft": "notification",
     "NotificationDeadLetter": "notification",
     "NotificationDeadLetterFilter": "notification",
     "NotificationRun": "notification",
+    "NotificationWorkflowDraft": "notification",
+    "NotificationWorkflowUserDraft": "notification",
     "Observation": "notification",
     "RedriveNotificationDeadLettersResponse": "notification",
     "StepOutcome": "notification",
@@ -294,6 +298,12 @@ _MODULES = {
     "TriggerNotificationRequest": "notification",
     "TriggerNotificationResponse": "notification",
     "TriggerOutcome": "notification",
+    "TriggerSimulation": "notification",
+    "TriggerSimulationChange": "notification",
+    "TriggerSimulationChannelShift": "notification",
+    "TriggerSimulationExample": "notification",
+    "TriggerSimulationIntegrationShift": "notification",
+    "TriggerSimulationShift": "notification",
     "AwaitInboxStep": "notification_workflow",
     "AwaitInboxStepInput": "notification_workflow",
     "ChannelContent": "notification_workflow",

@@ -4,6 +4,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, Mapping, Sequence, TypedDict
 
+if TYPE_CHECKING:
+    from .notification_workflow import ChannelContentsInput, NotificationStepInput
+    from .preference import PreferenceSettingsInput
+
 
 class _TriggerNotificationResponseRequired(TypedDict):
     #: The trigger's id, by which its deliveries can be listed.
@@ -493,3 +497,178 @@ class NotificationDeadLetterFilter(TypedDict, total=False):
     failed_after: str | datetime
     #: Only those that failed last before this time.
     failed_before: str | datetime
+
+
+#: What changes would have changed about recorded triggers.
+TriggerSimulation = TypedDict(
+    "TriggerSimulation",
+    {
+        #: The triggers that were resolved again: one for each recipient, and for each step that sent.
+        "triggers": "int",
+        #: Those of which a message changes.
+        "changed": "int",
+        #: Those for which the configuration of now gives the recorded messages. The rest changed since then.
+        "reproduced": "int",
+        #: Those without a stored payload, because it has expired or all their messages ended at once. Conditions and templates see an empty payload.
+        "without_payload": "int",
+        #: The time of the first trigger.
+        "first_at": "str",
+        #: The time of the last trigger.
+        "last_at": "str",
+        #: Whether more was recorded in the time range: earlier triggers are left out.
+        "is_cut": "bool",
+        #: What changes, most frequent first.
+        "changes": "List[TriggerSimulationChange]",
+        #: The channels.
+        "channels": "List[TriggerSimulationChannelShift]",
+        #: The integrations whose number of messages changes most, at most 50.
+        "integrations": "List[TriggerSimulationIntegrationShift]",
+        #: The outcomes that change, at most 50.
+        "outcomes": "List[TriggerSimulationShift]",
+        #: Some messages that change, at most 20.
+        "examples": "List[TriggerSimulationExample]",
+        #: The oldest time of a trigger.
+        "from": "str",
+        #: Triggers are before this time.
+        "until": "str",
+    },
+    total=False,
+)
+
+
+class TriggerSimulationChange(TypedDict):
+    """Messages that change."""
+
+    #: started (only sent with the changes), stopped (not sent any more), channel (sent on another channel instead), integration (sent by another one), content, or time (held until quiet hours end, or not held any more).
+    change: str
+    #: The number of messages.
+    messages: int
+
+
+class TriggerSimulationChannelShift(TypedDict):
+    """The messages of a channel."""
+
+    #: The channel.
+    channel: str
+    #: The messages that were really sent.
+    recorded: int
+    #: The messages without the changes.
+    before: int
+    #: The messages with the changes.
+    after: int
+
+
+class TriggerSimulationIntegrationShift(TypedDict):
+    """The messages of an integration."""
+
+    #: The integration; empty for a new one, and for the inbox and the outbox.
+    integration_id: str
+    #: Its name, or in_app or development.
+    name: str
+    #: The messages that it really sent.
+    recorded: int
+    #: The messages without the changes.
+    before: int
+    #: The messages with the changes.
+    after: int
+
+
+class TriggerSimulationShift(TypedDict):
+    """Messages whose outcome changes."""
+
+    #: The outcome without the changes: sent, the reason code of the preference decision, or the failure code.
+    before: str
+    #: The outcome with the changes.
+    after: str
+    #: The number of messages.
+    messages: int
+
+
+class TriggerSimulationExample(TypedDict):
+    """A message that changes."""
+
+    #: A delivery of the trigger: that of the message, if it has one.
+    delivery_id: str
+    #: The trigger.
+    transaction_id: str
+    #: The notification workflow.
+    workflow_key: str
+    #: The subscriber.
+    subscriber_id: str
+    #: The channel.
+    channel: str
+    #: What changes, as in `changes`.
+    change: str
+    #: The outcome without the changes, or the part of the content that changes.
+    before: str
+    #: The outcome with the changes, or the part of the content that changes.
+    after: str
+
+
+class _NotificationWorkflowDraftRequired(TypedDict):
+    #: The key of the workflow.
+    workflow_key: str
+
+
+class NotificationWorkflowDraft(_NotificationWorkflowDraftRequired, total=False):
+    """A notification workflow with changes. Absent fields stay as they are."""
+
+    #: The content of each channel; a channel without content is not used.
+    channels: ChannelContentsInput
+    #: Layer 1: preferences that apply unless a stronger layer decides.
+    preferences: PreferenceSettingsInput
+    #: The steps. Only the channels of steps that sent are simulated.
+    steps: Sequence[NotificationStepInput]
+
+
+class _NotificationWorkflowUserDraftRequired(TypedDict):
+    #: The key of the workflow.
+    workflow_key: str
+    #: The user.
+    user_id: str
+
+
+class NotificationWorkflowUserDraft(_NotificationWorkflowUserDraftRequired, total=False):
+    """The preferences of a notification workflow for one user: layer 2."""
+
+    #: The preferences.
+    preferences: PreferenceSettingsInput
+
+
+class _LayoutDraftRequired(TypedDict):
+    #: The id of the layout.
+    id: str
+
+
+class LayoutDraft(_LayoutDraftRequired, total=False):
+    """A layout with changes. Absent fields stay as they are."""
+
+    #: The template language, handlebars or liquid.
+    engine: Literal["handlebars", "liquid"]
+    #: The template around the content, with {{ content }} in its place; HTML on email.
+    body: str
+    #: The template around the content without markup, also with {{ content }}; empty for none.
+    text_body: str
+
+
+class IntegrationDraft(TypedDict, total=False):
+    """A new integration, or one with changes. Absent fields stay as they are, or have the defaults of a new one."""
+
+    #: The id of the integration; empty for a new one.
+    id: str
+    #: The channel that a new one serves: email, sms, push, chat or in_app.
+    channel: Literal["email", "sms", "push", "chat", "in_app"]
+    #: The name of a new one.
+    name: str
+    #: The provider that sends; it must serve the channel.
+    provider_key: str
+    #: The connection that holds the provider's credentials; empty for in_app and development, which need none.
+    connection_id: str
+    #: The lowest priority is used first; the oldest among equals. Default 100.
+    priority: int
+    #: Whether it is used; default true.
+    active: bool
+    #: The messages for which it is used, as a CEL condition over subscriber, payload, workflow_key and channel; all when empty.
+    condition: str
+    #: The letter case of the messages: upper, lower, title or sentence; unchanged when empty.
+    casing_override: Literal["", "upper", "lower", "title", "sentence"]

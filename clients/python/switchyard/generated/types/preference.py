@@ -5,6 +5,69 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, Mapping, Sequence, TypedDict
 
 
+class PreferenceSettingsInput(TypedDict, total=False):
+    """The author's preferences of a workflow: layer 1, or layer 2 for one user."""
+
+    #: The value for channels without a preference of their own; undecided when absent.
+    all: bool
+    #: The preferences by channel.
+    channels: ChannelPreferencesInput
+    #: The quiet hours, in which nothing is sent.
+    schedule: QuietHoursInput
+    #: Whether stronger layers cannot change any channel.
+    read_only: bool
+    #: A CEL condition; if it is false, the row does not apply. If it fails to evaluate, only denials apply.
+    condition: str
+
+
+class ChannelPreferencesInput(TypedDict, total=False):
+    """The preferences of a row by channel."""
+
+    #: The channel email.
+    email: ChannelPreferenceInput
+    #: The channel sms.
+    sms: ChannelPreferenceInput
+    #: The channel push.
+    push: ChannelPreferenceInput
+    #: The channel chat.
+    chat: ChannelPreferenceInput
+    #: The channel in_app.
+    in_app: ChannelPreferenceInput
+
+
+class ChannelPreferenceInput(TypedDict, total=False):
+    """The preference of a row for one channel."""
+
+    #: Whether the channel is allowed; the value of all when absent.
+    enabled: bool
+    #: Whether stronger layers cannot change the channel.
+    read_only: bool
+    #: A CEL condition that must be true for the channel to be allowed: over subscriber, payload, workflow_key, channel, topic_key, context_keys and user_id. If it fails to evaluate, the channel is denied.
+    condition: str
+
+
+class QuietHoursInput(TypedDict, total=False):
+    """Weekly quiet hours. Without ranges there are none, and those of weaker layers do not apply."""
+
+    #: The time zone as an IANA name; when empty, the subscriber's, or UTC if that is not known.
+    timezone: str
+    #: The time ranges in which nothing is sent.
+    ranges: Sequence[QuietRangeInput]
+    #: What happens to a message in quiet hours: "skip", also when empty, never sends it; "hold" sends it when they end, if preferences still allow it.
+    mode: Literal["skip", "hold"]
+
+
+class QuietRangeInput(TypedDict):
+    """A time range on some days of the week."""
+
+    #: The days on which it starts: mon, tue, wed, thu, fri, sat, sun.
+    days: Sequence[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]]
+    #: The start in local time, such as 22:00.
+    start: str
+    #: The end in local time, exclusive, such as 07:00. Before the start: on the next day. Equal to the start: the whole day, from midnight to midnight.
+    end: str
+
+
 class _PreferenceSettingsRequired(TypedDict):
     #: Whether stronger layers cannot change any channel.
     read_only: bool
@@ -68,69 +131,6 @@ class QuietRange(TypedDict):
 
     #: The days on which it starts: mon, tue, wed, thu, fri, sat, sun.
     days: List[str]
-    #: The start in local time, such as 22:00.
-    start: str
-    #: The end in local time, exclusive, such as 07:00. Before the start: on the next day. Equal to the start: the whole day, from midnight to midnight.
-    end: str
-
-
-class PreferenceSettingsInput(TypedDict, total=False):
-    """The author's preferences of a workflow: layer 1, or layer 2 for one user."""
-
-    #: The value for channels without a preference of their own; undecided when absent.
-    all: bool
-    #: The preferences by channel.
-    channels: ChannelPreferencesInput
-    #: The quiet hours, in which nothing is sent.
-    schedule: QuietHoursInput
-    #: Whether stronger layers cannot change any channel.
-    read_only: bool
-    #: A CEL condition; if it is false, the row does not apply. If it fails to evaluate, only denials apply.
-    condition: str
-
-
-class ChannelPreferencesInput(TypedDict, total=False):
-    """The preferences of a row by channel."""
-
-    #: The channel email.
-    email: ChannelPreferenceInput
-    #: The channel sms.
-    sms: ChannelPreferenceInput
-    #: The channel push.
-    push: ChannelPreferenceInput
-    #: The channel chat.
-    chat: ChannelPreferenceInput
-    #: The channel in_app.
-    in_app: ChannelPreferenceInput
-
-
-class ChannelPreferenceInput(TypedDict, total=False):
-    """The preference of a row for one channel."""
-
-    #: Whether the channel is allowed; the value of all when absent.
-    enabled: bool
-    #: Whether stronger layers cannot change the channel.
-    read_only: bool
-    #: A CEL condition that must be true for the channel to be allowed: over subscriber, payload, workflow_key, channel, topic_key, context_keys and user_id. If it fails to evaluate, the channel is denied.
-    condition: str
-
-
-class QuietHoursInput(TypedDict, total=False):
-    """Weekly quiet hours. Without ranges there are none, and those of weaker layers do not apply."""
-
-    #: The time zone as an IANA name; when empty, the subscriber's, or UTC if that is not known.
-    timezone: str
-    #: The time ranges in which nothing is sent.
-    ranges: Sequence[QuietRangeInput]
-    #: What happens to a message in quiet hours: "skip", also when empty, never sends it; "hold" sends it when they end, if preferences still allow it.
-    mode: Literal["skip", "hold"]
-
-
-class QuietRangeInput(TypedDict):
-    """A time range on some days of the week."""
-
-    #: The days on which it starts: mon, tue, wed, thu, fri, sat, sun.
-    days: Sequence[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]]
     #: The start in local time, such as 22:00.
     start: str
     #: The end in local time, exclusive, such as 07:00. Before the start: on the next day. Equal to the start: the whole day, from midnight to midnight.

@@ -24,7 +24,8 @@ type OtherOperations =
   | "triggerNotificationBatch"
   | "listNotificationRuns"
   | "getNotificationRun"
-  | "cancelNotification";
+  | "cancelNotification"
+  | "simulateTriggers";
 
 /** NotificationService operations on deliveries, broadcasts and dead letters. */
 export function deliveryHandlers(

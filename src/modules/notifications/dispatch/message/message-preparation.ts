@@ -58,7 +58,9 @@ export type PreparedMessage =
   | FailedMessage
   | { readonly kind: "outgoing"; readonly route: Route; readonly message: OutgoingMessage };
 
-interface Dependencies extends Pick<PlatformServices, "clock" | "log" | "shares">, IntegrationChooserParts {
+/** The modules that messages are prepared with. */
+export interface MessagePreparationParts extends Pick<PlatformServices, "log" | "shares">, IntegrationChooserParts {
+  readonly clock: Pick<PlatformServices["clock"], "now">;
   readonly layouts: Pick<Layouts, "layoutFor" | "wrap">;
   readonly partials: Pick<Partials, "libraryOf">;
   readonly providers: Pick<Providers, "find">;
@@ -69,7 +71,7 @@ export type MessagePreparer = (request: SendRequest, except?: ReadonlySet<string
 
 const none: ReadonlySet<string> = new Set();
 
-export function createMessagePreparer(dependencies: Dependencies): MessagePreparer {
+export function createMessagePreparer(dependencies: MessagePreparationParts): MessagePreparer {
   const { layouts, partials, providers, clock, log, shares } = dependencies;
   const choose = createIntegrationChooser(dependencies);
 

@@ -1,11 +1,10 @@
-import { Failure } from "../../../../errors/index.ts";
+import { Failure, withinField } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { type Database, notFound } from "../../../../platform/db/index.ts";
 import type { Preferences } from "../../preferences/index.ts";
 import type { Subscriber, Subscribers, SubscriberUpsert } from "../../subscribers/index.ts";
 import type { Trigger } from "../domain/trigger.ts";
 import type { Recipient } from "../message/recipients.ts";
-import { withinSubscriber } from "./profile-error.ts";
 
 /** A trigger of a batch, with the profile to store before its recipient is notified. */
 export interface BatchedTrigger {
@@ -43,7 +42,7 @@ export async function readBatchRecipients(
   const found = batch.map(({ trigger: { audience } }): Subscriber | Failure | undefined => {
     if (audience.kind === "topic") return undefined;
     const preview = audience.kind === "external" ? previews.get(audience.name) : undefined;
-    if (preview instanceof Failure) return withinSubscriber(preview);
+    if (preview instanceof Failure) return withinField("subscriber", preview);
     return preview ?? known.get(`${audience.kind} ${audience.name}`) ?? notFound("subscriber");
   });
   const subscriberIds = [...new Set(found.flatMap((each) => (isSubscriber(each) ? [each.id] : [])))];

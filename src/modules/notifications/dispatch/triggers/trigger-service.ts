@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { Context } from "../../../../chain/call.ts";
+import { withinField } from "../../../../errors/index.ts";
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Database } from "../../../../platform/db/index.ts";
 import { inProgressFailure, type KeyedCall } from "../../../../platform/idempotency/index.ts";
@@ -19,7 +20,6 @@ import { type MessagePreparer, noRoute } from "../message/message-preparation.ts
 import { createRecipientReader, type Recipient, type RecipientParts, readRecipient } from "../message/recipients.ts";
 import { newRun, requireQueue } from "../runs/new-run.ts";
 import { deliveryBatchOf } from "./delivery-batch.ts";
-import { withinSubscriber } from "./profile-error.ts";
 import { type TriggerWriter, triggerQuota } from "./trigger-writer.ts";
 
 /** The outcome of one message of a trigger. */
@@ -152,7 +152,7 @@ export function createTriggerService(dependencies: Dependencies) {
     const { keyed, toResponse } = single;
     const { tenantId, nowMs } = context;
     const preview = await subscribers.previewUpsert({ tenantId, nowMs, sql: db.sql }, profile).catch((error) => {
-      throw withinSubscriber(error);
+      throw withinField("subscriber", error);
     });
     const recipient = await readRecipient(dependencies, db.sql, triggerContext, preview);
     const drafted = await draft(triggerContext, recipient, serialized, toResponse);

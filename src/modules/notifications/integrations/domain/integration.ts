@@ -27,7 +27,22 @@ export interface Integration extends IntegrationDetails, Stamps {
   readonly channel: Channel;
 }
 
+/** The ids of integrations that are not stored start with this. */
+export const newIntegration = "new ";
+
 export const priorityDefault = 100;
+
+/** The fields of a new integration, unless they are given. */
+export const emptyDetails: IntegrationDetails = {
+  name: "new",
+  providerKey: "",
+  connectionId: "",
+  priority: priorityDefault,
+  active: true,
+  condition: "",
+  casingOverride: "",
+  metadata: {},
+};
 
 /** The maximum number of integrations per tenant. */
 export const integrationsMax = 500;

@@ -2,7 +2,7 @@ import type { Context } from "../../../../chain/call.ts";
 import { fail, invalid } from "../../../../errors/index.ts";
 import { notFound, unchangedRecord, updateRefusal } from "../../../../platform/db/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
-import { changedFields, isEmptyChange } from "../../../../platform/records/index.ts";
+import { changedFields, definedFields, isEmptyChange } from "../../../../platform/records/index.ts";
 import type { PoolId } from "../domain/pool.ts";
 import {
   checkRecipient,
@@ -190,9 +190,4 @@ function requestedPause(
 function changedDelivery(current: Recipient["delivery"], change: RecipientChange["delivery"]): Recipient["delivery"] {
   const { action, ...delivery } = { ...current, ...definedFields(change ?? {}) };
   return action === undefined || action.key === "" ? delivery : { ...delivery, action };
-}
-
-/** Removes undefined fields from a change. */
-function definedFields<T extends object>(change: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as never;
 }
