@@ -16,6 +16,8 @@ export interface Principal {
   readonly environmentMode: EnvironmentMode;
   /** When the credentials or the membership behind them expire; undefined if they do not. */
   readonly expiresAt?: Date | undefined;
+  /** The rate limit of an API key, besides that of the tenant; undefined if it has none. */
+  readonly maxRps?: number | undefined;
   /** The member behind a token or a browser session. */
   readonly memberId?: string | undefined;
   /** The email address that a person's token names, whether it is verified or not. */

@@ -82,6 +82,8 @@ export type ApiKey = {
   readonly record_version: number;
   /** The whole key as callers send it. Only the response that creates the key contains it. */
   readonly secret?: string;
+  /** Its own rate limit, in tokens per second; 0 if only the limits of the tenant apply. */
+  readonly max_rps: number;
 };
 
 /** Request to create a key. */
@@ -96,6 +98,8 @@ export type CreateApiKeyRequest = {
   readonly environment_mode?: "" | "any" | "production_only" | "non_production_only";
   /** When it expires: not after the creator's own access, which is also the default. */
   readonly expires_at?: string | Date;
+  /** Its own rate limit, in tokens per second, besides those of the tenant; none when 0. A key with a limit gives it to the keys that it creates. */
+  readonly max_rps?: number;
 };
 
 /** Identifies a key. */

@@ -117,6 +117,10 @@ export default function Keys() {
             },
             { name: "scopes", label: "Scopes", kind: "list", hint: "For example: route:write, work:write." },
             { name: "expires_at", label: "Expires", kind: "time" },
+            {
+              ...{ name: "max_rps", label: "Rate limit", kind: "number" },
+              hint: "Tokens per second, besides the limit of the tenant. Most calls cost one.",
+            },
           ]}
           initial={{ roles: ["service"] }}
           onClose={() => create(false)}

@@ -1,5 +1,5 @@
 import { type Failure, fail } from "../../../errors/index.ts";
-import type { TenantId } from "../../../platform/access/index.ts";
+import type { Principal, TenantId } from "../../../platform/access/index.ts";
 import type { RateLimitDecision, RateLimiter } from "../../../platform/ratelimit/index.ts";
 import type { Call, Next } from "../../call.ts";
 import { effectiveLimit } from "../tenant.ts";
@@ -28,7 +28,7 @@ export function rateLimit({ limiter, globalRps, tenantRps, burstS, throttle, tak
   async function take(call: Call, key: string, rps: number, cost: number): Promise<void> {
     const verdict = await limiter!.take(key, cost, { rps, burst: rps * burstS });
     const reported = call.responseHeaders["x-ratelimit-remaining"];
-    // The headers report the stricter of the two limits.
+    // The headers report the strictest of the limits.
     if (!verdict.allowed || reported === undefined || verdict.remaining < Number(reported)) {
       setHeaders(call, verdict, rps);
     }
@@ -38,7 +38,9 @@ export function rateLimit({ limiter, globalRps, tenantRps, burstS, throttle, tak
   }
 
   async function takeTokens(call: Call, cost: number): Promise<void> {
-    const { tenantId, tenantState } = call;
+    const { tenantId, tenantState, principal } = call;
+    const keyRps = principal?.maxRps;
+    if (keyRps !== undefined) await take(call, keyOf(principal!), limiter!.shareOf(keyRps), cost);
     // The tenant's bucket comes first: a call that it refuses must not consume the shared bucket.
     const rps = effectiveLimit(tenantRps, tenantState, "ratelimit.tenant_rps", limiter!.shareOf);
     if (rps > 0 && tenantId !== undefined) await take(call, tenantKey(tenantId), rps, cost);
@@ -50,6 +52,7 @@ export function rateLimit({ limiter, globalRps, tenantRps, burstS, throttle, tak
     if (exhausted.size === 0) return undefined;
     const { tokenCost } = call.operation;
     const known =
+      (call.principal?.maxRps !== undefined && exhausted.find(keyOf(call.principal), tokenCost)) ||
       (call.tenantId !== undefined && exhausted.find(tenantKey(call.tenantId), tokenCost)) ||
       exhausted.find(globalKey, tokenCost);
     if (!known) return undefined;
@@ -90,6 +93,11 @@ function hasLargeBody(call: Call): boolean {
 }
 
 const globalKey = "global";
+
+/** The bucket of an API key. */
+function keyOf({ tenantId, subject }: Principal): string {
+  return `${tenantKey(tenantId)}:${subject}`;
+}
 
 function tenantKey(tenantId: TenantId): string {
   return `tenant:${tenantId}`;

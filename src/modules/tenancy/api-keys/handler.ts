@@ -18,9 +18,9 @@ export function apiKeyHandlers(service: ApiKeyService, verifier: ApiKeyVerifier)
       return { ...page, apiKeys: page.apiKeys.map((key) => fromApiKey(key, nowMs)) };
     },
 
-    async createApiKey(context, { name, roles, scopes, environmentMode, expiresAt }) {
+    async createApiKey(context, { name, roles, scopes, environmentMode, expiresAt, maxRps }) {
       const { key, secret } = await service.createApiKey(context, {
-        ...{ name, roles, scopes, expiresAt: expiresAt && dateOf(expiresAt) },
+        ...{ name, roles, scopes, expiresAt: expiresAt && dateOf(expiresAt), maxRps },
         environmentMode: (environmentMode || "any") as EnvironmentMode,
       });
       return { apiKey: { ...fromApiKey(key, context.nowMs), secret } };

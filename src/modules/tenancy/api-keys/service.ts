@@ -18,7 +18,9 @@ import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import { type ApiKey, type OwnerAccess, principalOf, type StoredApiKey, statusOf } from "./domain/api-key.ts";
 import { apiKeyStore } from "./store.ts";
 
-export interface NewApiKey extends Pick<ApiKey, "name">, Partial<Pick<ApiKey, "roles" | "scopes" | "environmentMode">> {
+export interface NewApiKey
+  extends Pick<ApiKey, "name">,
+    Partial<Pick<ApiKey, "roles" | "scopes" | "environmentMode" | "maxRps">> {
   readonly expiresAt?: Date | undefined;
 }
 
@@ -76,6 +78,7 @@ export function createApiKeyService({ changes, events, findOwner, bcryptCost, sc
       scopes: input.scopes ?? [],
       environmentMode: input.environmentMode ?? "any",
       expiresAt: input.expiresAt ?? null,
+      maxRps: input.maxRps ?? 0,
       lastUsedAt: null,
       ...creation,
       revokedAt: null,
@@ -154,7 +157,8 @@ export function createApiKeyService({ changes, events, findOwner, bcryptCost, sc
       const beyond = beyondCeiling(context.principal, { roles, scopes, environmentMode, expiresAt });
       if (beyond !== undefined) throw fail("PERMISSION_DENIED", { public: beyond });
       const ownership = await ownershipFor(context);
-      return issue(context, context.tenantId, { ...input, expiresAt }, ownership);
+      const maxRps = lowerLimit(input.maxRps, context.principal.maxRps);
+      return issue(context, context.tenantId, { ...input, expiresAt, maxRps }, ownership);
     },
 
     /** The access that a key gives at the moment; undefined if it is not valid any more. */
@@ -192,6 +196,11 @@ export function createApiKeyService({ changes, events, findOwner, bcryptCost, sc
       return revoked;
     },
   };
+}
+
+/** The lower of two rate limits, of which each can be missing. */
+function lowerLimit(own = 0, creators = 0): number {
+  return own === 0 || creators === 0 ? own || creators : Math.min(own, creators);
 }
 
 /** Rejects a scope that no operation requires, because it is most likely a typing error. */

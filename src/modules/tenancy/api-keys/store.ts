@@ -5,7 +5,8 @@ import { recordTable } from "../../../platform/records/index.ts";
 import type { ApiKey, ApiKeyStatus, StoredApiKey } from "./domain/api-key.ts";
 
 const apiKeys = recordTable<ApiKey, Pick<StoredApiKey, "secretHash">>("api_keys", {
-  fixed: `tenant_id id name prefix roles scopes environment_mode expires_at created_by owner token_roles created_at`,
+  fixed: `tenant_id id name prefix roles scopes environment_mode expires_at max_rps created_by owner token_roles
+    created_at`,
   mutable: "last_used_at revoked_at revoked_by updated_at record_version",
   internal: "secret_hash",
 });

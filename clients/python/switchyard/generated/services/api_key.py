@@ -50,6 +50,7 @@ class ApiKeyService(Service):
         scopes: Sequence[str] | None = None,
         environment_mode: Literal["", "any", "production_only", "non_production_only"] | None = None,
         expires_at: str | datetime | None = None,
+        max_rps: int | None = None,
         call: CallOptions | None = None,
     ) -> ApiKey:
         """
@@ -60,6 +61,7 @@ class ApiKeyService(Service):
         scopes: Its own scopes, each resource:action as operations need them; * means any.
         environment_mode: The environments it may be used in: any (when empty), production_only or non_production_only.
         expires_at: When it expires: not after the creator's own access, which is also the default.
+        max_rps: Its own rate limit, in tokens per second, besides those of the tenant; none when 0. A key with a limit gives it to the keys that it creates.
         """
         return self._call(CREATE, locals())
 
@@ -120,6 +122,7 @@ class AsyncApiKeyService(AsyncService):
         scopes: Sequence[str] | None = None,
         environment_mode: Literal["", "any", "production_only", "non_production_only"] | None = None,
         expires_at: str | datetime | None = None,
+        max_rps: int | None = None,
         call: CallOptions | None = None,
     ) -> ApiKey:
         """
@@ -130,6 +133,7 @@ class AsyncApiKeyService(AsyncService):
         scopes: Its own scopes, each resource:action as operations need them; * means any.
         environment_mode: The environments it may be used in: any (when empty), production_only or non_production_only.
         expires_at: When it expires: not after the creator's own access, which is also the default.
+        max_rps: Its own rate limit, in tokens per second, besides those of the tenant; none when 0. A key with a limit gives it to the keys that it creates.
         """
         return await self._call(CREATE, locals())
 

@@ -28,6 +28,8 @@ class _ApiKeyRequired(TypedDict):
     revoked_by: str
     #: The version of the record; send it back to make an update conditional.
     record_version: int
+    #: Its own rate limit, in tokens per second; 0 if only the limits of the tenant apply.
+    max_rps: int
 
 
 class ApiKey(_ApiKeyRequired, total=False):

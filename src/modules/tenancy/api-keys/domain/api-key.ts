@@ -18,6 +18,8 @@ export interface ApiKey extends Stamps {
   readonly scopes: readonly string[];
   readonly environmentMode: EnvironmentMode;
   readonly expiresAt: Date | null;
+  /** Its own rate limit; 0 for none. */
+  readonly maxRps: number;
   readonly lastUsedAt: Date | null;
   readonly createdBy: string;
   /** The subject at the start of the chain of keys that created keys; empty if that is nobody of the tenant. */
@@ -62,6 +64,7 @@ export function principalOf(key: ApiKey, owner: OwnerAccess | undefined): Princi
     scopes: grantedScopes(key.roles, key.scopes),
     environmentMode: key.environmentMode,
     expiresAt: key.expiresAt ?? undefined,
+    ...(key.maxRps > 0 && { maxRps: key.maxRps }),
   };
   if (owner === undefined) return principal;
   if (owner.status === "suspended" || owner.status === "removed") return undefined;
