@@ -86,6 +86,7 @@ test("runs are found and changed by their attributes, and replays keep them", as
   await refused({ "not a name": "x" });
   await refused(Object.fromEntries(Array.from({ length: 21 }, (_, nth) => [`a${nth}`, "x"])));
   await own.refused("INVALID_ARGUMENT", "POST", path, { action: "cancel", attributes: ["customer"] });
+  await own.refused("INVALID_ARGUMENT", "POST", path, { action: "cancel", attributes: ["customer=a", "customer=b"] });
 });
 
 test("each run gets an event once, however often the call is repeated", async () => {

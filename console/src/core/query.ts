@@ -56,7 +56,7 @@ export function useQuery<Data>(
         if (current.current.key === wanted) setState({ key: wanted, data, isLoading: false });
       },
       (error: Error) => {
-        if (current.current.key !== wanted) return;
+        if (current.current.key !== wanted || number < reads.current.answered) return;
         setState((before) => ({ ...(before.key === wanted && before), key: wanted, error, isLoading: false }));
       },
     );
@@ -132,6 +132,8 @@ export interface ListQuery<Row> {
   readonly error: Error | undefined;
   readonly isLoading: boolean;
   readonly hasMore: boolean;
+  /** Whether the service looked through a part of a long list last, and found less than a page. */
+  readonly isPart: boolean;
   /** Undefined until the first page was read. */
   readonly total: Total | undefined;
   /** Loads the next rows. */
@@ -142,6 +144,7 @@ export interface ListQuery<Row> {
 interface ListState<Row> {
   readonly rows: readonly Row[];
   readonly cursor: string;
+  readonly isPart: boolean;
   readonly total: Total;
 }
 
@@ -169,7 +172,7 @@ export function useList<Row>(
     key,
     async () => {
       const limit = Math.min(pageSizeMax, Math.max(pageSize, loaded.current));
-      return toState(await read({ limit }).page());
+      return toState(await read({ limit }).page(), limit);
     },
     // More rows than fit in one request stay as they were loaded.
     loaded.current > pageSizeMax || isSearchedOn ? {} : freshness,
@@ -183,7 +186,7 @@ export function useList<Row>(
     isMoreLoading.current = true;
     const limit = state.rows.length >= pageSizeMax ? pageSizeMax : pageSize;
     try {
-      const next = toState(await read({ limit, cursor: state.cursor }).page());
+      const next = toState(await read({ limit, cursor: state.cursor }).page(), limit);
       setExtra({ ...next, rows: [...state.rows, ...next.rows], key, base: first.data! });
     } catch {
       // The next look at the end of the list tries again.
@@ -197,9 +200,13 @@ export function useList<Row>(
     error: first.error,
     isLoading: first.isLoading,
     hasMore: (state?.cursor ?? "") !== "",
+    isPart: state?.isPart ?? false,
     total: state?.total,
     more,
-    refresh: first.refresh,
+    refresh() {
+      if (isSearchedOn) setExtra(undefined);
+      first.refresh();
+    },
   };
 }
 
@@ -210,6 +217,7 @@ export function mergeLists(lists: readonly ListQuery<unknown>[]): Omit<ListQuery
     error: lists.find(({ error }) => error !== undefined)?.error,
     isLoading: lists.some(({ isLoading }) => isLoading),
     hasMore: lists.some(({ hasMore }) => hasMore),
+    isPart: lists.some(({ isPart }) => isPart),
     total: {
       count: totals.reduce((sum, { count }) => sum + count, 0),
       isCapped: totals.some(({ isCapped }) => isCapped),
@@ -223,6 +231,7 @@ export function mergeLists(lists: readonly ListQuery<unknown>[]): Omit<ListQuery
   };
 }
 
-function toState<Row>({ items, nextCursor, total, totalCapped }: Page<Row>): ListState<Row> {
-  return { rows: items, cursor: nextCursor, total: { count: total, isCapped: totalCapped } };
+function toState<Row>({ items, nextCursor, total, totalCapped }: Page<Row>, limit: number): ListState<Row> {
+  const isPart = nextCursor !== "" && items.length < limit;
+  return { rows: items, cursor: nextCursor, isPart, total: { count: total, isCapped: totalCapped } };
 }

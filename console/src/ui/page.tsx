@@ -237,8 +237,8 @@ export function Ready<Data>({
   return <Loading />;
 }
 
-/** Says that nothing was found so far: the service looks through a long list in parts. */
-export function SearchOn({ list: { more } }: { readonly list: Pick<ListQuery<unknown>, "more"> }) {
+/** Says that more may be found: the service looks through a long list in parts. */
+export function SearchOn({ list: { more, rows } }: { readonly list: Pick<ListQuery<unknown>, "more" | "rows"> }) {
   const [isBusy, setBusy] = useState(false);
   const search = async () => {
     setBusy(true);
@@ -247,7 +247,7 @@ export function SearchOn({ list: { more } }: { readonly list: Pick<ListQuery<unk
   };
   return (
     <Notice tone="info">
-      None of the newest records match. Older ones have not been searched.{" "}
+      {rows.length === 0 ? "None of the newest records match. " : ""}Older records have not been searched.{" "}
       <Button disabled={isBusy} onClick={search} small>
         {isBusy ? "Searching…" : "Search on"}
       </Button>
@@ -301,5 +301,10 @@ export function ListTable<Row>({ list, empty, ...table }: ListTableProps<Row>) {
     if (list.hasMore) return <SearchOn list={list} />;
     return setFilters().length === 0 ? empty : <NothingMatches />;
   }
-  return <Table {...table} hasMore={list.hasMore} onMore={list.more} rows={list.rows} total={list.total} />;
+  return (
+    <>
+      <Table {...table} hasMore={list.hasMore && !list.isPart} onMore={list.more} rows={list.rows} total={list.total} />
+      {list.isPart && <SearchOn list={list} />}
+    </>
+  );
 }

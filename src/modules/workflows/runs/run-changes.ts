@@ -5,6 +5,8 @@ import { Failure, fail, invalid } from "../../../errors/index.ts";
 import { productionOf } from "../../../platform/access/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import { type KeyedCall, keyName, recordResponse, unlessRepeated } from "../../../platform/idempotency/index.ts";
+import { statusOf } from "./domain/engine/state.ts";
+import type { RunStatus } from "./domain/run.ts";
 import type { RunEngine } from "./run-engine.ts";
 import type { RunEvents } from "./run-events.ts";
 import { type CallerEvent, cancelBy, pauseBy, resumeBy } from "./run-service.ts";
@@ -46,13 +48,16 @@ export type ChangeRuns = ReturnType<typeof createRunChanges>;
 /** Creates the function that changes the runs in progress that match, each in its own transaction. */
 export function createRunChanges({ db, engine, sendMail }: Dependencies) {
   /** Creates the function that changes one run; it returns whether it had any effect. */
-  function changeOf(context: Context, change: RunChange): (runId: string) => Promise<boolean> {
+  function changeOf(context: Context, change: RunChange, status: RunStatus | ""): (runId: string) => Promise<boolean> {
     const { tenantId } = context;
     if (change.kind === "signal") {
       const { mail } = toMail(context, change.signal, "signal.payload");
       return async (runId) => (await sendMail(tenantId, runId, mail)) === "delivered";
     }
-    const toEvent = eventOf(context, change);
+    const event = eventOf(context, change);
+    // The status may have changed since the run was found.
+    const toEvent: CallerEvent = (advanced) =>
+      status === "" || status === statusOf(advanced.state) ? event(advanced) : undefined;
     return async (runId) => (await engine.advance({ tenantId, runId, toEvent })) === "applied";
   }
 
@@ -72,15 +77,15 @@ export function createRunChanges({ db, engine, sendMail }: Dependencies) {
       });
     }
     return unlessRepeated(db.sql, keyed, async () => {
-      const changeRun = changeOf(context, withEventId(change, keyed));
+      const changeRun = changeOf(context, withEventId(change, keyed), status);
       const { tenantId, principal } = context;
       const matching = { ...filter, inProduction: productionOf(principal) };
       const { ids, next } = await runStore(db.sql).findMatching(tenantId, matching, after, maxItems || itemsDefault);
       const refused: { runId: string; errorCode: string; errorMessage: string }[] = [];
       let changed = 0;
-      let done = 0;
-      for (; done < ids.length && !context.signal.aborted; done += concurrency) {
-        const group = ids.slice(done, done + concurrency);
+      for (let from = 0; from < ids.length; from += concurrency) {
+        context.signal.throwIfAborted();
+        const group = ids.slice(from, from + concurrency);
         const results = await Promise.allSettled(group.map(changeRun));
         for (const [nth, result] of results.entries()) {
           if (result.status === "fulfilled") changed += result.value ? 1 : 0;
@@ -91,11 +96,8 @@ export function createRunChanges({ db, engine, sendMail }: Dependencies) {
           }
         }
       }
-      const seen = Math.min(done, ids.length);
-      const response = toResponse({
-        ...{ changed, unchanged: seen - changed - refused.length, refused },
-        next: seen === ids.length ? next : (ids[seen - 1] ?? after),
-      });
+      const unchanged = ids.length - changed - refused.length;
+      const response = toResponse({ changed, unchanged, refused, next });
       await recordResponse(db.sql, keyed, response);
       return response;
     });

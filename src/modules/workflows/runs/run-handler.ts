@@ -218,7 +218,9 @@ function toChange(request: ChangeWorkflowRunsRequest): RunChange {
 /** The attributes of a filter, as JSON; empty for none. */
 function toAttributes(pairs: readonly string[]): string {
   if (pairs.length === 0) return "";
-  return JSON.stringify(Object.fromEntries(pairs.map((pair) => pair.split(/=(.*)/s, 2))));
+  const attributes = new Map(pairs.map((pair) => pair.split(/=(.*)/s, 2) as [string, string]));
+  if (attributes.size < pairs.length) throw invalid("attributes", "unique", "must name each attribute once");
+  return JSON.stringify(Object.fromEntries(attributes));
 }
 
 /** The event of a request. */

@@ -14,7 +14,7 @@ export interface AwaitedRow {
   readonly omitted: boolean;
 }
 
-/** The most characters of the results that a leased item carries. */
+/** The most bytes of the results that a leased item carries, as JSON. */
 const resultsMax = 256 * 1024;
 /** The most replacements of an item that are followed. */
 const linksMax = 1000;
@@ -50,7 +50,7 @@ function readAwaitedItems(sql: Sql, tenantId: TenantId, ids: readonly string[]) 
         where c.links < ${linksMax}
       ), item as (
         select c.nth, c.id, coalesce(h.key, i.key, '') as key, coalesce(h.state, i.state, '') as state, h.result,
-          sum(coalesce(length(h.result::text), 0)) over (order by c.nth) as chars
+          sum(coalesce(octet_length(h.result::text), 0)) over (order by c.nth) as bytes
         from (select distinct on (nth) nth, id from chain order by nth, links desc) c
         left join lateral (select h.key, h.state, h.result from routing_history h
           where h.tenant_id = q.tenant_id and h.id = c.id and h.state is not null limit 1) h on true
@@ -58,8 +58,8 @@ function readAwaitedItems(sql: Sql, tenantId: TenantId, ids: readonly string[]) 
           where i.tenant_id = q.tenant_id and i.id = c.id limit 1) i on true
       )
       select json_agg(json_build_object('id', id, 'key', key, 'state', state,
-        'result', case when chars <= ${resultsMax} then result end,
-        'omitted', result is not null and chars > ${resultsMax}) order by nth)
+        'result', case when bytes <= ${resultsMax} then result end,
+        'omitted', result is not null and bytes > ${resultsMax}) order by nth)
       from item) as after
     from queue_items q where q.tenant_id = ${tenantId} and q.id = any(${ids}::text[])`;
 }

@@ -92,7 +92,8 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
   } = params;
   const now = params.at === undefined ? sql`now()` : sql`${params.at}::timestamptz`;
   const bytesMax = leaseBytesMax + requests * itemBytesMax;
-  const isSmall = count * itemBytesMax <= bytesMax;
+  // Besides its own data, an item can carry results of others.
+  const isSmall = count * 2 * itemBytesMax <= bytesMax;
   const ready = sql`
     select q.ctid as place, q.id, q.rank ${isSmall ? sql`` : sql`, ${itemBytes(sql)} as bytes`} from queue_items q
     where ${isReady(sql, params)}
