@@ -3514,7 +3514,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.AwaitedItem.key": "Its key.",
   "service.api.AwaitedItem.state": "How it ended: completed, cancelled, expired, drained or dead_lettered.",
   "service.api.AwaitedItem.result": "The result that its worker reported.",
-  "service.api.AwaitedItem.result_omitted": "Whether it has a result that is too large to be sent along: the results of a leased item have at most 262,144 characters together. Read it with the item.",
+  "service.api.AwaitedItem.result_omitted": "Whether it has a result that is too large to be sent along: the results of a leased item have at most 256 KiB together. Read it with the item.",
   "service.api.LeaseItemsResponse": "The leased items and the results of the reports.",
   "service.api.LeaseItemsResponse.items": "The leased items, best first; empty if none arrived in time.",
   "service.api.LeaseItemsResponse.results": "One result for each report, in order: first those of completed, then those of failed, then those of released.",

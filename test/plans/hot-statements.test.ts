@@ -29,7 +29,6 @@ import { type Connections, deleteBatch, openDatabase, type Sql } from "../../src
 import { leaseJobs, nextJobDue } from "../../src/platform/jobs/store.ts";
 import { freshDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
-import { until } from "../harness/until.ts";
 
 // The indexes that frequent statements use, with PostgreSQL's own settings and in whatever state their plans were made. Each
 // statement works on a batch of rows; it must not read more because there are more.
@@ -307,17 +306,6 @@ async function fill(sql: Sql, from: number, to: number): Promise<void> {
     select ${tenantId}, 'p', 'o', ${id}, '', 'pending', now() from ${rows}`;
   await sql`
     insert into events (tenant_id, id, type, source, time) select ${tenantId}, ${id}, 't', '/t', now() from ${rows}`;
-  await untilFollowed(sql);
-}
-
-/** Waits until no older transaction of the server is open: before that, events are not read. */
-async function untilFollowed(sql: Sql): Promise<void> {
-  const [filled] = await sql<{ xid: string }[]>`select pg_current_xact_id()::text as xid`;
-  await until(
-    () => sql<{ passed: boolean }[]>`
-      select pg_snapshot_xmin(pg_current_snapshot()) > ${filled!.xid}::text::xid8 as passed`,
-    ([row]) => row!.passed,
-  );
 }
 
 /**

@@ -347,7 +347,7 @@ export type AwaitedItem = Message<"service.api.AwaitedItem"> & {
   result?: Value | undefined;
 
   /**
-   * Whether it has a result that is too large to be sent along: the results of a leased item have at most 262,144 characters
+   * Whether it has a result that is too large to be sent along: the results of a leased item have at most 256 KiB
    * together. Read it with the item.
    *
    * @generated from field: bool result_omitted = 5;

@@ -91,7 +91,7 @@ export type AwaitedItem = {
   readonly state: string;
   /** The result that its worker reported. */
   readonly result?: JsonValue;
-  /** Whether it has a result that is too large to be sent along: the results of a leased item have at most 262,144 characters together. Read it with the item. */
+  /** Whether it has a result that is too large to be sent along: the results of a leased item have at most 256 KiB together. Read it with the item. */
   readonly result_omitted: boolean;
 };
 

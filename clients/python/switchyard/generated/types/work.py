@@ -51,7 +51,7 @@ class _AwaitedItemRequired(TypedDict):
     key: str
     #: How it ended: completed, cancelled, expired, drained or dead_lettered.
     state: str
-    #: Whether it has a result that is too large to be sent along: the results of a leased item have at most 262,144 characters together. Read it with the item.
+    #: Whether it has a result that is too large to be sent along: the results of a leased item have at most 256 KiB together. Read it with the item.
     result_omitted: bool
 
 
