@@ -58,7 +58,7 @@ async function proveQueues(nodeOptions: string) {
   process.env.NODE_OPTIONS = nodeOptions;
   try {
     return await runProof({
-      ...{ databaseUrl: database.url, database: "PostgreSQL", folder, settings: {}, nodes: 2, seed: 1 },
+      ...{ databaseUrl: database.url, database: "PostgreSQL", folder, nodes: 2, seed: 1 },
       // The sources, because a fault is planted into a source file.
       main: fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url)),
       durationMs: 12_000,

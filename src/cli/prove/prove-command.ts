@@ -87,7 +87,6 @@ export async function proveCommand(io: Io, options: ProveOptions): Promise<numbe
         main: process.argv[1]!,
         nodes: options.nodes,
         seed: options.seed ?? randomInt(2 ** 31),
-        settings: {},
       },
       durationMs: options.minutes * 60_000,
       stopping: stopping.signal,
