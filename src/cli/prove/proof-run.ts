@@ -145,7 +145,7 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
     if (isBroken()) return "broken";
     if (state.failure !== "") return "failed";
     const isTested = promises.every(({ id }) => (verdicts.get(id)?.tested ?? 0) > 0);
-    return isTested ? "held" : "incomplete";
+    return isTested && Object.keys(injected).length > 0 ? "held" : "incomplete";
   };
   return {
     verdict: verdictOf(),
