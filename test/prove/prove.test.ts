@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import { findEvidencePack } from "../../src/cli/prove/evidence.ts";
 import { promises } from "../../src/cli/prove/promises.ts";
 import { artifactOf, createPack, environmentId, reasonsOf } from "../governance/evidence-fixture.ts";
 import { freshDatabase } from "../harness/postgres.ts";
@@ -59,6 +63,18 @@ test("a run whose evidence pack does not exist is refused before it starts", asy
   assert.deepEqual([exitCode, out], [1, ""]);
   assert.match(err, /^service: .*evidence pack/);
   assert.deepEqual(await readdir(run.folder), []);
+});
+
+test("a run is refused by an evidence pack of a service with another version", async (t) => {
+  const other = createServer(
+    (_, response) => void response.end("openapi: 3.1.1\ninfo:\n  title: S\n  version: 0.0.1\n"),
+  );
+  other.listen(0, "127.0.0.1");
+  await once(other, "listening");
+  t.after(() => other.close());
+  const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const pack = findEvidencePack({ address, key: "none", plane: "external" }, "staging/none");
+  await assert.rejects(pack, /has the version 0.0.1, and a proof by this command is about/);
 });
 
 test("a run that is killed leaves no process, no folder and no database", async (t) => {

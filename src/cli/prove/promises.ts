@@ -1,3 +1,4 @@
+import type { ProofCase } from "../../modules/governance/index.ts";
 import type { Invariant } from "./invariant.ts";
 import { repeatedCalls } from "./invariants/call-invariants.ts";
 import { separateTenants, singleArrivals, singleMessages, stickyVariants } from "./invariants/effect-invariants.ts";
@@ -14,7 +15,7 @@ import { gaplessPages, keptRuns, singleRecords, singleTasks, timers } from "./in
 
 /** A promise of the documentation, and how its histories are checked. */
 export interface ServicePromise {
-  readonly id: string;
+  readonly id: ProofCase;
   readonly text: string;
   /** The page that makes it. */
   readonly document: string;
