@@ -59,7 +59,9 @@ export function checkInvariant(invariant: Invariant, events: readonly HistoryEve
   for (const [subject, about] of bySubject) {
     if (violations.length === violationsMax) break;
     if (invariant.contradictionIn(about) === undefined) continue;
-    const history = minimize(about, (some) => invariant.contradictionIn(some) !== undefined);
+    const history = minimize(about, (some) => invariant.contradictionIn(some) !== undefined).toSorted(
+      (one, other) => one.startMs - other.startMs,
+    );
     violations.push({
       ...{ subject, history },
       reason: invariant.contradictionIn(history)!,

@@ -2,6 +2,7 @@ import type { ProofCase } from "../../modules/governance/index.ts";
 import type { Invariant } from "./invariant.ts";
 import { repeatedCalls } from "./invariants/call-invariants.ts";
 import { separateTenants, singleArrivals, singleMessages, stickyVariants } from "./invariants/effect-invariants.ts";
+import { orderedEvents } from "./invariants/event-invariants.ts";
 import {
   capacities,
   concurrency,
@@ -96,6 +97,12 @@ export const promises: readonly ServicePromise[] = [
     text: "A reader of a stream sees no gap",
     document: "docs/architecture/workflows.md#the-life-of-a-stream-record",
     invariant: gaplessPages,
+  },
+  {
+    id: "events-ordered",
+    text: "A follower gets published events once, in order",
+    document: "docs/guides/events.md#follow",
+    invariant: orderedEvents,
   },
   {
     id: "message-once",
