@@ -39,6 +39,7 @@ const testedElsewhere = new Set([
   "back-up-external-postgresql.md",
   "grow.md",
   "promote-a-change.md",
+  "prove.md",
   "query-analytics.md",
   "upgrade.md",
 ]);

@@ -185,6 +185,8 @@ test("a receipt that contradicts itself, or cannot be about its artifact, is ref
     [{ subjects: [routing, routing] }, /second time/],
     [{ type: "graph" }, /graph receipt cannot be about/],
     [{ cases: [{ id: "a", status: "failed" }] }, /the case a is failed/],
+    [{ type: "proof" }, /the case kept is not/],
+    [{ type: "proof", cases: [{ id: "kept", status: "not_applicable" }] }, /the case kept is not/],
     [{ cases: [1, 2].map(() => ({ id: "a", status: "passed" })) }, /second result/],
     [{ details: { text: "x".repeat(70_000) } }, /at most 65536 bytes/],
   ];

@@ -4,6 +4,7 @@ import { type NodeProcess as StartedNode, startNodeProcess as start } from "../.
 
 /** A node of the service in its own process, for tests that kill it. */
 export interface NodeProcess extends StartedNode {
+  readonly baseUrl: string;
   readonly adminKey: string;
 }
 
@@ -32,12 +33,14 @@ export async function startNodeProcess(
   const imported = preload === undefined ? [] : ["--import", preload];
   const words = [process.execPath, ...imported, main, "serve", ...setArguments({ ...onFreePorts, ...settings })];
   const [file, ...args] = shell === undefined ? words : ["/bin/sh", "-c", shell(words.map(quoted).join(" "))];
-  const node = await start([file!, ...args], {
+  const node = start([file!, ...args], {
     stdio: ["ignore", "pipe", "pipe", ...(preload === undefined ? [] : ["ipc" as const])],
   });
-  const [, keyFile, key] = /admin key +(?:in (\S+)|(\S+))/.exec(node.greeting)!;
+  const { baseUrl, text } = await node.serving;
+  const [, keyFile, key] = /admin key +(?:in (\S+)|(\S+))/.exec(text)!;
   return {
     ...node,
+    baseUrl,
     adminKey: settings["auth.bootstrap_api_key"] ?? (keyFile ? readFileSync(keyFile, "utf8").trim() : key!),
   };
 }

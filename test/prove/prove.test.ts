@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import { findEvidencePack } from "../../src/cli/prove/evidence.ts";
 import { promises } from "../../src/cli/prove/promises.ts";
 import { artifactOf, createPack, environmentId, reasonsOf } from "../governance/evidence-fixture.ts";
-import { freshDatabase } from "../harness/postgres.ts";
 import { startService } from "../harness/service.ts";
-import { until } from "../harness/until.ts";
 import { newTenant } from "../routing/tenant-fixture.ts";
 import { prove, startProve } from "./prove-run.ts";
 
@@ -46,37 +48,24 @@ test("a short run breaks nodes, finds every promise kept, opens a gate, and leav
 test("a run whose evidence pack does not exist is refused before it starts", async () => {
   const service = await startService();
   const { key } = await newTenant(service);
-  const run = await startProve([
-    "--embedded",
-    "--evidence-pack",
-    "staging/none",
-    "--address",
-    service.baseUrl,
-    "--key",
-    key,
-  ]);
+  const evidence = ["--evidence-pack", "staging/none", "--address", service.baseUrl, "--key", key];
+  const run = await startProve(["--embedded", ...evidence]);
   const { exitCode, out, err } = await run.ended;
   assert.deepEqual([exitCode, out], [1, ""]);
   assert.match(err, /^service: .*evidence pack/);
   assert.deepEqual(await readdir(run.folder), []);
 });
 
-test("a run that is killed leaves no process, no folder and no database", async (t) => {
-  const database = await freshDatabase();
-  t.after(database.drop);
-  const run = await startProve(["--set", `database.url=${database.url}`, "--set", "server.internal_addr="]);
-  const scratch = () => database.sql`
-    select datname::text as name, (select count(*)::int from pg_stat_activity a where a.datname = d.datname) as connections
-    from pg_database d where datname like 'switchyard_prove_%'`;
-  // The nodes serve: they have connections.
-  await until(scratch, ([found]) => found !== undefined && found.connections > 6);
-  assert.equal((await readdir(run.folder)).length, 1);
-  run.process.kill("SIGKILL");
-  await until(scratch, (found) => found.length === 0);
-  await until(
-    () => readdir(run.folder),
-    (left) => left.length === 0,
+test("a run is refused by an evidence pack of a service with another version", async (t) => {
+  const other = createServer(
+    (_, response) => void response.end("openapi: 3.1.1\ninfo:\n  title: S\n  version: 0.0.1\n"),
   );
+  other.listen(0, "127.0.0.1");
+  await once(other, "listening");
+  t.after(() => other.close());
+  const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const pack = findEvidencePack({ address, key: "none", plane: "external" }, "staging/none");
+  await assert.rejects(pack, /has the version 0.0.1, and a proof by this command is about/);
 });
 
 test("every promise names a page that exists", async () => {

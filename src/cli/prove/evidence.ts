@@ -3,6 +3,7 @@ import {
   type EvidenceReceipt,
   type EvidenceSubjectInput,
 } from "../../../clients/typescript/src/index.ts";
+import { version } from "../../app/version.ts";
 import { type Connection, credentials } from "../connection/connection.ts";
 import { CliError, exitCodes, usageError } from "../exit-codes.ts";
 import type { ProofReport } from "./report.ts";
@@ -22,6 +23,11 @@ export async function findEvidencePack({ address, key }: Connection, name: strin
     throw usageError(
       `An evidence pack is <environment>/<pack> (for example: lab/01M7SMXFMBAF65JWWQK2SS2BSJ), not ${name}`,
     );
+  }
+  const served = await readVersion(address);
+  if (served !== version) {
+    const message = `The service at ${address} has the version ${served}, and a proof by this command is about ${version}.`;
+    throw new CliError(message, exitCodes.failed);
   }
   const { rolloutEvidences } = createClient({ baseUrl: address, headers: credentials(key) });
   const { artifacts } = await rolloutEvidences.getPack({ environment_id, pack_id });
@@ -43,6 +49,12 @@ export async function findEvidencePack({ address, key }: Connection, name: strin
       });
     },
   };
+}
+
+/** The version of a running service. */
+async function readVersion(address: string): Promise<string> {
+  const document = await (await fetch(new URL("/openapi.yaml", address))).text();
+  return /^ {2}version: "?([^"\n]+)/m.exec(document)?.[1] ?? "unknown";
 }
 
 /** Whether artifacts of a kind are promoted, so that a receipt can be about them. */

@@ -24,14 +24,16 @@ interface Options {
 /** The wait between two faults. They may overlap, as long as one node is sound. */
 const pauseMs = [400, 1500] as const;
 
-/** Breaks one node after another until the end, and waits until all are mended. */
+/** Breaks one node after another until the end or until one cannot be mended, and waits until all others are mended. */
 export async function injectFaults({ cluster, faults, history, random, ending, onFault }: Options): Promise<void> {
   const broken = new Map<Member, Promise<void>>();
   const between = ([from, to]: readonly [number, number]) => from + random() * (to - from);
-  while (!ending.aborted) {
-    await delay(between(pauseMs), undefined, { signal: ending }).catch(() => {});
+  const failed = new AbortController();
+  const over = AbortSignal.any([ending, failed.signal]);
+  while (!over.aborted) {
+    await delay(between(pauseMs), undefined, { signal: over }).catch(() => {});
     const sound = cluster.members.filter((member) => !broken.has(member) && member.node.state === "serving");
-    if (ending.aborted || sound.length < 2) continue;
+    if (over.aborted || sound.length < 2) continue;
     const member = sound[Math.floor(random() * sound.length)]!;
     const fault = chooseFault(faults, random);
     const startMs = history.now();
@@ -44,11 +46,11 @@ export async function injectFaults({ cluster, faults, history, random, ending, o
         ...{ startMs, endMs: history.now(), facts },
       });
     });
-    // A fault that cannot be mended ends the run below.
-    mended.catch(() => {});
+    mended.catch((error) => failed.abort(error));
     broken.set(member, mended);
   }
-  await Promise.all(broken.values());
+  await Promise.allSettled(broken.values());
+  failed.signal.throwIfAborted();
 }
 
 function chooseFault(faults: readonly Fault[], random: () => number): Fault {

@@ -6,6 +6,8 @@ export interface Invariant {
   subjectOf(event: HistoryEvent): string | undefined;
   /** Why the events of one subject cannot all be right; undefined if they can. Leaving out an event never creates a reason. */
   contradictionIn(events: readonly HistoryEvent[]): string | undefined;
+  /** How many of the events of one subject test it; all of them by default. */
+  countTests?(events: readonly HistoryEvent[]): number;
   /** A number of an event whose largest value is reported. */
   readonly measure?: { readonly name: string; of(event: HistoryEvent): number };
 }
@@ -47,17 +49,19 @@ export function checkInvariant(invariant: Invariant, events: readonly HistoryEve
   for (const event of events) {
     const subject = invariant.subjectOf(event);
     if (subject === undefined) continue;
-    tested++;
     most = Math.max(most, invariant.measure?.of(event) ?? 0);
     const others = bySubject.get(subject);
     if (others === undefined) bySubject.set(subject, [event]);
     else others.push(event);
   }
   const violations: Violation[] = [];
+  for (const about of bySubject.values()) tested += invariant.countTests?.(about) ?? about.length;
   for (const [subject, about] of bySubject) {
     if (violations.length === violationsMax) break;
     if (invariant.contradictionIn(about) === undefined) continue;
-    const history = minimize(about, (some) => invariant.contradictionIn(some) !== undefined);
+    const history = minimize(about, (some) => invariant.contradictionIn(some) !== undefined).toSorted(
+      (one, other) => one.startMs - other.startMs,
+    );
     violations.push({
       ...{ subject, history },
       reason: invariant.contradictionIn(history)!,

@@ -1,6 +1,8 @@
+import type { ProofCase } from "../../modules/governance/index.ts";
 import type { Invariant } from "./invariant.ts";
 import { repeatedCalls } from "./invariants/call-invariants.ts";
 import { separateTenants, singleArrivals, singleMessages, stickyVariants } from "./invariants/effect-invariants.ts";
+import { orderedEvents } from "./invariants/event-invariants.ts";
 import {
   capacities,
   concurrency,
@@ -14,7 +16,7 @@ import { gaplessPages, keptRuns, singleRecords, singleTasks, timers } from "./in
 
 /** A promise of the documentation, and how its histories are checked. */
 export interface ServicePromise {
-  readonly id: string;
+  readonly id: ProofCase;
   readonly text: string;
   /** The page that makes it. */
   readonly document: string;
@@ -95,6 +97,12 @@ export const promises: readonly ServicePromise[] = [
     text: "A reader of a stream sees no gap",
     document: "docs/architecture/workflows.md#the-life-of-a-stream-record",
     invariant: gaplessPages,
+  },
+  {
+    id: "events-ordered",
+    text: "A follower gets published events once, in order",
+    document: "docs/guides/events.md#follow",
+    invariant: orderedEvents,
   },
   {
     id: "message-once",

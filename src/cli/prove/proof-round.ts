@@ -15,7 +15,7 @@ interface RoundOptions {
   readonly history: History;
   /** For what callers do. */
   readonly random: () => number;
-  /** For what breaks, so that a seed breaks the same things in the same order. */
+  /** For what breaks. */
   readonly faultRandom: () => number;
   readonly loadMs: number;
   readonly receiver: Receiver;

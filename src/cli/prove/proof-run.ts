@@ -34,7 +34,6 @@ interface RunOptions {
   readonly folder: string;
   /** The CLI that the nodes run. */
   readonly main: string;
-  readonly settings: Readonly<Record<string, string>>;
   readonly nodes: number;
   readonly durationMs: number;
   readonly seed: number;
@@ -73,14 +72,17 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
 
   const receiver = await startReceiver(() => performance.now() - startedAtMs);
   const cluster = await startCluster({
-    ...{ count: options.nodes, main: options.main },
+    ...{ count: options.nodes, main: options.main, folder: options.folder },
     ...{ databaseUrl: options.databaseUrl, random, onProcesses: options.onProcesses },
-    settings: { ...options.settings, ...nodeSettings(options.folder), "auth.bootstrap_api_key": adminKey },
+    settings: { ...nodeSettings(options.folder), "auth.bootstrap_api_key": adminKey },
     onInternalError(message) {
       if (internalErrors.length < internalErrorsMax) internalErrors.push(message);
     },
     onLoss: ({ number }, end, output) =>
       losses.push(`node ${number} ended by itself with ${end}: ${output.slice(-2000)}`),
+  }).catch((error) => {
+    receiver.close();
+    throw error;
   });
   const progress = setInterval(() => {
     const nodes = cluster.members.map(({ node }) => node.state);
@@ -142,7 +144,8 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
   const verdictOf = (): ProofReport["verdict"] => {
     if (isBroken()) return "broken";
     if (state.failure !== "") return "failed";
-    return promises.every(({ id }) => (verdicts.get(id)?.tested ?? 0) > 0) ? "held" : "incomplete";
+    const isTested = promises.every(({ id }) => (verdicts.get(id)?.tested ?? 0) > 0);
+    return isTested && Object.keys(injected).length > 0 ? "held" : "incomplete";
   };
   return {
     verdict: verdictOf(),

@@ -15,6 +15,7 @@ import { formatScreen } from "./screen.ts";
 import { runWatchdog, startWatchdog } from "./watchdog.ts";
 import { createActionWorkload } from "./workloads/action-workload.ts";
 import { createAssignmentWorkload } from "./workloads/assignment-workload.ts";
+import { createEventWorkload } from "./workloads/event-workload.ts";
 import { createMessageWorkload } from "./workloads/message-workload.ts";
 import { createNeighbourWorkload } from "./workloads/neighbour-workload.ts";
 import { createQueueWorkload } from "./workloads/queue-workload.ts";
@@ -44,6 +45,7 @@ const workloads = [
   }),
   createRunWorkload,
   createStreamWorkload,
+  createEventWorkload,
   createMessageWorkload,
   createActionWorkload,
   createAssignmentWorkload,
@@ -87,7 +89,6 @@ export async function proveCommand(io: Io, options: ProveOptions): Promise<numbe
         main: process.argv[1]!,
         nodes: options.nodes,
         seed: options.seed ?? randomInt(2 ** 31),
-        settings: {},
       },
       durationMs: options.minutes * 60_000,
       stopping: stopping.signal,

@@ -13,7 +13,7 @@ export function addProveCommand(program: Command, io: Io, end: (exitCode: number
     .description("Show that the service keeps its promises here, while nodes and connections break.")
     .option("--minutes <number>", "How long to run, in minutes.", positive, 5)
     .option("--nodes <count>", "How many nodes to start and break (2 to 9).", nodeCount, 3)
-    .option("--seed <number>", "Chooses what breaks; the same number breaks the same in the same order.", whole)
+    .option("--seed <number>", "Chooses what breaks. A run with the same number is similar, not the same.", whole)
     .option("--embedded", "Use a new embedded PostgreSQL instead of the server of the settings.")
     .option(
       "--database-restart [command]",

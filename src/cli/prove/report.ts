@@ -16,7 +16,7 @@ export interface PromiseResult extends Pick<ServicePromise, "id" | "text" | "doc
 
 /** The result of a run. */
 export interface ProofReport {
-  /** `held`: every promise was tested and held. `incomplete`: some were not tested. */
+  /** `held`: every promise was tested and held. `incomplete`: some were not tested, or nothing was broken meanwhile. */
   readonly verdict: "held" | "broken" | "incomplete" | "failed";
   /** Why the run ended early; empty if it did not. */
   readonly failure: string;
@@ -65,7 +65,8 @@ export function formatReport(report: ProofReport, receipt: EvidenceReceipt | und
     {
       held: "Every promise was tested, and held.",
       broken: "A promise is broken.",
-      incomplete: "Every promise that was tested held, but some were not tested. Run for longer.",
+      incomplete:
+        "Every promise that was tested held, but some were not tested, or nothing was broken. Run for longer.",
       failed: `The run failed: ${failure}`,
     }[report.verdict],
     "",

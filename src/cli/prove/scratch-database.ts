@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { type Database, openDatabase } from "../../platform/db/index.ts";
 import { openSession } from "../../platform/db/sql/session.ts";
 
@@ -10,10 +11,14 @@ export interface ScratchDatabase {
 }
 
 const prefix = "switchyard_prove_";
+/** The name of a database of a run: when it was created, and a random number. */
+const namePattern = `^${prefix}[0-9a-z]{8}_[0-9a-f]{8}$`;
 /** The name of the connection that shows that the run of a database is alive. */
 const ownerName = "switchyard prove";
 /** The time in which a run connects to the database that it has created. */
 const creationMs = 60_000;
+/** The time in which a run connects again after a restart of the server. */
+const reconnectMs = 3000;
 
 /** Creates a database on a server. A connection to it marks it as in use until it is dropped. */
 export async function createScratchDatabase(serverUrl: string, now = Date.now()): Promise<ScratchDatabase> {
@@ -32,20 +37,28 @@ export async function createScratchDatabase(serverUrl: string, now = Date.now())
 
 /** Drops the databases of runs that ended without dropping them. Returns their names. */
 export async function dropLeftDatabases(serverUrl: string, now = Date.now()): Promise<string[]> {
-  const names = await administer(serverUrl, async (run) => {
-    const rows = await run(`
-      select datname::text as name from pg_database d where starts_with(datname, '${prefix}') and not exists (
-        select from pg_stat_activity a where a.datname = d.datname and a.application_name = '${ownerName}')`);
-    return rows.map((row) => String(row.name));
-  });
-  const left = names.filter((name) => createdAtMs(name) < now - creationMs);
+  const names = (await unusedDatabases(serverUrl)).filter((name) => createdAtMs(name) < now - creationMs);
+  if (names.length === 0) return [];
+  await delay(reconnectMs);
+  const unused = new Set(await unusedDatabases(serverUrl));
+  const left = names.filter((name) => unused.has(name));
   for (const name of left) await dropDatabase(serverUrl, name);
   return left;
 }
 
+/** The databases of runs that nobody is connected to. */
+function unusedDatabases(serverUrl: string): Promise<string[]> {
+  return administer(serverUrl, async (run) => {
+    const rows = await run(`
+      select datname::text as name from pg_database d where datname ~ '${namePattern}' and not exists (
+        select from pg_stat_activity a where a.datname = d.datname and a.backend_type = 'client backend')`);
+    return rows.map((row) => String(row.name));
+  });
+}
+
 /** Drops a database of a run, with the connections to it. */
 export async function dropDatabase(serverUrl: string, name: string): Promise<void> {
-  if (!name.startsWith(prefix)) throw new Error(`${name} is not a database of a run.`);
+  if (!new RegExp(namePattern).test(name)) throw new Error(`${name} is not a database of a run.`);
   await administer(serverUrl, (run) => run(`drop database if exists ${name} with (force)`));
 }
 

@@ -17,6 +17,7 @@ import { governanceNames } from "./name-sources.ts";
 import { createPackGate, toEvidenceCandidate, toRuntimeFinding } from "./promotion-evidence.ts";
 import { createPromotions, type FindIdentities, type Promotions } from "./promotions/index.ts";
 
+export type { ProofCase } from "./evidence/index.ts";
 export { waiverScope } from "./promotions/index.ts";
 
 interface Dependencies extends PlatformServices, ConformanceParts {

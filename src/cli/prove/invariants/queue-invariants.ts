@@ -41,20 +41,29 @@ export const exclusiveLeases: Invariant = {
 /** A report under an earlier lease is refused once another worker has the item. */
 export const fences: Invariant = {
   subjectOf: (event) =>
-    isEvent(event, "held", "lease") || isEvent(event, "acknowledged", "complete", "fail") ? event.subject : undefined,
+    isEvent(event, "held", "lease") ||
+    isEvent(event, "acknowledged", "complete", "fail") ||
+    isEvent(event, "refused", "complete", "fail")
+      ? event.subject
+      : undefined,
+  countTests: (events) => lateReports(events).length,
   contradictionIn(events) {
-    const reports = events.filter(({ kind }) => kind === "acknowledged");
-    const late = reports.find((report) =>
-      events.some(
-        ({ kind, startMs, facts }) =>
-          kind === "held" && facts.attempt! > report.facts.attempt! && startMs < report.startMs,
-      ),
-    );
+    const late = lateReports(events).find(({ kind }) => kind === "acknowledged");
     return (
       late && `The report under lease ${late.facts.attempt} was accepted after another worker had leased the item.`
     );
   },
 };
+
+/** The reports under an earlier lease, accepted or refused, after another worker had leased the item. */
+function lateReports(events: readonly HistoryEvent[]): HistoryEvent[] {
+  const holds = events.filter(({ kind }) => kind === "held");
+  return events.filter(
+    (report) =>
+      report.kind !== "held" &&
+      holds.some(({ startMs, facts }) => facts.attempt! > report.facts.attempt! && startMs < report.startMs),
+  );
+}
 
 /** A recipient never holds more items than its capacity. */
 export const capacities: Invariant = limitOf("recipient", "capacity");

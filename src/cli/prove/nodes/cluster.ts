@@ -1,3 +1,5 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import {
   type CallOptions,
@@ -16,13 +18,11 @@ export interface Member {
   readonly proxy: TcpProxy;
 }
 
-/** The answer to a call, and what it took to get it. */
+/** The answer to a call. */
 export interface Answer<T> {
   readonly value: T;
   /** The number of the node that answered. */
   readonly node: number;
-  /** Whether an earlier attempt may have had the effect. */
-  readonly isRepeated: boolean;
 }
 
 /** What a call does with a client. The options belong to the attempt. */
@@ -43,6 +43,8 @@ interface Options {
   /** The CLI that the nodes run. */
   readonly main: string;
   readonly databaseUrl: string;
+  /** A folder that only this user can enter. */
+  readonly folder: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly random: () => number;
   readonly onProcesses: (pids: readonly number[]) => void;
@@ -95,7 +97,7 @@ export async function startCluster(options: Options): Promise<Cluster> {
       if (node?.baseUrl !== undefined) {
         try {
           const value = await work(clientOf(node.baseUrl, apiKey), { idempotencyKey: key });
-          return { value, node: node.number, isRepeated: attempt > 1 };
+          return { value, node: node.number };
         } catch (error) {
           if (isApiError(error, "INTERNAL")) options.onInternalError(`${error.message} ${node.logOf(error.message)}`);
           else if (!mayBeRepeated(error)) throw error;
@@ -113,13 +115,13 @@ export async function startCluster(options: Options): Promise<Cluster> {
     await Promise.all(members.map(({ proxy }) => proxy.close()));
   }
 
-  for (let number = 1; number <= count; number++) {
-    const proxy = await startTcpProxy(addressOf(databaseUrl));
-    const settings = { ...options.settings, "database.url": urlThrough(proxy, databaseUrl) };
-    const node = createProofNode({ number, main, settings, onChange: tellProcesses, onLoss: options.onLoss });
-    members.push({ node, proxy });
-  }
   try {
+    for (let number = 1; number <= count; number++) {
+      const { proxy, url } = await startProxy(databaseUrl, join(options.folder, `n${number}`));
+      const settings = { ...options.settings, "database.url": url };
+      const node = createProofNode({ number, main, settings, onChange: tellProcesses, onLoss: options.onLoss });
+      members.push({ node, proxy });
+    }
     await members[0]!.node.start();
     await Promise.all(members.slice(1).map(({ node }) => node.start()));
   } catch (error) {
@@ -134,12 +136,24 @@ function mayBeRepeated(error: unknown): boolean {
   return error instanceof SwitchyardError && error.retryable;
 }
 
-/** The URL of a database behind a proxy on this machine. */
-function urlThrough({ port }: TcpProxy, databaseUrl: string): string {
+/** Starts a proxy to a database, and returns the URL of the database behind it. */
+async function startProxy(databaseUrl: string, folder: string) {
+  const target = addressOf(databaseUrl);
+  if (!("path" in target)) {
+    const proxy = await startTcpProxy(target);
+    return { proxy, url: urlAt(`127.0.0.1:${proxy.port}`, databaseUrl) };
+  }
+  // A server may trust everybody who can enter the folder of its socket, so its proxy has no port that others can reach.
+  await mkdir(folder, { mode: 0o700 });
+  const proxy = await startTcpProxy(target, { path: join(folder, ".s.PGSQL.5432") });
+  return { proxy, url: urlAt(encodeURIComponent(folder), databaseUrl) };
+}
+
+function urlAt(host: string, databaseUrl: string): string {
   const { username, password, pathname, searchParams } = new URL(databaseUrl);
   // The name in the certificate is not that of the proxy.
   if (searchParams.get("sslmode") === "verify-full") searchParams.set("sslmode", "verify-ca");
   const credentials = `${username}${password === "" ? "" : `:${password}`}`;
   const query = searchParams.size === 0 ? "" : `?${searchParams}`;
-  return `postgres://${credentials}@127.0.0.1:${port}${pathname}${query}`;
+  return `postgres://${credentials}@${host}${pathname}${query}`;
 }

@@ -1,9 +1,11 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from "node:net";
+import { connect, createServer, type ListenOptions, type NetConnectOpts, type Socket } from "node:net";
 import { socketHost } from "../../../platform/db/embedded/socket-host.ts";
+import { bracketless } from "../../../platform/db/sql/connection-settings.ts";
 
 /** A TCP proxy to a PostgreSQL server that can be frozen, cut, slowed and redirected while its address stays the same. */
 export interface TcpProxy {
+  /** 0 if it listens on a Unix socket. */
   readonly port: number;
   /** The number of connected clients. */
   readonly size: number;
@@ -26,11 +28,15 @@ export function addressOf(url: string): NetConnectOpts {
   const folder = socketHost(url);
   const { hostname, port } = new URL(url);
   return folder === undefined
-    ? { host: hostname, port: Number(port || 5432) }
+    ? { host: bracketless(hostname), port: Number(port || 5432) }
     : { path: `${folder}/.s.PGSQL.${port || 5432}` };
 }
 
-export async function startTcpProxy(to: NetConnectOpts): Promise<TcpProxy> {
+/** Starts a proxy that listens on a free port of this machine, or elsewhere. */
+export async function startTcpProxy(
+  to: NetConnectOpts,
+  at: ListenOptions = { host: "127.0.0.1", port: 0 },
+): Promise<TcpProxy> {
   let target = to;
   let isFrozen = false;
   let isCut = false;
@@ -53,11 +59,12 @@ export async function startTcpProxy(to: NetConnectOpts): Promise<TcpProxy> {
       else from.resume();
     }
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(at);
   await once(server, "listening");
+  const address = server.address();
   const sockets = () => [...pairs].flat();
   return {
-    port: (server.address() as AddressInfo).port,
+    port: typeof address === "object" ? address!.port : 0,
     get size() {
       return pairs.size;
     },

@@ -3,10 +3,9 @@ import { once } from "node:events";
 
 /** A node of the service in a process of its own, which may be killed at any time. */
 export interface NodeProcess {
-  readonly baseUrl: string;
-  /** The message of its start. */
-  readonly greeting: string;
   readonly process: ChildProcess;
+  /** Resolves when it serves, and rejects if it ends before. */
+  readonly serving: Promise<Greeting>;
   /** Resolves when the process ends, with its exit code or signal. */
   readonly exited: Promise<number | NodeJS.Signals>;
   /** The end of its output so far. */
@@ -15,16 +14,19 @@ export interface NodeProcess {
   kill(): Promise<void>;
 }
 
+/** What a node says when it serves. */
+export interface Greeting {
+  readonly baseUrl: string;
+  readonly text: string;
+}
+
 const alive = new Set<ChildProcess>();
 /** What is kept of the output of a node. */
 const outputMax = 1 << 20;
 let isEndWatched = false;
 
-/** Starts a node and waits until it serves. */
-export async function startNodeProcess(
-  [file, ...args]: readonly [string, ...string[]],
-  options: SpawnOptions,
-): Promise<NodeProcess> {
+/** Starts a node, which does not serve yet. */
+export function startNodeProcess([file, ...args]: readonly [string, ...string[]], options: SpawnOptions): NodeProcess {
   // A starter that fails must not leave a node running.
   if (!isEndWatched) process.once("exit", killAll);
   isEndWatched = true;
@@ -35,21 +37,21 @@ export async function startNodeProcess(
     alive.delete(child);
     return (code ?? signal) as number | NodeJS.Signals;
   });
-  const serving = new Promise<RegExpExecArray>((resolve) => {
+  const greeted = new Promise<Greeting>((resolve) => {
     for (const stream of [child.stdout, child.stderr]) {
       stream!.setEncoding("utf8").on("data", (text: string) => {
         output = (output + text).slice(-outputMax);
         const greeting = /serving at (\S+)[\s\S]*admin key[^\n]*\n/.exec(output);
-        if (greeting !== null) resolve(greeting);
+        if (greeting !== null) resolve({ baseUrl: greeting[1]!, text: greeting[0] });
       });
     }
   });
-  const started = await Promise.race([serving, exited]);
-  if (!Array.isArray(started)) throw new Error(`The node ended with ${started}:\n${output}`);
+  const endedEarly = exited.then((end): never => {
+    throw new Error(`The node ended with ${end}:\n${output}`);
+  });
   return {
-    baseUrl: started[1]!,
-    greeting: started[0],
     process: child,
+    serving: Promise.race([greeted, endedEarly]),
     exited,
     output: () => output,
     kill: async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { environmentName } from "../../../config/index.ts";
 import { type NodeProcess, startNodeProcess } from "./node-process.ts";
 
@@ -25,6 +26,8 @@ interface Options {
   /** The CLI that it runs. */
   readonly main: string;
   readonly settings: Readonly<Record<string, string>>;
+  /** The time in which it serves after a start. */
+  readonly startMsMax?: number;
   /** Called when its process has started or ended. */
   readonly onChange: () => void;
   /** Called when a serving node ends although nobody killed it. */
@@ -50,8 +53,10 @@ function clockSkewedBy(ms: number): string {
 }
 
 /** Creates a node with these settings, which is down. */
-export function createProofNode({ number, main, settings, onChange, onLoss }: Options): ProofNode {
+export function createProofNode(options: Options): ProofNode {
+  const { number, main, settings, startMsMax = 120_000, onChange, onLoss } = options;
   let running: NodeProcess | undefined;
+  let baseUrl: string | undefined;
   let state: NodeState = "down";
   const node: ProofNode = {
     number,
@@ -59,7 +64,7 @@ export function createProofNode({ number, main, settings, onChange, onLoss }: Op
       return state;
     },
     get baseUrl() {
-      return state === "serving" ? running?.baseUrl : undefined;
+      return state === "serving" ? baseUrl : undefined;
     },
     get pid() {
       return running?.process.pid;
@@ -69,21 +74,33 @@ export function createProofNode({ number, main, settings, onChange, onLoss }: Op
       const preload = `data:text/javascript,${encodeURIComponent(code)}`;
       const words = [...process.execArgv, "--import", preload, main, "serve"];
       // Its own session: a Ctrl-C in the terminal is for the run, which stops the nodes.
-      const started = await startNodeProcess([process.execPath, ...words], {
+      const started = startNodeProcess([process.execPath, ...words], {
         env: { ...withoutSettings(process.env), ...environmentOf(settings) },
         stdio: ["pipe", "pipe", "pipe"],
         detached: true,
       });
       running = started;
-      state = "serving";
       onChange();
+      const forget = () => {
+        if (running === started) running = undefined;
+        onChange();
+      };
       void started.exited.then((end) => {
         const isLost = running === started && state !== "down";
-        if (running === started) running = undefined;
         if (isLost) state = "down";
-        onChange();
+        forget();
         if (isLost) onLoss(node, end, started.output());
+      }, forget);
+      const tooLate = delay(startMsMax, undefined, { ref: false }).then(() => {
+        throw new Error(`Node ${number} does not serve ${startMsMax / 1000} s after its start:\n${started.output()}`);
       });
+      try {
+        ({ baseUrl } = await Promise.race([started.serving, tooLate]));
+      } catch (error) {
+        await started.kill();
+        throw error;
+      }
+      state = "serving";
     },
     async kill() {
       state = "down";

@@ -131,8 +131,8 @@ export function createQueueWorkload(load: QueueLoad): (context: WorkloadContext)
         }
         await reportLate(held);
         for (const item of shares.forgotten) {
-          forgotten.set(item.key, item);
           recordHold(item, item.heldToMs);
+          forgotten.set(item.key, { ...item, heldToMs: 0 });
         }
         if (shares.failed.length > 0) await report("fail", shares.failed);
         const [alone, ...together] = shares.done;

@@ -25,6 +25,7 @@ import { createRunService } from "./runs/run-service.ts";
 import { keyHandlers } from "./signing/key-handler.ts";
 import { createSigner } from "./signing/signer.ts";
 
+export type { ProofCase } from "./domain/receipt.ts";
 export type { Subject } from "./domain/subject.ts";
 export type { Candidate } from "./gates/gate-service.ts";
 export type { RuntimeFinding } from "./receipts/receipt-service.ts";

@@ -94,7 +94,8 @@ export function tlsFailure(error: Error & { readonly code?: unknown }): Connecti
   );
 }
 
-function bracketless(hostname: string): string {
+/** The host of a URL as sockets need it: an IPv6 address has no brackets. */
+export function bracketless(hostname: string): string {
   return decodeURIComponent(hostname).replace(/^\[(.*)\]$/, "$1");
 }
 

@@ -50,9 +50,33 @@ export const receiptsMax = 500;
 /** The seconds after which a receipt expires if the caller does not say. */
 export const receiptTtlDefaultS = 7 * 86_400;
 
+/** The cases of a proof: the promises of the service. */
+export const proofCases = [
+  ...["kept", "effect-once", "replayed-answer", "leased-once", "completed-once", "fenced", "capacity", "concurrency"],
+  ...[
+    "runs-kept",
+    "task-once",
+    "timers",
+    "records-kept",
+    "no-gaps",
+    "events-ordered",
+    "message-once",
+    "action-once",
+    "sticky",
+    "apart",
+  ],
+] as const;
+
+/** A case of a proof. */
+export type ProofCase = (typeof proofCases)[number];
+
 /** Why the cases contradict the result of a check; undefined if they do not. */
-export function contradictionOf(result: ReceiptResult, cases: readonly CaseResult[]): string | undefined {
+export function contradictionOf({ type, result, cases }: Pick<Receipt, "type" | "result" | "cases">) {
+  if (result !== "passed") return undefined;
   const bad = cases.find(({ status }) => status === "failed" || status === "blocked");
-  if (result !== "passed" || bad === undefined) return undefined;
-  return `is passed, but the case ${bad.id} is ${bad.status}`;
+  if (bad !== undefined) return `is passed, but the case ${bad.id} is ${bad.status}`;
+  if (type !== "proof") return undefined;
+  const passed = new Set(cases.flatMap(({ id, status }) => (status === "passed" ? [id] : [])));
+  const missing = proofCases.find((id) => !passed.has(id));
+  return missing && `is passed, but the case ${missing} is not: a proof passes with all promises of the service`;
 }

@@ -184,8 +184,9 @@ export function createReceiptService({ changes, runs, signer, candidates, metric
 }
 
 /** Throws INVALID_ARGUMENT if a receipt contradicts itself, or would export data that it must not. */
-function checkInput({ result, cases, tool, details }: NewReceipt): void {
-  const contradiction = contradictionOf(result, cases);
+function checkInput(input: NewReceipt): void {
+  const { cases, tool, details } = input;
+  const contradiction = contradictionOf(input);
   if (contradiction !== undefined) throw invalid("result", "contradiction", contradiction);
   const ids = new Set<string>();
   for (const [at, { id }] of cases.entries()) {

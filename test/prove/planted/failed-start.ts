@@ -1,0 +1,2 @@
+/** No node starts. */
+if (process.argv.includes("serve")) process.exit(7);
