@@ -74,6 +74,7 @@ export async function compose(foundation: Foundation, createParts: typeof create
     checkEntitlement: billing.checkEntitlement,
     sessions: identity.sessions,
     subscriberTokens: notifications.subscriberTokens,
+    names: areas.all.flatMap(({ names = [] }) => names),
     definitions,
     handlers: Object.assign({}, ...areas.all.map((area) => area.handlers)),
   });

@@ -9,6 +9,7 @@ import type { Operation } from "../definitions/index.ts";
 import { accessHandlers, accessOperation } from "../gateway/mcp/index.ts";
 import type { PlatformServices } from "../modules/area.ts";
 import { type SessionAuthenticator, scimOperations } from "../modules/identity/index.ts";
+import { createKeyedRecordFinder, type NameSource } from "../modules/name-source.ts";
 import type { SubscriberTokens } from "../modules/notifications/index.ts";
 import type { Tenancy } from "../modules/tenancy/index.ts";
 import { createAuthenticators } from "./authenticators.ts";
@@ -22,6 +23,7 @@ interface Dependencies extends Foundation, PlatformServices {
   /** Identifies subscribers by their tokens. */
   readonly subscriberTokens: SubscriberTokens;
   readonly definitions: readonly Operation[];
+  readonly names: readonly NameSource[];
   /** Checks the entitlements of calls. */
   readonly checkEntitlement: EntitlementCheck;
   /** Handlers by full service name. */
@@ -48,6 +50,7 @@ export async function createInvokers(dependencies: Dependencies): Promise<Invoke
     authenticators: createAuthenticators({ ...dependencies, apiKeys: apiKeys.verifier, members }),
     readTenantState: tenants.readTenantState,
     takeQuota,
+    findKeyedRecords: createKeyedRecordFinder(db.sql, dependencies.names),
     observeDeprecated: (operation: string) => deprecatedCalls.inc({ operation }),
   };
   const execute = createExecutor([...definitions, accessOperation, ...Object.values(scimOperations)], {

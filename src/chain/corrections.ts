@@ -103,7 +103,7 @@ function refusedInput(
 }
 
 /** The part of a REST request that a field is in. */
-function partOf({ bindings }: Operation, verb: string, field: string): Correction["in"] {
+export function partOf({ bindings }: Operation, verb: string, field: string): Correction["in"] {
   const binding = bindings.find((each) => each.verb === verb) ?? bindings[0]!;
   if (binding.path.includes(`{${field}}`)) return "path";
   return binding.body === "*" ? "body" : "query";

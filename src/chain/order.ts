@@ -8,6 +8,7 @@ import type { Metrics, Tracing } from "../platform/telemetry/index.ts";
 import type { Call, Interceptor, Plane } from "./call.ts";
 import { composeChain } from "./compose.ts";
 import type { EntitlementCheck } from "./entitlement.ts";
+import type { FindKeyedRecords } from "./reference-correction.ts";
 import { apiVersion } from "./steps/api-version.ts";
 import { type Authenticator, authentication } from "./steps/authentication.ts";
 import { authorization, scopesAndRoles } from "./steps/authorization.ts";
@@ -41,6 +42,7 @@ export interface ChainParts {
   readonly limiter: RateLimiter | undefined;
   readonly takeQuota: (tenantId: TenantId, operation: string, limit: number) => Promise<unknown>;
   readonly observeDeprecated: (operation: string) => void;
+  readonly findKeyedRecords: FindKeyedRecords;
 }
 
 /** Creates a plane's chain, outermost step first. The order is part of the contract. The internal plane has no rate limit and no quota. */
@@ -54,7 +56,7 @@ export function createChain(plane: Plane, parts: ChainParts): readonly Intercept
   const throttle = createRefusalThrottle({ perSecond: 100, delayMsMax: 1000, delayedMax: 5000 });
   const rate = plane === "internal" ? undefined : rateLimit({ ...rateLimitParts(parts), throttle });
   return [
-    recovery(log, createChallenge(plane, config)),
+    recovery(log, createChallenge(plane, config), parts.findKeyedRecords),
     telemetry({ calls: parts.metrics.calls, tracing: parts.tracing, audit: parts.audit }),
     requestId(),
     apiVersion(),

@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
 import { suggestCommand } from "./command-suggestion.ts";
+import { correctWords } from "./corrected-words.ts";
 import { CliError, exitCodes } from "./exit-codes.ts";
 import type { Io } from "./io.ts";
 import { createProgram } from "./program.ts";
@@ -18,6 +19,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       const meant = suggestCommand(argv);
       if (meant !== undefined) io.err(`Did you mean ${meant}?\n`);
     }
+    const corrected = error instanceof CommanderError ? correctWords(argv, error.message) : undefined;
+    if (corrected !== undefined) io.err(`Try: ${corrected}\n`);
     return report(error, io);
   }
 }

@@ -55,6 +55,8 @@ interface FailureDetails {
   readonly violations?: readonly Violation[];
   readonly refused?: RefusedInput | undefined;
   readonly corrections?: readonly Correction[];
+  /** The kind of record that does not exist, such as `pool`. */
+  readonly missing?: string;
   /** Repair what only its reader understands, by field: texts in a language of the service, and members of documents. */
   readonly repairs?: ReadonlyMap<string, FindRepair>;
   /** Response headers that belong to the error, such as Retry-After. */
@@ -80,6 +82,7 @@ export class Failure extends Error {
   readonly violations: readonly Violation[];
   readonly refused: RefusedInput | undefined;
   readonly repairs: FailureDetails["repairs"];
+  readonly missing: string | undefined;
   /** Computed when the failure leaves the chain. */
   corrections: readonly Correction[];
   readonly headers: Readonly<Record<string, string>>;
@@ -92,6 +95,7 @@ export class Failure extends Error {
     this.violations = details.violations ?? [];
     this.refused = details.refused;
     this.repairs = details.repairs;
+    this.missing = details.missing;
     this.corrections = details.corrections ?? [];
     this.headers = details.headers ?? {};
     this.extra = details.extra ?? {};

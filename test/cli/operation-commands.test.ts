@@ -141,9 +141,20 @@ test("a mistyped command suggests the intended one", async () => {
   const verb = await cli(["tenant", "craete"]);
   assert.equal(verb.exitCode, 2);
   assert.match(verb.err, /Did you mean create\?/);
+  assert.match(verb.err, /\nTry: service tenant create\n$/);
   const option = await cli(["tenant", "create", "--nmae", "Acme"]);
   assert.equal(option.exitCode, 2);
   assert.match(option.err, /Did you mean --name\?/);
+  assert.match(option.err, /\nTry: service tenant create --name Acme\n$/);
+  for (const guarded of [
+    ["tenant", "delte", "acme"],
+    ["api-key", "create", "--roels", "admin"],
+    ["tenant", "create", "--nmae", "Acme", "--key", "sk_dev_1"],
+  ]) {
+    const { err } = await cli(guarded);
+    assert.match(err, /Did you mean/);
+    assert.doesNotMatch(err, /Try:/, "it is only named");
+  }
 });
 
 test("the help lists every exit code, and the version is the package's", async () => {

@@ -19,7 +19,7 @@ import { roleGrants } from "../../src/platform/access/index.ts";
 import { operations } from "../harness/operations.ts";
 
 /** Actions that change nothing even when they are posted, because their input or output does not belong in a URL. */
-const readingActions = new Set(["read", "access", "verify"]);
+const readingActions = new Set(["read", "access", "verify", "simulate"]);
 
 for (const operation of operations) {
   const { id, method, governance: governed, bindings } = operation;

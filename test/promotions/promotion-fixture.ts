@@ -139,7 +139,7 @@ export const fewKeys = { keys_min: 3, margin: 1 };
 export async function runToStoppedCanary(
   tenant: TenantFixture,
   id: string,
-  pools: readonly StagedPool[],
+  pools: readonly Pick<StagedPool, "id">[],
 ): Promise<void> {
   for (const pool of pools) await work(tenant, pool.id, keysOf("past", 16));
   await step(tenant, id, "preflight", "preflight_passed");

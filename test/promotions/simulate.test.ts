@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { readRows } from "../harness/rows.ts";
-import { startService, type TestService } from "../harness/service.ts";
+import type { TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
 import {
   freshName,
@@ -11,15 +11,24 @@ import {
   type ResponseData,
   type TenantFixture,
 } from "../routing/tenant-fixture.ts";
-import { base, createCandidate, step } from "./promotion-fixture.ts";
+import {
+  base,
+  createCandidate,
+  type Person,
+  runToStoppedCanary,
+  startGovernedNode,
+  step,
+} from "./promotion-fixture.ts";
 
 let service: TestService;
 let tenant: TenantFixture;
+let approver: Person;
 let sql: TestSql;
 before(async () => {
-  service = await startService();
+  const node = await startGovernedNode();
+  ({ service, tenant } = node);
+  approver = await node.person("ada", ["promotion_approver"]);
   sql = connect(service.databaseUrl, 1);
-  tenant = await newTenant(service);
 });
 after(() => sql.end({ timeout: 1 }));
 
@@ -55,6 +64,14 @@ async function routeTraffic(poolId: string): Promise<Map<string, number>> {
 
 async function stage(poolId: string, version: object): Promise<number> {
   return (await tenant.ok("POST", `/api/pools/${poolId}/versions`, version)).data.version;
+}
+
+/** Takes a candidate for a pool through all steps, up to its promotion. */
+async function promote(candidateId: string, poolId: string): Promise<void> {
+  await runToStoppedCanary(tenant, candidateId, [{ id: poolId }]);
+  const approved = await approver("POST", `${base}/${candidateId}/approve`, { note: "looks right" });
+  assert.equal(approved.status, 200, approved.text);
+  await step(tenant, candidateId, "promote", "promoted");
 }
 
 async function simulate(candidateId: string, body: object = {}): Promise<ResponseData> {
@@ -97,9 +114,10 @@ test("the simulated shares of a changed rule are those of the same traffic after
       ],
     },
   });
-  const target = await simulate(await createCandidate(tenant, [{ kind: "routing", ref: pool, version }]));
+  const candidate = await createCandidate(tenant, [{ kind: "routing", ref: pool, version }]);
+  const target = await simulate(candidate);
   assertShares(target, "before", was);
-  await tenant.ok("POST", `/api/pools/${pool}/versions/${version}/activate`, {});
+  await promote(candidate, pool);
   assertShares(target, "after", await routeTraffic(pool));
   // What was decided by rules is reproduced exactly, and so is what follows from the order.
   assert.ok(target.reproduced >= itemsCount / 2, `${target.reproduced}`);
@@ -113,11 +131,12 @@ test("the simulated shares of a changed strategy are those of the same traffic a
   for (const weight of [50, 30, 20]) await tenant.recipient(pool, { ...decisionOnly, weight });
   const was = await routeTraffic(pool);
   const version = await stage(pool, { strategy: "sticky_hash" });
-  const target = await simulate(await createCandidate(tenant, [{ kind: "strategy", ref: pool, version }]));
+  const candidate = await createCandidate(tenant, [{ kind: "strategy", ref: pool, version }]);
+  const target = await simulate(candidate);
   assertShares(target, "before", was);
   // Chance is replayed as well: the seed of a decision is recorded.
   assert.equal(target.reproduced, target.items);
-  await tenant.ok("POST", `/api/pools/${pool}/versions/${version}/activate`, {});
+  await promote(candidate, pool);
   assertShares(target, "after", await routeTraffic(pool));
   assert.deepEqual(target.causes, [{ cause: "strategy", items: target.changed }]);
 });

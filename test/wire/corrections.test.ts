@@ -117,6 +117,43 @@ test("documents are sent back with the names and values of their language, and a
   assert.equal((await call(create, corrected)).code, "OK");
 });
 
+test("an id where a key is taken, or a key where an id is taken, is answered with the other, and accepted then", async () => {
+  const operationOf = (id: string) => operations.find((each) => each.id === `service.api.${id}`)!;
+  const name = `named-${process.hrtime.bigint()}`;
+  const pool = await call(operationOf("PoolService/CreatePool"), { name });
+  const subscriber = await call(operationOf("SubscriberService/UpsertSubscriber"), { external_id: name });
+  const workflow_key = name;
+  await call(operationOf("NotificationWorkflowService/UpsertNotificationWorkflow"), {
+    workflow_key,
+    channels: { in_app: { body: "B" } },
+  });
+  const subscriberId = subscriber.body.data.id;
+  const trigger = "NotificationService/TriggerNotification";
+  const cases: [operation: string, request: Json, field: string, value: string][] = [
+    ["PoolService/GetPool", { pool_id: name }, "pool_id", pool.body.data.id],
+    ["RecipientService/CreateRecipient", { pool_id: name, name: "Ada" }, "pool_id", pool.body.data.id],
+    [trigger, { workflow_key, subscriber_id: name }, "subscriber_id", subscriberId],
+    [trigger, { workflow_key, subscriber_external_id: subscriberId }, "subscriber_external_id", name],
+  ];
+  for (const [id, request, field, value] of cases) {
+    const refused = await call(operationOf(id), request);
+    assert.equal(refused.code, "NOT_FOUND", refused.text);
+    const [correction] = refused.body.corrections ?? [];
+    assert.deepEqual(
+      [correction?.field, correction?.value, correction?.confidence],
+      [field, value, "likely"],
+      refused.text,
+    );
+    const accepted = await call(operationOf(id), correct(request, refused.body.corrections));
+    assert.equal(accepted.code, "OK", accepted.text);
+  }
+  // What would be deleted is only named, and so is what several records could be.
+  const removal = await call(operationOf("PoolService/DeletePool"), { pool_id: name });
+  assert.deepEqual([removal.code, removal.body.corrections], ["NOT_FOUND", undefined], removal.text);
+  const unknown = await call(operationOf("PoolService/GetPool"), { pool_id: `${name}-` });
+  assert.deepEqual([unknown.code, unknown.body.corrections], ["NOT_FOUND", undefined], unknown.text);
+});
+
 test("a wrong path, method or header is answered with the nearest right one", async () => {
   const { baseUrl, headers } = fixture.platform.admin;
   const json = { "content-type": "application/json" };

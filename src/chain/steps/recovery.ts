@@ -1,6 +1,7 @@
 import type { Log } from "../../platform/log/log.ts";
 import type { Interceptor } from "../call.ts";
 import { findCorrections } from "../corrections.ts";
+import { correctReference, type FindKeyedRecords } from "../reference-correction.ts";
 import { observeResponse } from "../stream.ts";
 import type { Challenge } from "./challenge.ts";
 import { mask } from "./mask.ts";
@@ -8,9 +9,9 @@ import { toFailure } from "./status-map.ts";
 
 /**
  * Step 1: turns every error into a failure of the catalogue before it leaves the chain, and adds the plane's challenge to
- * every 401, and the corrections to every invalid request.
+ * every 401, and the corrections to every invalid request and to every reference to a record that does not exist.
  */
-export function recovery(log: Log, challenge: Challenge): Interceptor {
+export function recovery(log: Log, challenge: Challenge, findRecords: FindKeyedRecords): Interceptor {
   return async (call, next) => {
     const recover = (error: unknown) => {
       const failure = mask(toFailure(error), call, log);
@@ -21,7 +22,13 @@ export function recovery(log: Log, challenge: Challenge): Interceptor {
     try {
       return observeResponse(await next(call), { mapError: recover });
     } catch (error) {
-      throw recover(error);
+      const failure = recover(error);
+      if (failure.missing !== undefined && failure.corrections.length === 0) {
+        // Without the lookup, the failure still says what is missing.
+        const correction = await correctReference(call, failure, findRecords).catch(() => undefined);
+        if (correction !== undefined) failure.corrections = [correction];
+      }
+      throw failure;
     }
   };
 }

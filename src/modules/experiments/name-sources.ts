@@ -1,4 +1,6 @@
 import { inEnvironment, nameSource } from "../name-source.ts";
 
 /** The names of experiments. */
-export const experimentNames = [nameSource("experiment", "experiment:read", "experiments", inEnvironment)];
+export const experimentNames = [
+  nameSource("experiment", "experiment:read", "experiments", { ...inEnvironment, key: { column: "key" } }),
+];

@@ -13,14 +13,20 @@ const scope = "notification:read";
 
 /** The names of what notifications are made of. */
 export const notificationNames = [
-  nameSource("subscriber", scope, "notification_subscribers", { name: subscriber }),
+  nameSource("subscriber", scope, "notification_subscribers", {
+    name: subscriber,
+    key: { column: "external_id" },
+  }),
   nameSource("topic", scope, "notification_topics", {
     name: "coalesce(nullif(name, ''), key)",
     parent: "key",
     alias: "key",
+    key: { column: "key" },
   }),
-  nameSource("integration", scope, "notification_integrations"),
-  nameSource("layout", "layout:read", "notification_layouts"),
+  nameSource("integration", scope, "notification_integrations", {
+    key: { column: "name", exists: "removed_at is null" },
+  }),
+  nameSource("layout", "layout:read", "notification_layouts", { key: { column: "name" } }),
   nameSource("notification_delivery", scope, "notification_deliveries", {
     name: `${toSubscriber} || ' · ' || channel`,
     isAmbiguous: "true",

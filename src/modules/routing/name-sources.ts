@@ -16,10 +16,13 @@ const item = {
 
 /** The names of what routing works with. Removed recipients and archived pools keep theirs. */
 export const routingNames = [
-  nameSource("pool", "pool:read", "pools", { isVisible: byPool("t.id") }),
+  nameSource("pool", "pool:read", "pools", {
+    isVisible: byPool("t.id"),
+    key: { column: "name", exists: "status <> 'archived'" },
+  }),
   nameSource("recipient", "recipient:read", "recipients", inPool),
   nameSource("rule", "rule:read", "rules", inPool),
-  nameSource("schedule", "schedule:read", "routing_schedules", inEnvironment),
+  nameSource("schedule", "schedule:read", "routing_schedules", { ...inEnvironment, key: { column: "name" } }),
   nameSource("queue_item", "queue:read", "(select * from all_items where delivery <> 'none')", item),
   nameSource("decision", "decision:read", "decisions", item),
   nameSource("bulk_operation", "queue:read", "bulk_operations", {

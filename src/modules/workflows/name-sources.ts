@@ -8,6 +8,7 @@ const definition = `coalesce(
 export const workflowNames = [
   nameSource("workflow_definition", "workflow_definition:read", "workflow_definitions", {
     name: "coalesce(nullif(name, ''), key)",
+    key: { column: "key", exists: "status <> 'archived'" },
   }),
   nameSource("workflow_run", "workflow_run:read", "all_workflow_runs", {
     name: `${definition} || case when run_key = '' then '' else ' · ' || run_key end`,
@@ -15,7 +16,10 @@ export const workflowNames = [
     isAmbiguous: "run_key = ''",
     isVisible: (inProduction) => `(origin ->> 'environment' = 'production') = ${inProduction}`,
   }),
-  nameSource("workflow_trigger", "workflow_trigger:read", "workflow_triggers", inEnvironment),
+  nameSource("workflow_trigger", "workflow_trigger:read", "workflow_triggers", {
+    ...inEnvironment,
+    key: { column: "name" },
+  }),
   nameSource("workflow_approval", "workflow_run:read", "workflow_approvals", {
     name: "title",
     parent: "run_id",

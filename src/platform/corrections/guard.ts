@@ -29,6 +29,11 @@ export function isGuarded(effect: Effect): boolean {
   return isDestructive || guardedActions.has(action) || guardedMethods.test(method) || verbs.includes("DELETE");
 }
 
+/** Whether a word of a command is such a verb. */
+export function isGuardedVerb(word: string): boolean {
+  return guardedMethods.test(word.slice(0, 1).toUpperCase() + word.slice(1));
+}
+
 /** Whether a field, or one that contains it, is guarded in every operation. */
 export function isGuardedField(names: readonly string[]): boolean {
   return names.some((name) => guardedWords.test(snakeCase(name).replaceAll("-", "_")));

@@ -6,6 +6,6 @@
  * access, spend or delete.
  */
 export { correctedBytesMax, correctRequest, type FoundCorrection, isWithinBytes } from "./correct-request.ts";
-export { isGuarded } from "./guard.ts";
+export { isGuarded, isGuardedField, isGuardedVerb } from "./guard.ts";
 export { applyPatch } from "./json-patch.ts";
 export { isSecret } from "./place.ts";

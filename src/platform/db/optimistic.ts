@@ -26,7 +26,7 @@ const findingAdvice = new Map([["environment", " GET /api/v2/environments lists 
 
 /** The failure for a record that the tenant does not have, even if another tenant has it. */
 export function notFound(name: string): Failure {
-  return fail("NOT_FOUND", { public: `No such ${name}.${findingAdvice.get(name) ?? ""}` });
+  return fail("NOT_FOUND", { public: `No such ${name}.${findingAdvice.get(name) ?? ""}`, missing: name });
 }
 
 /** Returns the record that was looked up, or throws NOT_FOUND. */

@@ -49,6 +49,7 @@ function textOf(value: unknown): string {
   return quoted(typeof value === "object" ? jsonOf(value) : String(value));
 }
 
-function quoted(text: string): string {
+/** A word as a shell reads it. */
+export function quoted(text: string): string {
   return /^[\w./:,=+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
