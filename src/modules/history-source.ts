@@ -21,13 +21,20 @@ export interface HistorySource {
   sample?(tx: Sql, minute: Date): Promise<unknown>;
 }
 
-/** The minutes that a row of the history covers. Everything is stored in both steps. */
-export const steps = { short: 1, long: 10 };
+/** The minutes that a row of the history covers. Everything is stored in each step. */
+export const steps = { minute: 1, tenMinutes: 10, hour: 60 };
 
 /** The start of the step of some minutes that contains a time. */
 export function startOfStep(minutes: number, at: Date): Date {
   const ms = minutes * 60_000;
   return new Date(Math.floor(at.getTime() / ms) * ms);
+}
+
+/** The steps that contain a minute, with their starts, as rows of a `values`. */
+export function stepsAround(sql: Sql, minute: Date): Fragment {
+  const { minute: short, tenMinutes, hour } = steps;
+  return sql`(${short}::smallint, ${minute}::timestamptz), (${tenMinutes}, ${startOfStep(tenMinutes, minute)}),
+    (${hour}, ${startOfStep(hour, minute)})`;
 }
 
 /**
@@ -40,8 +47,7 @@ export function addToHistory(sql: Sql, minute: Date, counts: Fragment): Fragment
       completed, failed, dead_lettered)
     select tenant_id, source, source_id, step, at, waiting, in_progress, oldest_age_s, started, completed, failed, dead_lettered
     from (${counts}) counts
-    cross join (values (${steps.short}::smallint, ${minute}::timestamptz),
-      (${steps.long}::smallint, ${startOfStep(steps.long, minute)}::timestamptz)) as steps(step, at)
+    cross join (values ${stepsAround(sql, minute)}) as steps(step, at)
     order by tenant_id, source, source_id, step
     on conflict (tenant_id, source, source_id, step, at) do update set
       waiting = greatest(kept.waiting, excluded.waiting), in_progress = greatest(kept.in_progress, excluded.in_progress),

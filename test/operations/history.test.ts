@@ -201,13 +201,15 @@ test("a history marks pauses of its pool, promotions and new versions", async ()
   assert.deepEqual(await marksOf("source=pool", other), starts);
 });
 
-test("minutes are kept for two hours, steps of ten minutes for a week, and daily counts for two days", async () => {
+test("minutes are kept for two hours, steps of ten minutes for a day, hours for a week, and daily counts for two days", async () => {
   const poolId = await own.pool();
   const rows = [
     [1, 1],
     [1, 3],
     [10, 24],
-    [10, 24 * 8],
+    [10, 27],
+    [60, 24 * 7],
+    [60, 24 * 8],
   ].map(([step, hours]) => ({ step, at: new Date(Date.now() - hours! * 3_600_000).toISOString() }));
   await database.sql`
     insert into history_points
@@ -225,7 +227,7 @@ test("minutes are kept for two hours, steps of ten minutes for a week, and daily
     select step, at from history_points where tenant_id = ${own.id} and source_id = ${poolId} order by step`;
   assert.deepEqual(
     kept.map(({ step, at }) => ({ step, at: at.toISOString() })),
-    [rows[0], rows[2]],
+    [rows[0], rows[2], rows[4]],
   );
   assert.equal((await database.sql`select from queue_daily_counts where pool_id = ${poolId}`).count, 2);
 });

@@ -70,7 +70,7 @@ function Summary({ totals }: { readonly totals: QueueTotals }) {
         <Stat
           href={href("queues")}
           label="Waiting"
-          note={`oldest ${formatSeconds(totals.oldest_age_s)}`}
+          note={totals.depth > 0 ? `oldest ${formatSeconds(totals.oldest_age_s)}` : undefined}
           value={totals.depth}
         />
         <Stat href={href("queues")} label="In progress" value={totals.in_flight} />
@@ -94,30 +94,34 @@ function Summary({ totals }: { readonly totals: QueueTotals }) {
         source="pool"
       />
       <div class="columns">
-        <Card flush title="Fullest queues">
-          <Table
-            columns={[
-              { title: "Queue", value: ({ pool_name }) => pool_name },
-              { title: "Waiting", isNumber: true, width: "90px", value: ({ depth }) => Number(depth) },
-              {
-                title: "Oldest",
-                isNumber: true,
-                width: "110px",
-                value: ({ oldest_age_s }) => oldest_age_s,
-                render: ({ oldest_age_s }) => formatSeconds(oldest_age_s),
-              },
-              {
-                title: "State",
-                width: "110px",
-                value: ({ paused }) => (paused ? "paused" : "running"),
-                render: ({ paused }) => <Status of={paused ? "paused" : "running"} />,
-              },
-            ]}
-            hrefOf={({ pool_id }) => href(`queues/${pool_id}`)}
-            keyOf={({ pool_id }) => pool_id}
-            label="Fullest queues"
-            rows={totals.fullest}
-          />
+        <Card flush={totals.fullest.length > 0} title="Fullest queues">
+          {totals.fullest.length === 0 ? (
+            <p class="soft">Nothing waits in any queue.</p>
+          ) : (
+            <Table
+              columns={[
+                { title: "Queue", value: ({ pool_name }) => pool_name },
+                { title: "Waiting", isNumber: true, width: "90px", value: ({ depth }) => Number(depth) },
+                {
+                  title: "Oldest",
+                  isNumber: true,
+                  width: "110px",
+                  value: ({ oldest_age_s }) => oldest_age_s,
+                  render: ({ oldest_age_s }) => formatSeconds(oldest_age_s),
+                },
+                {
+                  title: "State",
+                  width: "110px",
+                  value: ({ paused }) => (paused ? "paused" : "running"),
+                  render: ({ paused }) => <Status of={paused ? "paused" : "running"} />,
+                },
+              ]}
+              hrefOf={({ pool_id }) => href(`queues/${pool_id}`)}
+              keyOf={({ pool_id }) => pool_id}
+              label="Fullest queues"
+              rows={totals.fullest}
+            />
+          )}
         </Card>
         {can("event:read") && <Recent />}
       </div>

@@ -180,7 +180,7 @@ function Strategy({ pool, refresh }: { readonly pool: Pool; readonly refresh: ()
           answer={({ version }: PoolVersion) => (
             <div class="stack">
               <p>Version {version} is staged. The pool routes as before until somebody promotes it.</p>
-              <a class="link" href={href("promotions", { do: "new" })}>
+              <a class="link" href={href("promotions", { do: "new", staged: `${pool.id}:${version}` })}>
                 Create a candidate for a promotion
               </a>
             </div>

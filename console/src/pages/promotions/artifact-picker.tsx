@@ -3,6 +3,7 @@ import { useId, useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
 import { Button } from "../../ui/button";
 import { words } from "../../ui/format";
+import { Name } from "../../ui/name";
 import { type ArtifactKind, readableKinds, readTargets, readVersions } from "./artifact-source";
 
 interface Props {
@@ -35,7 +36,7 @@ export function ArtifactPicker({ id, text, set }: Props) {
         <ul class="stack">
           {chosen.map(({ kind, ref, version }) => (
             <li class="filters" key={ref}>
-              <strong>{names[ref] ?? ref}</strong>
+              <strong>{names[ref] ?? <Name id={ref} plain />}</strong>
               <span class="soft">
                 {words(kind).toLowerCase()}, version {version}
               </span>

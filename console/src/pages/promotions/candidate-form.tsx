@@ -1,10 +1,11 @@
 import { type CreateCandidateRequest, createPromotionService } from "@client/gen/promotion";
 import { createRolloutEvidenceService } from "@client/gen/rollout-evidence";
 import { useQuery } from "../../core/query";
-import { href, navigate } from "../../core/router";
+import { href, navigate, setQuery } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { type Field, FormDialog } from "../../ui/form";
+import { filterOf } from "../../ui/page";
 import { Notice } from "../../ui/text";
 import { environmentFields, initialEnvironment } from "../shared/environment";
 import { ArtifactPicker } from "./artifact-picker";
@@ -41,6 +42,9 @@ export function CandidateForm({ onClose }: { readonly onClose: () => void }) {
   const open = useQuery(can("evidence:read") ? "evidence packs" : undefined, () =>
     packs.listPacks({ limit: 200, status: "open" }).page(),
   );
+  // Whoever has just staged a version of a pool comes to promote it.
+  const [ref, version] = filterOf("staged")?.split(":") ?? [];
+  const artifacts = ref === undefined ? undefined : [{ kind: "strategy", ref, version: Number(version) }];
   const choices = (open.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }));
   const fields: readonly Field[] = [
     ...baseFields,
@@ -59,8 +63,11 @@ export function CandidateForm({ onClose }: { readonly onClose: () => void }) {
     <FormDialog
       done="The candidate was created. Its next step is the preflight."
       fields={[...fields, ...environmentFields()]}
-      initial={{ limits: { success: 0.9 }, ...initialEnvironment() }}
-      onClose={onClose}
+      initial={{ artifacts, limits: { success: 0.9 }, ...initialEnvironment() }}
+      onClose={() => {
+        setQuery({ staged: undefined });
+        onClose();
+      }}
       onSubmit={async ({ limits: chosen, ...values }) => {
         const guardrails = Object.entries((chosen ?? {}) as Record<string, number>).map(([metric, limit]) => ({
           metric,

@@ -12,10 +12,10 @@ interface RangeSettings {
 
 /** The time ranges of charts. Each has at most 168 points. */
 const ranges: Readonly<Record<string, RangeSettings>> = {
-  "15m": { minutes: 15, step: steps.short, pointMinutes: 1 },
-  "1h": { minutes: 60, step: steps.short, pointMinutes: 1 },
-  "24h": { minutes: 24 * 60, step: steps.long, pointMinutes: 10 },
-  "7d": { minutes: 7 * 24 * 60, step: steps.long, pointMinutes: 60 },
+  "15m": { minutes: 15, step: steps.minute, pointMinutes: 1 },
+  "1h": { minutes: 60, step: steps.minute, pointMinutes: 1 },
+  "24h": { minutes: 24 * 60, step: steps.tenMinutes, pointMinutes: 10 },
+  "7d": { minutes: 7 * 24 * 60, step: steps.hour, pointMinutes: 60 },
 };
 
 /** A time range that ends now. */

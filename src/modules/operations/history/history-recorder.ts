@@ -20,7 +20,7 @@ const retryMs = 5000;
 /** How much of the current minute the nodes have stored. */
 export function currentPart(nowMs: number): MinutePart {
   const atMs = nowMs - afterMs - settledMs;
-  const minute = startOfStep(steps.short, new Date(atMs));
+  const minute = startOfStep(steps.minute, new Date(atMs));
   return { minute, seconds: (Math.floor((atMs - minute.getTime()) / storeMs) * storeMs) / 1000 };
 }
 
@@ -68,7 +68,7 @@ export function createHistoryRecorder({ db, clock, log, sources, version }: Depe
     });
   }
 
-  const currentMinute = () => startOfStep(steps.short, new Date(clock.now()));
+  const currentMinute = () => startOfStep(steps.minute, new Date(clock.now()));
 
   /** Stores what has been counted and, if a minute has ended, takes its samples. */
   async function record(): Promise<void> {

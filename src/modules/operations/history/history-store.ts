@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../platform/access/index.ts";
 import type { Fragment, Sql } from "../../../platform/db/index.ts";
 import { lowestUlid } from "../../../platform/ids/ulid.ts";
-import { addToHistory, type HistoryKind, startOfStep, steps } from "../../history-source.ts";
+import { addToHistory, type HistoryKind, startOfStep, steps, stepsAround } from "../../history-source.ts";
 import type { HistoryRange } from "./history-range.ts";
 
 /** What a node has counted of a record. */
@@ -73,11 +73,12 @@ export async function storeCounts(sql: Sql, minute: Date, counted: readonly Coun
 export async function claimSample(tx: Sql, minute: Date): Promise<boolean> {
   const claimed = await tx`
     with claimed as (
-      insert into history_samples (step, at, minutes) values (${steps.short}, ${minute}, 1)
+      insert into history_samples (step, at, minutes) values (${steps.minute}, ${minute}, 1)
       on conflict do nothing returning at
     )
     insert into history_samples (step, at, minutes)
-    select ${steps.long}::smallint, ${startOfStep(steps.long, minute)}::timestamptz, 1 from claimed
+    select step, around.at, 1 from claimed cross join (values ${stepsAround(tx, minute)}) as around(step, at)
+    where step <> ${steps.minute}
     on conflict (step, at) do update set minutes = history_samples.minutes + 1`;
   return claimed.count > 0;
 }
@@ -110,7 +111,7 @@ export async function readPoints(
       : sql`union all
         select ${startOfStep(step, current.minute)}::timestamptz, ${current.seconds}::int
         where ${current.seconds} > 0 and not exists (
-          select from history_samples where step = ${steps.short} and at = ${current.minute})`;
+          select from history_samples where step = ${steps.minute} and at = ${current.minute})`;
   return sql<HistoryPoint[]>`
     with covered as (
       select at, sum(seconds) as seconds from (

@@ -2,7 +2,7 @@
  * History: coarse counts of pools, workflows and notification channels over the last week, for charts.
  *
  * source: a kind of records that have a history. point: the counts of a record, or of all, in a part of a time range. step: the time
- * that the counts of a stored row cover, a minute or ten. sample: the reading of queues that one node makes at the end of a minute;
+ * that the counts of a stored row cover: a minute, ten or an hour. sample: the reading of queues that one node makes at the end of a minute;
  * where there was none, a chart has a gap. mark: something that happened at a time of a chart, such as a start of a new version.
  */
 import { retentionJob } from "../../../platform/jobs/index.ts";
@@ -18,13 +18,13 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "
   readonly version: string;
 }
 
-/** The longest range of minutes is an hour, that of ten minutes a week. Retention may be late. */
-const keptMs = { short: 2 * 3_600_000, long: 7 * 86_400_000 };
+/** The longest range of minutes is an hour, that of ten minutes a day, that of hours a week. Retention may be late. */
+const keptMs = { minute: 2 * 3_600_000, tenMinutes: 26 * 3_600_000, hour: 170 * 3_600_000 };
 
 export function createHistory(dependencies: Dependencies) {
   const { sources } = dependencies;
   const expiring = (table: string) =>
-    (["short", "long"] as const).map((length) => ({
+    (["minute", "tenMinutes", "hour"] as const).map((length) => ({
       ...{ table, column: "at", ageMs: keptMs[length], oldestFirst: true },
       where: (sql: PlatformServices["db"]["sql"]) => sql`step = ${steps[length]}`,
     }));

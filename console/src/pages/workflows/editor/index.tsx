@@ -5,7 +5,7 @@ import { can } from "../../../core/session";
 import { transport } from "../../../core/transport";
 import { useTypedQuery } from "../../../core/typed-query";
 import { Button } from "../../../ui/button";
-import { Card } from "../../../ui/card";
+import { Card, Loading } from "../../../ui/card";
 import { messageOf } from "../../../ui/format";
 import { Graph } from "../../../ui/graph";
 import { Ready } from "../../../ui/page";
@@ -58,6 +58,7 @@ export function Editor({ definition, stored, onSaved }: Props) {
   const problems = problemsOf(checked.data, checked.error);
   const document = useRef<Readonly<Record<string, unknown>>>(undefined);
   if (checked.data !== undefined) document.current = checked.data.document as Readonly<Record<string, unknown>>;
+  const isFirstCheck = document.current === undefined && (checked.data ?? checked.error) === undefined;
   const mayWrite = can("workflow_definition:write") && definition?.status !== "STATUS_ARCHIVED";
   useEffect(() => setRefusal(""), [draft.text]);
 
@@ -123,8 +124,8 @@ export function Editor({ definition, stored, onSaved }: Props) {
           )}
         </div>
       </Card>
-      <Card flush title="Steps">
-        <Graph edges={drawn.edges} label="The steps of the draft" nodes={drawn.nodes} />
+      <Card flush={!isFirstCheck} title="Steps">
+        {isFirstCheck ? <Loading /> : <Graph edges={drawn.edges} label="The steps of the draft" nodes={drawn.nodes} />}
       </Card>
     </div>
   );
