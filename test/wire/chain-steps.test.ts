@@ -155,6 +155,19 @@ test("a public failure passes unmasked", async () => {
   assert.ok(!chain.marks.includes("error masking"));
 });
 
+test("an invalid request is answered, and the error is logged, if its corrections cannot be found", async () => {
+  const broken = () => {
+    throw new Error("broken repair");
+  };
+  const violations = [{ field: "tenant_id", rule: "cel.syntax", message: "does not compile" }];
+  const refusal = fail("INVALID_ARGUMENT", { violations, repairs: new Map([["tenant_id", broken]]) });
+  const chain = markedChain("external", () => Promise.reject(refusal));
+  const failure = await chain.invoke().catch((error: unknown) => error);
+  assert.ok(failure instanceof Failure && failure.code === "INVALID_ARGUMENT");
+  assert.deepEqual([failure.violations, failure.corrections], [violations, []]);
+  assert.equal(chain.marks.at(-1), "error masking");
+});
+
 test("recovery is outermost: a failure in telemetry itself is masked too", async () => {
   const chain = markedChain("external", () => assert.fail("never reached"), "telemetry");
   const failure = await chain.invoke().catch((error: unknown) => error);

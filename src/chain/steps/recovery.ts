@@ -1,5 +1,6 @@
+import type { Correction, Failure } from "../../errors/index.ts";
 import type { Log } from "../../platform/log/log.ts";
-import type { Interceptor } from "../call.ts";
+import type { Call, Interceptor } from "../call.ts";
 import { findCorrections } from "../corrections.ts";
 import { correctReference, type FindKeyedRecords } from "../reference-correction.ts";
 import { observeResponse } from "../stream.ts";
@@ -15,7 +16,7 @@ export function recovery(log: Log, challenge: Challenge, findRecords: FindKeyedR
   return async (call, next) => {
     const recover = (error: unknown) => {
       const failure = mask(toFailure(error), call, log);
-      if (failure.corrections.length === 0) failure.corrections = findCorrections(call, failure);
+      if (failure.corrections.length === 0) failure.corrections = correctionsOf(failure, call, log);
       if (failure.entry.http === 401) call.responseHeaders["www-authenticate"] = challenge.header(call, failure);
       return failure;
     };
@@ -31,4 +32,14 @@ export function recovery(log: Log, challenge: Challenge, findRecords: FindKeyedR
       throw failure;
     }
   };
+}
+
+/** A failure leaves the chain without corrections if an error prevents them. */
+function correctionsOf(failure: Failure, call: Call, log: Log): readonly Correction[] {
+  try {
+    return findCorrections(call, failure);
+  } catch (error) {
+    log.error({ err: error, request_id: call.requestId, operation: call.operation.id }, "no corrections");
+    return [];
+  }
 }

@@ -75,9 +75,20 @@ function splitPath(path: string): (string | number)[] | undefined {
     const match = part.exec(path);
     if (match === null) return undefined;
     const [, name, position, quoted] = match;
-    segments.push(name ?? (position === undefined ? (JSON.parse(quoted!) as string) : Number(position)));
+    const segment = name ?? (position === undefined ? readQuoted(quoted!) : Number(position));
+    if (segment === undefined) return undefined;
+    segments.push(segment);
   }
   return segments;
+}
+
+/** A quoted key; undefined for the name of a member that only looks like one. */
+function readQuoted(text: string): string | undefined {
+  try {
+    return JSON.parse(text) as string;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Escapes a name for a JSON Pointer. */

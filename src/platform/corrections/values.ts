@@ -1,5 +1,5 @@
 import { ScalarType } from "@bufbuild/protobuf";
-import { offeredNames } from "../protojson/index.ts";
+import { offeredNames, parseJson } from "../protojson/index.ts";
 import { nearestName, parseDuration, plainName, respellDuration } from "../text/index.ts";
 import { type Change, isObject, type Mistake, toValue } from "./mistake.ts";
 import { rulesAt } from "./place.ts";
@@ -53,7 +53,7 @@ export function readJson(mistake: Mistake): Change | undefined {
   const { value } = mistake.place;
   if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return undefined;
   try {
-    return toValue(mistake, JSON.parse(value), "certain");
+    return toValue(mistake, parseJson(value), "certain");
   } catch {
     return undefined;
   }
