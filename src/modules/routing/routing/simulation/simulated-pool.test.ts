@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ulidFrom } from "../../../../platform/ids/ulid.ts";
 import { createAdmissionKeys, createAdmissionRequests } from "../../admission/index.ts";
-import type { AdmissionConfig, PoolSnapshot } from "../../pools/index.ts";
+import type { PoolConfig, PoolSnapshot } from "../../pools/index.ts";
 import { nowMs, type PoolParts, poolOf } from "../domain/testing/fixtures.ts";
 import type { RecordedItem } from "./recorded-item-store.ts";
 import { ServiceProfile } from "./service-profile.ts";
 import { SimulatedPool } from "./simulated-pool.ts";
+import { SimulationTally } from "./simulation-tally.ts";
 
 const admissionOf = createAdmissionRequests(createAdmissionKeys(Buffer.alloc(32)));
 
@@ -39,11 +40,11 @@ function recorded(nth: number, arrivedS: number, parts: Partial<RecordedItem> & 
   return item;
 }
 
-function simulate(parts: PoolParts, items: readonly RecordedItem[], admission: AdmissionConfig = {}) {
+function simulate(parts: PoolParts, items: readonly RecordedItem[], config: Partial<PoolConfig> = {}) {
   const { snapshot: plain } = poolOf(parts);
   const snapshot: PoolSnapshot = {
     ...plain,
-    pool: { ...plain.pool, config: { ...plain.pool.config, admission } },
+    pool: { ...plain.pool, config: { ...plain.pool.config, admission: {}, ...config } },
   };
   const profile = new ServiceProfile();
   for (const item of items) profile.add(item);
@@ -90,18 +91,18 @@ test("items that another recipient gets take as long as its own items", () => {
 test("a throttle rejects what exceeds it, and a concurrency limit delays work", () => {
   const items = Array.from({ length: 10 }, (_, nth) => recorded(nth, nth));
   const throttle = { key: "", limit: 1, periodS: 3, burst: 0, cost: 1, onLimit: "reject" as const };
-  const throttled = simulate({ recipients: [{}] }, items, { throttle });
+  const throttled = simulate({ recipients: [{}] }, items, { admission: { throttle } });
   assert.equal(throttled.pool.constraints.refusals.get("throttle rejected"), 6);
   assert.equal(throttled.fates.filter(({ reason }) => reason === "throttle_rejected").length, 6);
   const concurrency = { key: "", limit: 1, scope: "pool" as const };
-  const limited = simulate({ recipients: [{}] }, items, { concurrency });
+  const limited = simulate({ recipients: [{}] }, items, { admission: { concurrency } });
   assert.deepEqual([limited.pool.waits.items, limited.pool.waits.maxMs], [10, 81_000]);
 });
 
 test("a singleton takes the next item only after the one before has ended", () => {
   const items = Array.from({ length: 6 }, (_, nth) => recorded(nth, nth * 4));
   const singleton = { key: "", mode: "skip" as const, ttlS: 3600 };
-  const { fates } = simulate({ recipients: [{}] }, items, { singleton });
+  const { fates } = simulate({ recipients: [{}] }, items, { admission: { singleton } });
   assert.deepEqual(
     fates.map(({ outcome }) => outcome),
     ["routed", "deduplicated", "deduplicated", "routed", "deduplicated", "deduplicated"],
@@ -119,4 +120,20 @@ test("a recipient whose items fail is ejected, and the others get its items mean
   const config = { outlier: { consecutiveFailures: 3, ejectS: 3600, maxEjectedPct: 50 } };
   const { pool } = simulate({ strategy: "round_robin", recipients: [{}, {}], config }, items);
   assert.deepEqual([...pool.items], [3, 17]);
+});
+
+test("an item without a pool that the version no longer chooses is a refusal, because of the rules", () => {
+  const rules = [{ action: { type: "require" as const } }];
+  const items = [recorded(0, 0, { unaddressed: true }), recorded(1, 1)];
+  const sides = [true, false].map((acceptsUnaddressed) =>
+    simulate({ recipients: [{}], rules }, items, { acceptsUnaddressed }),
+  );
+  const [was, is] = sides as [(typeof sides)[number], (typeof sides)[number]];
+  const tally = new SimulationTally({ before: was.pool.compiled.snapshot, after: is.pool.compiled.snapshot });
+  for (const [at, item] of items.entries()) tally.add(item, nowMs, was.fates[at]!, is.fates[at]!);
+  const { outcomes, causes, examples, routing } = tally.report(was.pool, is.pool, 1000);
+  assert.deepEqual(outcomes, [{ before: "routed", after: "not_chosen", items: 1 }]);
+  assert.deepEqual(causes, [{ cause: "rule", items: 1 }]);
+  assert.equal(examples[0]?.after, "not_chosen");
+  assert.deepEqual(routing?.refused, { before: 0, after: 1 });
 });
