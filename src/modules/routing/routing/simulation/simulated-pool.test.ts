@@ -137,3 +137,62 @@ test("an item without a pool that the version no longer chooses is a refusal, be
   assert.equal(examples[0]?.after, "not_chosen");
   assert.deepEqual(routing?.refused, { before: 0, after: 1 });
 });
+
+for (const strategy of ["first_accept", "manual"] as const) {
+  test(`items of ${strategy} are taken when they were, by whom they were, and do not fill the queue`, () => {
+    // Each item waits for 5 seconds and takes 10.
+    const items = Array.from({ length: 50 }, (_, nth) => {
+      const startedAtMs = nowMs + (nth + 5) * 1000;
+      const taken = { startedAtMs, endedAtMs: startedAtMs + 10_000, heldBy: nth % 2 === 0 ? "r0" : "r1" };
+      return recorded(nth, nth, { outcome: "queued", recipientId: "", ...taken });
+    });
+    const config = { queue: { maxDepth: 10 } };
+    const { pool, fates } = simulate({ strategy, recipients: [{}, {}], config }, items);
+    assert.deepEqual([...new Set(fates.map(({ outcome }) => outcome))], ["queued"]);
+    assert.deepEqual([pool.waits.items, pool.waits.meanMs, pool.waits.maxMs, pool.waiting], [50, 5000, 5000, 0]);
+    assert.deepEqual(
+      [[...pool.items], [...pool.busyMs]],
+      [
+        [25, 25],
+        [250_000, 250_000],
+      ],
+    );
+  });
+}
+
+test("an item that nobody took leaves when it did, or when it expires, and one of an unknown recipient when it was taken", () => {
+  const untaken = { outcome: "queued" as const, recipientId: "", heldBy: "", startedAtMs: null };
+  const items = [
+    recorded(0, 0, { ...untaken, endedAtMs: nowMs + 20_000 }),
+    recorded(1, 1, { ...untaken, endedAtMs: null }),
+    recorded(2, 2, { ...untaken, heldBy: "gone", startedAtMs: nowMs + 30_000, endedAtMs: nowMs + 90_000 }),
+    ...[10, 25, 40, 70].map((arrivedS, nth) => recorded(3 + nth, arrivedS, { ...untaken, endedAtMs: null })),
+  ];
+  const config = { queue: { maxDepth: 3, ttlS: 60 } };
+  const { pool, fates } = simulate({ strategy: "first_accept", recipients: [{}], config }, items);
+  assert.deepEqual(
+    fates.map(({ reason }) => reason).map((reason) => (reason === "queue_full" ? "full" : "waits")),
+    ["waits", "waits", "waits", "full", "waits", "waits", "waits"],
+  );
+  assert.deepEqual([pool.waiting, pool.waits.items], [0, 0]);
+});
+
+test("an item that no recipient can take expires, and frees its place and its singleton", () => {
+  const items = [0, 10, 20, 70, 80].map((arrivedS, nth) => recorded(nth, arrivedS));
+  const rules = [{ action: { type: "require" as const }, condition: "recipient.weight > 1000" }];
+  const parts = { recipients: [{}], rules, config: { queue: { maxDepth: 2, ttlS: 60 } } };
+  const reasonsOf = (config: Partial<PoolConfig>) => simulate(parts, items, config).fates.map(({ reason }) => reason);
+  const excluded = "rules_exclude_all";
+  assert.deepEqual(reasonsOf({}), [excluded, excluded, "queue_full", excluded, excluded]);
+  const singleton = { key: "", mode: "skip" as const, ttlS: 3600 };
+  const skipped = "singleton_deduplicated";
+  assert.deepEqual(reasonsOf({ admission: { singleton } }), [excluded, skipped, skipped, excluded, skipped]);
+});
+
+test("a fallback step assigns an item that nobody took before it", () => {
+  const config = { fallback: { steps: [{ afterS: 30, condition: "", strategy: "weighted_random" as const }] } };
+  const waited = (startedS: number) => ({ startedAtMs: nowMs + startedS * 1000, endedAtMs: nowMs + startedS * 1000 });
+  const items = [10, 50].map((startedS, nth) => recorded(nth, 0, { outcome: "queued", ...waited(startedS) }));
+  const { pool } = simulate({ strategy: "first_accept", recipients: [{}], config }, items);
+  assert.deepEqual([pool.waits.items, pool.waits.meanMs, pool.waits.maxMs], [2, 20_000, 30_000]);
+});
