@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { runAtOnce } from "../../../../platform/event-loop/index.ts";
 import { ulidFrom } from "../../../../platform/ids/ulid.ts";
 import { createAdmissionKeys, createAdmissionRequests } from "../../admission/index.ts";
 import type { PoolConfig, PoolSnapshot } from "../../pools/index.ts";
@@ -49,8 +50,8 @@ function simulate(parts: PoolParts, items: readonly RecordedItem[], config: Part
   const profile = new ServiceProfile();
   for (const item of items) profile.add(item);
   const pool = new SimulatedPool({ snapshot, profile, admissionOf: (view, item) => admissionOf(view.pool, item) });
-  const fates = items.map((item) => pool.arrive(item));
-  pool.advance(Number.MAX_SAFE_INTEGER);
+  const fates = items.map((item) => runAtOnce(pool.arrive(item)));
+  runAtOnce(pool.advance(Number.MAX_SAFE_INTEGER));
   return { pool, fates };
 }
 
@@ -195,4 +196,17 @@ test("a fallback step assigns an item that nobody took before it", () => {
   const items = [10, 50].map((startedS, nth) => recorded(nth, 0, { outcome: "queued", ...waited(startedS) }));
   const { pool } = simulate({ strategy: "first_accept", recipients: [{}], config }, items);
   assert.deepEqual([pool.waits.items, pool.waits.meanMs, pool.waits.maxMs], [2, 20_000, 30_000]);
+});
+
+test("an arrival after which many items have ended leaves the event loop after each of them", () => {
+  const items = Array.from({ length: 1000 }, (_, nth) => recorded(nth, 0));
+  const { snapshot } = poolOf({ recipients: [{}] });
+  const profile = new ServiceProfile();
+  for (const item of items) profile.add(item);
+  const pool = new SimulatedPool({ snapshot, profile, admissionOf: () => undefined });
+  for (const item of items) runAtOnce(pool.arrive(item));
+  let pauses = 0;
+  const work = pool.arrive(recorded(0, 60));
+  for (let step = work.next(); step.done !== true; step = work.next()) pauses++;
+  assert.deepEqual([pauses, pool.busyMs[0]], [1000, 10_000_000]);
 });

@@ -78,10 +78,10 @@ export class SimulatedPool {
     return this.#waiting;
   }
 
-  /** An item arrives. Items arrive in the order of their times. */
-  arrive(recorded: RecordedItem): ItemFate {
+  /** An item arrives. Items arrive in the order of their times. Yields like `advance`. */
+  *arrive(recorded: RecordedItem): Generator<void, ItemFate> {
     const nowMs = ulidMs(recorded.id);
-    this.advance(nowMs);
+    yield* this.advance(nowMs);
     const { type, key, attributes, requirements, priority, seed } = recorded;
     const item = { type, key, attributes, requirements, priority } as unknown as RoutableItem;
     const at = { nowMs, seed, waitedS: 0 };
@@ -126,11 +126,12 @@ export class SimulatedPool {
     return { ...fate, outcome: "debounced", constraint: "debounce" };
   }
 
-  /** Lets time pass: items end, fall due and are assigned. */
-  advance(toMs: number): void {
+  /** Lets time pass: items end, fall due and are assigned. Yields after each of them, because any number may be due. */
+  *advance(toMs: number): Generator<void, void> {
     for (let due = this.#occupants.takeDue(toMs); due !== undefined; due = this.#occupants.takeDue(toMs)) {
       this.#nowMs = due.dueMs;
       this.#onDue(due.slot, this.#occupants.at(due.slot));
+      yield;
     }
     this.#nowMs = toMs;
   }
