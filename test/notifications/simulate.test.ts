@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { startTokenServer } from "../connectors/acme.ts";
 import { connect, type TestSql } from "../harness/postgres-server.ts";
 import { readRows } from "../harness/rows.ts";
 import { startService, type TestService } from "../harness/service.ts";
@@ -19,6 +20,26 @@ after(() => sql.end());
 const path = "/api/v2/notifications/triggers:simulate";
 const simulate = async (sender: Sender, body: object): Promise<ResponseData> =>
   (await sender.ok("POST", path, body)).data;
+/** A mail provider whose connections have tokens. */
+const tokenMail = {
+  ...{ manifest: 1, key: "token-mail", version: "1.0.0", name: "Mail", category: "email", description: "Mail." },
+  ...{ hosts: ["{settings.url}"], base_url: "{settings.url}" },
+  settings: { url: { title: "URL", pattern: "^http://[^?#]+$", example: "http://127.0.0.1:1", required: true } },
+  auth: {
+    oauth2_cc: {
+      fields: { client_id: { title: "Client id", secret: false }, client_secret: { title: "Client secret" } },
+      token: { url: "{settings.url}/token", client_auth: "basic", format: "form" },
+    },
+  },
+  actions: {
+    "mail.send": {
+      ...{ title: "Send a mail", mutation: { effect: "send", idempotency: "none" } },
+      input: { type: "object", required: ["to"], properties: { to: { type: "string" } }, additionalProperties: false },
+      request: { method: "POST", path: "/mails", json: { to: "{input.to}" } },
+    },
+  },
+  notifications: { channels: { email: { send: [{ action: "mail.send", input: { to: "{message.to}" } }] } } },
+};
 const content = { email: { subject: "Order {{ payload.order }}", body: "B" }, sms: { body: "B" } };
 
 /** Reads the deliveries of a trigger when none is in progress. */
@@ -156,6 +177,31 @@ test("a simulation stores and sends nothing, and says the same in every protocol
     assert.deepEqual(data.outcomes, [{ before: "sent", after: "none", messages: 3 }]);
   }
   assert.deepEqual(await readRows(sql), earlier);
+});
+
+test("a simulation asks no provider for a token, even if that of an address's connection is due", async () => {
+  const sender = await newSender(node);
+  const tokens = await startTokenServer();
+  tokens.tokens = ["token"];
+  await sender.ok("POST", "/api/v2/connector/manifests", { document: tokenMail });
+  const { data: connection } = await sender.ok("POST", "/api/v2/connector/connections", {
+    ...{ name: "Mail", provider_key: tokenMail.key, auth_mode: "oauth2_cc", settings: { url: tokens.url } },
+    credentials: { client_id: "c", client_secret: "the-secret" },
+  });
+  const { id: subscriber_id } = await sender.subscriber({ email: "a@example.com" });
+  const workflow_key = await sender.workflow({ channels: { email: content.email } });
+  await sender.trigger({ workflow_key, subscriber_id, payload: { order: 1 } });
+  await sender.endpoint(subscriber_id, { channel: "email", identity: "b@example.com", connection_id: connection.id });
+  const integration = { channel: "email", name: "i", provider_key: tokenMail.key, connection_id: connection.id };
+  await sender.ok("POST", "/api/v2/notification/integrations", integration);
+  await sql`
+    update connector_connections set expires_at = now() - interval '1 s', last_refreshed_at = now() - interval '1 hour'
+    where id = ${connection.id}`;
+  const { issued } = tokens;
+  const shown = await simulate(sender, { workflows: [{ workflow_key, channels: { sms: content.sms } }] });
+  assert.equal(tokens.issued, issued);
+  const [{ name, before: was, after: is }] = shown.integrations;
+  assert.deepEqual([name, was, is], ["i", 1, 0]);
 });
 
 test("changes that their own requests would refuse are refused by field, and hide records of others", async () => {

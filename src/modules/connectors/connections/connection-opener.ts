@@ -32,6 +32,8 @@ export interface OpenOptions {
   readonly principal?: Principal | undefined;
   /** Whether to open rejected credentials too, to verify them again. */
   readonly isTest?: boolean | undefined;
+  /** Whether credentials that are due are refreshed; true by default. If not, they may have expired. */
+  readonly refreshes?: boolean;
 }
 
 /** Opens a connection, and refreshes it when it is due. Returns a fault if it cannot be used. */
@@ -93,7 +95,7 @@ export function createConnectionOpener({ cache, clock, keyring, configs, refresh
   return async function open(
     tenantId,
     connectionId,
-    { minValidMs = minValidMsDefault, principal, isTest = false } = {},
+    { minValidMs = minValidMsDefault, principal, isTest = false, refreshes = true } = {},
   ) {
     const ref = { tenantId, id: connectionId };
     for (let refreshed = false; ; refreshed = true) {
@@ -107,6 +109,7 @@ export function createConnectionOpener({ cache, clock, keyring, configs, refresh
         ? urgencyOf(sealed, minValidMs, clock.now())
         : isExpired(sealed, clock.now());
       if (urgency === "expired") return "expired";
+      if (!refreshes) return decrypt(sealed);
       const request = { spentVersion: sealed.credentialVersion, cause: "due" as const };
       if (urgency === "soon") refresher.refreshLater(ref, request);
       // After a refresh the credentials are as good as the provider makes them.

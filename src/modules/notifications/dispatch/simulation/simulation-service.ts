@@ -34,7 +34,7 @@ export type SimulationService = ReturnType<typeof createSimulationService>;
 
 /** Creates the service. It decides with the code that triggers use; nothing is sent or stored. */
 export function createSimulationService(dependencies: Dependencies) {
-  const { preferences, integrations, layouts, shares } = dependencies;
+  const { preferences, integrations, layouts, connections, shares } = dependencies;
   const simulations = createTenantConcurrencyLimiter(simulationsMax);
 
   /** The configuration that is stored, and the one with the changes. `clock`: the time that templates see. */
@@ -44,7 +44,9 @@ export function createSimulationService(dependencies: Dependencies) {
       await integrations.draft(context, changes),
       await layouts.draft(context, changes),
     ];
-    const parts = { ...dependencies, clock };
+    // A refresh would call a provider.
+    const open: typeof connections.open = (tenantId, id) => connections.open(tenantId, id, { refreshes: false });
+    const parts = { ...dependencies, clock, connections: { open } };
     const before: Configuration = {
       workflow: preferences.workflow,
       layersOf: (layers) => layers,

@@ -16,13 +16,13 @@ export interface ItemFate {
 
 /** An item that a pool does not choose. */
 export const notChosen: ItemFate = {
-  outcome: "queued",
+  outcome: "not_chosen",
   reason: "",
   recipientId: "",
-  label: "",
+  label: "not_chosen",
   ruleIds: [],
   constraint: "",
-} as const;
+};
 
 export function fateOf(decision: Decision): ItemFate {
   const { outcome, reason, recipientId, matchedRuleIds } = decision;

@@ -4,10 +4,18 @@ import { IndexHeap } from "../domain/structures/index-heap.ts";
 import type { RecordedItem } from "./recorded-item-store.ts";
 import type { ItemService } from "./service-profile.ts";
 
+/** How an item that a worker has to request, or somebody to assign, was taken. */
+export interface Acceptance {
+  readonly atMs: number;
+  readonly recipientId: string;
+  /** Undefined if it left the pool instead, or if its recipient is not in the pool any more. */
+  readonly service: ItemService | undefined;
+}
+
 /** An item that is in the pool. */
 export interface Occupant {
   readonly id: string;
-  /** What decides about the item; undefined once it has a recipient, because it may be large. */
+  /** What decides about the item; undefined once nothing decides about it any more, because it may be large. */
   request: { readonly recorded: RecordedItem; readonly item: RoutableItem } | undefined;
   readonly arrivedMs: number;
   readonly rank: number;
@@ -20,11 +28,13 @@ export interface Occupant {
   /** held: by a rule or a debounce. unassigned: no recipient takes it. ready: it waits for a worker. */
   state: "held" | "unassigned" | "ready" | "running";
   service: ItemService | undefined;
+  /** Undefined unless it waits to be requested or assigned. */
+  acceptance?: Acceptance | undefined;
 }
 
 /** The items that can be in a pool at the same time. Further ones are decided, but neither wait nor work. */
 const occupantsMax = 100_000;
-/** As many of them can be without a recipient. */
+/** As many of them can wait for a decision. */
 const requestsMax = 10_000;
 
 /** The items of a simulated pool, each with a slot and with the time at which it has to be looked at. */
@@ -66,7 +76,7 @@ export class Occupants {
     this.#free.push(slot);
   }
 
-  /** An item has a recipient. */
+  /** Nothing decides about an item any more: it has a recipient, or none can take it. */
   decided(slot: number): void {
     const occupant = this.at(slot);
     if (occupant.request === undefined) return;

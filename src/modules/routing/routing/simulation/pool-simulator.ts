@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
-import type { TimeSlices } from "../../../../platform/event-loop/index.ts";
+import { runInSlices, type TimeSlices } from "../../../../platform/event-loop/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import type { SimulationReport } from "../../../promotable-artifacts.ts";
 import type { PoolSnapshot } from "../../pools/index.ts";
@@ -35,23 +35,24 @@ export async function simulatePool(
   const range = await findRecordedRange(sql, tenantId, { poolId: before.pool.id, from, until, itemsMax });
 
   /** Handles all items in slices of the event loop. */
-  async function forEachItem(withRequests: boolean, handle: (item: RecordedItem) => void): Promise<void> {
+  async function forEachPage(
+    withRequests: boolean,
+    handle: (page: readonly RecordedItem[]) => Generator<void, void>,
+  ): Promise<void> {
     if (range === undefined) return;
     for await (const page of readRecordedItems(sql, tenantId, range, withRequests)) {
-      for (const item of page) {
-        if (slices.isOver()) {
-          await slices.next();
-          signal.throwIfAborted();
-        }
-        handle(item);
-      }
+      await runInSlices(handle(page), slices, signal);
     }
   }
 
-  await forEachItem(false, (item) => profile.add(item));
+  await forEachPage(false, function* (page) {
+    for (const item of page) yield profile.add(item);
+  });
   const sides = [before, after].map((snapshot) => new SimulatedPool({ snapshot, profile, admissionOf }));
   const [was, is] = sides as [SimulatedPool, SimulatedPool];
-  await forEachItem(true, (item) => tally.add(item, ulidMs(item.id), was.arrive(item), is.arrive(item)));
+  await forEachPage(true, function* (page) {
+    for (const item of page) yield tally.add(item, ulidMs(item.id), yield* was.arrive(item), yield* is.arrive(item));
+  });
   const [firstMs, lastMs] = [range && ulidMs(range.firstId), range && ulidMs(range.lastId)];
   const spanMs = Math.max(1, (lastMs ?? 0) - (firstMs ?? 0));
   return {

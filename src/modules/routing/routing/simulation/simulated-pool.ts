@@ -10,7 +10,7 @@ import { applyOutcome, type RecipientHealth, unknownHealth } from "../domain/fac
 import type { RoutableItem } from "../domain/item.ts";
 import { choosesUnaddressed } from "../domain/pool-choice.ts";
 import { fateOf, type ItemFate, notChosen, refused } from "./item-fate.ts";
-import { type Occupant, Occupants, removeFrom } from "./occupants.ts";
+import { type Acceptance, type Occupant, Occupants, removeFrom } from "./occupants.ts";
 import type { RecordedItem } from "./recorded-item-store.ts";
 import type { ItemService, ServiceProfile } from "./service-profile.ts";
 import { type AdmissionOf, SimulatedConstraints } from "./simulated-constraints.ts";
@@ -78,10 +78,10 @@ export class SimulatedPool {
     return this.#waiting;
   }
 
-  /** An item arrives. Items arrive in the order of their times. */
-  arrive(recorded: RecordedItem): ItemFate {
+  /** An item arrives. Items arrive in the order of their times. Yields like `advance`. */
+  *arrive(recorded: RecordedItem): Generator<void, ItemFate> {
     const nowMs = ulidMs(recorded.id);
-    this.advance(nowMs);
+    yield* this.advance(nowMs);
     const { type, key, attributes, requirements, priority, seed } = recorded;
     const item = { type, key, attributes, requirements, priority } as unknown as RoutableItem;
     const at = { nowMs, seed, waitedS: 0 };
@@ -108,9 +108,11 @@ export class SimulatedPool {
         return refused(fate, status, `${constraint}_${status}`, constraint);
       }
     }
+    const service = recipient < 0 ? undefined : this.#serviceOf(recorded, recipient);
+    if (service !== undefined) this.#count(recipient, service);
     this.#enter(
       {
-        ...{ id: recorded.id, arrivedMs: nowMs, admission, recipient, service: this.#serviceOf(recorded, recipient) },
+        ...{ id: recorded.id, arrivedMs: nowMs, admission, recipient, service },
         request: recipient < 0 ? { recorded, item } : undefined,
         isTracked: isFetched || this.compiled.capacities[recipient]! > 0,
         rank: nowMs - decision.priority * this.#worthMs,
@@ -124,19 +126,21 @@ export class SimulatedPool {
     return { ...fate, outcome: "debounced", constraint: "debounce" };
   }
 
-  /** Lets time pass: items end, fall due and are assigned. */
-  advance(toMs: number): void {
+  /** Lets time pass: items end, fall due and are assigned. Yields after each of them, because any number may be due. */
+  *advance(toMs: number): Generator<void, void> {
     for (let due = this.#occupants.takeDue(toMs); due !== undefined; due = this.#occupants.takeDue(toMs)) {
       this.#nowMs = due.dueMs;
       this.#onDue(due.slot, this.#occupants.at(due.slot));
+      yield;
     }
     this.#nowMs = toMs;
   }
 
   #onDue(slot: number, occupant: Occupant): void {
-    const { state, expiresMs, recipient } = occupant;
+    const { state, expiresMs, recipient, acceptance } = occupant;
     if (state === "running") this.#end(slot, occupant);
     else if (expiresMs <= this.#nowMs) this.#leave(slot, occupant);
+    else if (acceptance !== undefined && acceptance.atMs <= this.#nowMs) this.#accept(slot, occupant, acceptance);
     else if (state === "held" && recipient >= 0) this.#makeReady(slot, occupant);
     else if (state !== "ready") this.#decideAgain(slot, occupant);
     else {
@@ -165,10 +169,6 @@ export class SimulatedPool {
 
   #enter(occupant: Occupant, decision: Decision, debouncedUntilMs: number | undefined): void {
     const { recipient, isTracked } = occupant;
-    if (recipient < 0 && !mayGetRecipient(decision)) {
-      this.#waiting++;
-      return;
-    }
     const slot = this.#occupants.add(occupant);
     if (slot === undefined) {
       this.isOverfull = true;
@@ -189,13 +189,15 @@ export class SimulatedPool {
     else this.#wait(slot, occupant, decision);
   }
 
-  /** Counts an item of a recipient; returns how the recipient works on it. */
-  #serviceOf(recorded: RecordedItem, recipient: number): ItemService | undefined {
-    if (recipient < 0) return undefined;
-    const service = this.#parts.profile.serviceFor(recorded, this.#parts.snapshot.recipients[recipient]!.id);
+  /** How a recipient works on an item. */
+  #serviceOf(recorded: RecordedItem, recipient: number): ItemService {
+    return this.#parts.profile.serviceFor(recorded, this.#parts.snapshot.recipients[recipient]!.id);
+  }
+
+  /** Counts an item of a recipient. */
+  #count(recipient: number, service: ItemService): void {
     this.items[recipient] = this.items[recipient]! + 1;
     this.cost += service.cost ?? this.compiled.costs[recipient]!;
-    return service;
   }
 
   #makeReady(slot: number, occupant: Occupant): void {
@@ -295,13 +297,41 @@ export class SimulatedPool {
   }
 
   /** Keeps an item that has no recipient until something changes. */
-  #wait(slot: number, occupant: Occupant, { reason, holdS, nextStepInS }: Decision): void {
+  #wait(slot: number, occupant: Occupant, decision: Decision): void {
+    const { reason, holdS, nextStepInS } = decision;
     const isHeld = holdS > 0;
     occupant.state = isHeld ? "held" : "unassigned";
     if (!isHeld && capacityReasons.includes(reason)) this.#occupants.insert(this.#unassigned, slot);
     const laterS = isHeld ? holdS : nextStepInS;
     const againMs = laterS > 0 ? laterS * 1000 : reason === "all_ejected" ? retryMs : Number.POSITIVE_INFINITY;
-    this.#occupants.setDue(slot, Math.min(this.#nowMs + againMs, occupant.expiresMs));
+    const isOpen = reason === "awaiting_acceptance" || reason === "awaiting_assignment";
+    occupant.acceptance = isOpen ? this.#acceptanceOf(occupant.request!.recorded) : undefined;
+    const acceptedMs = occupant.acceptance?.atMs ?? Number.POSITIVE_INFINITY;
+    this.#occupants.setDue(slot, Math.min(this.#nowMs + againMs, acceptedMs, occupant.expiresMs));
+    if (!mayGetRecipient(decision)) this.#occupants.decided(slot);
+  }
+
+  /** How an item was taken, or left the pool; undefined if it is still there. Nobody knows who else would have taken it. */
+  #acceptanceOf(recorded: RecordedItem): Acceptance | undefined {
+    const { heldBy, startedAtMs, endedAtMs } = recorded;
+    const atMs = startedAtMs ?? endedAtMs;
+    if (atMs === null) return undefined;
+    const recipient = startedAtMs === null ? undefined : this.compiled.indexById.get(heldBy);
+    const service = recipient === undefined ? undefined : this.#serviceOf(recorded, recipient);
+    return { atMs: Math.max(atMs, this.#nowMs), recipientId: heldBy, service };
+  }
+
+  /** Gives an item to the recipient that took it. */
+  #accept(slot: number, occupant: Occupant, { recipientId, service }: Acceptance): void {
+    if (service === undefined) this.#leave(slot, occupant);
+    else this.#give(slot, occupant, this.#assign(recipientId), service);
+  }
+
+  #give(slot: number, occupant: Occupant, recipient: number, service: ItemService): void {
+    Object.assign(occupant, { recipient, service, acceptance: undefined });
+    this.#count(recipient, service);
+    this.#occupants.decided(slot);
+    this.#makeReady(slot, occupant);
   }
 
   /** Decides about an item that had no recipient. */
@@ -314,10 +344,8 @@ export class SimulatedPool {
       this.#wait(slot, occupant, decision);
       return;
     }
-    occupant.recipient = this.#assign(decision.recipientId);
-    occupant.service = this.#serviceOf(recorded, occupant.recipient);
-    this.#occupants.decided(slot);
-    this.#makeReady(slot, occupant);
+    const recipient = this.#assign(decision.recipientId);
+    this.#give(slot, occupant, recipient, this.#serviceOf(recorded, recipient));
   }
 
   /** Tries the items that wait for a recipient with a free place. */
