@@ -20,7 +20,7 @@ export interface ConsoleBrowser {
 }
 
 /** The two looks of the console. */
-export type Theme = "light" | "dark";
+type Theme = "light" | "dark";
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
