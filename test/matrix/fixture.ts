@@ -201,6 +201,7 @@ export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.SubscriberTokenService/RevokeSubscriberToken.token_id",
   "service.api.NotificationWorkflowService/UpsertNotificationWorkflowUser.user_id",
   "service.api.NotificationService/TriggerNotification.user_id",
+  "service.api.NotificationService/SimulateTriggers.workflow_users.user_id",
   "service.api.NotificationService/TriggerNotificationBatch.triggers.user_id",
   // A trigger names its recipient in one form; triggers.subscriber_id is tested.
   "service.api.NotificationService/TriggerNotificationBatch.triggers.subscriber_external_id",
