@@ -7,6 +7,7 @@ const all = globSync([
   "test/chaos/*.test.ts",
   "test/chaos/long/failover.ts",
   "test/**/*crash*.test.ts",
+  "test/prove/*.test.ts",
   "test/routing/limits.test.ts",
 ]).sort();
 const names = process.argv.slice(2).filter((word) => !word.startsWith("--"));

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { clockSkewedBy, preloadOf } from "../../src/cli/prove/nodes/preload.ts";
 import { ulidMs } from "../../src/platform/ids/ulid.ts";
 import { startNodeProcess } from "../harness/node-process.ts";
 import { freshDatabase } from "../harness/postgres.ts";
@@ -7,8 +8,6 @@ import { restClient } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";
 import { publish } from "../workflows/crash-cluster.ts";
 
-// A URL, because NODE_OPTIONS separates words at spaces.
-const preload = new URL("../harness/skewed-clock.mjs", import.meta.url).href;
 const hourMs = 3_600_000;
 const waitMs = 8 * 60_000;
 const document = {
@@ -24,7 +23,7 @@ async function startNodes(t: TestContext, skewsMs: readonly number[]) {
   const nodes = await Promise.all(
     skewsMs.map((skewMs) =>
       startNodeProcess(settings, {
-        shell: (command) => `SKEW_MS=${skewMs} NODE_OPTIONS='--import=${preload}' exec ${command}`,
+        shell: (command) => `NODE_OPTIONS='--import=${preloadOf(clockSkewedBy(skewMs))}' exec ${command}`,
       }),
     ),
   );

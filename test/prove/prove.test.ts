@@ -7,11 +7,14 @@ import { test } from "node:test";
 import { findEvidencePack } from "../../src/cli/prove/evidence.ts";
 import { promises } from "../../src/cli/prove/promises.ts";
 import { artifactOf, createPack, environmentId, reasonsOf } from "../governance/evidence-fixture.ts";
+import { seed, sized } from "../harness/run-size.ts";
 import { startService } from "../harness/service.ts";
 import { newTenant } from "../routing/tenant-fixture.ts";
 import { prove, startProve } from "./prove-run.ts";
 
-test("a short run breaks nodes, finds every promise kept, opens a gate, and leaves nothing behind", async () => {
+const minutes = sized(0.2, 10);
+
+test("a run breaks nodes, finds every promise kept, opens a gate, and leaves nothing behind", async () => {
   const service = await startService();
   const tenant = await newTenant(service);
   const environment = await environmentId(tenant, "staging");
@@ -23,7 +26,14 @@ test("a short run breaks nodes, finds every promise kept, opens a gate, and leav
   assert.deepEqual(reasonsOf(await pack.gate()), ["routing.proof missing"]);
 
   const evidence = ["--evidence-pack", `staging/${pack.id}`, "--address", service.baseUrl, "--key", tenant.key];
-  const { exitCode, report, folder } = await prove(["--embedded", "--minutes", "0.2", "--seed", "3", ...evidence]);
+  const { exitCode, report, folder } = await prove([
+    "--embedded",
+    "--minutes",
+    String(minutes),
+    "--seed",
+    String(seed),
+    ...evidence,
+  ]);
   assert.equal(exitCode, 0, JSON.stringify(report, null, 2));
   assert.equal(report.verdict, "held");
   assert.deepEqual(

@@ -9,7 +9,7 @@ import { promises } from "./promises.ts";
 import { runRound } from "./proof-round.ts";
 import { createRandom } from "./random.ts";
 import { startReceiver } from "./receiver.ts";
-import type { ProofReport } from "./report.ts";
+import { type PromiseResult, type ProofReport, verdictOf } from "./report.ts";
 import type { CreateWorkload } from "./workload.ts";
 
 /** What a run has counted so far. */
@@ -141,24 +141,20 @@ export async function runProof(options: RunOptions): Promise<ProofReport> {
     await cluster.stop();
     receiver.close();
   }
-  const verdictOf = (): ProofReport["verdict"] => {
-    if (isBroken()) return "broken";
-    if (state.failure !== "") return "failed";
-    const isTested = promises.every(({ id }) => (verdicts.get(id)?.tested ?? 0) > 0);
-    return isTested && Object.keys(injected).length > 0 ? "held" : "incomplete";
-  };
+  const results = promises.map(({ id, text, document, invariant }): PromiseResult => {
+    const { tested, most, violations } = verdicts.get(id) ?? { tested: 0, most: 0, violations: [] };
+    const detail = invariant.measure === undefined ? "" : `${invariant.measure.name} ${most}`;
+    const status = violations.length > 0 ? "broken" : tested > 0 ? "held" : "not tested";
+    return { id, text, document, tested, detail, status, violations };
+  });
+  const { failure } = state;
   return {
-    verdict: verdictOf(),
-    failure: state.failure,
+    verdict: verdictOf({ failure, faults: injected, promises: results }),
+    failure,
     ...{ version, database: options.database, nodes: options.nodes, seed },
     ...{ started_at: startedAt.toISOString(), seconds: secondsSoFar(), rounds: state.round },
     ...{ acknowledged, refused: state.refused, faults: injected, internal_errors: internalErrors },
-    promises: promises.map(({ id, text, document, invariant }) => {
-      const { tested, most, violations } = verdicts.get(id) ?? { tested: 0, most: 0, violations: [] };
-      const detail = invariant.measure === undefined ? "" : `${invariant.measure.name} ${most}`;
-      const status = violations.length > 0 ? "broken" : tested > 0 ? "held" : "not tested";
-      return { id, text, document, tested, detail, status, violations };
-    }),
+    promises: results,
   };
 }
 

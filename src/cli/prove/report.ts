@@ -36,6 +36,15 @@ export interface ProofReport {
   readonly promises: readonly PromiseResult[];
 }
 
+/** What a run has shown. Without a fault it has shown nothing. */
+export function verdictOf(report: Pick<ProofReport, "failure" | "faults" | "promises">): ProofReport["verdict"] {
+  const { failure, faults, promises } = report;
+  const has = (wanted: PromiseResult["status"]) => promises.some(({ status }) => status === wanted);
+  if (has("broken")) return "broken";
+  if (failure !== "") return "failed";
+  return has("not tested") || sum(faults) === 0 ? "incomplete" : "held";
+}
+
 /** The report as a page of text. */
 export function formatReport(report: ProofReport, receipt: EvidenceReceipt | undefined, width: number): string {
   const { acknowledged, faults, promises, failure } = report;

@@ -109,7 +109,7 @@ function createForwarding(socket: Socket, delayMs: () => number): (work: () => v
     wait();
   }
   function wait(): void {
-    if (waiting.length > 0) setTimeout(runDue, waiting[0]!.dueMs - performance.now()).unref();
+    if (waiting.length > 0) setTimeout(runDue, Math.max(0, waiting[0]!.dueMs - performance.now())).unref();
   }
   return (work) => {
     const ms = delayMs();

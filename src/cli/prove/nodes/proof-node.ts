@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { environmentName } from "../../../config/index.ts";
 import { type NodeProcess, startNodeProcess } from "./node-process.ts";
+import { clockSkewedBy, endWithStarter, preloadOf } from "./preload.ts";
 
 /** What a node of a proof is doing. */
 export type NodeState = "down" | "serving" | "frozen";
@@ -34,24 +35,6 @@ interface Options {
   readonly onLoss: (node: ProofNode, end: number | NodeJS.Signals, output: string) => void;
 }
 
-/** A node ends with the run that started it, however that ends. */
-const endWithStarter = `
-  import { isMainThread } from "node:worker_threads";
-  if (isMainThread) {
-    process.stdin.resume().on("end", () => process.exit(1)).on("error", () => process.exit(1));
-    process.stdin.unref();
-  }`;
-
-/** A system clock that is wrong. */
-function clockSkewedBy(ms: number): string {
-  return `
-    const { now } = Date;
-    globalThis.Date = class extends Date {
-      constructor(...values) { super(...(values.length === 0 ? [now() + ${ms}] : values)); }
-      static now() { return now() + ${ms}; }
-    };`;
-}
-
 /** Creates a node with these settings, which is down. */
 export function createProofNode(options: Options): ProofNode {
   const { number, main, settings, startMsMax = 120_000, onChange, onLoss } = options;
@@ -71,8 +54,7 @@ export function createProofNode(options: Options): ProofNode {
     },
     async start(skewMs = 0) {
       const code = skewMs === 0 ? endWithStarter : endWithStarter + clockSkewedBy(skewMs);
-      const preload = `data:text/javascript,${encodeURIComponent(code)}`;
-      const words = [...process.execArgv, "--import", preload, main, "serve"];
+      const words = [...process.execArgv, "--import", preloadOf(code), main, "serve"];
       // Its own session: a Ctrl-C in the terminal is for the run, which stops the nodes.
       const started = startNodeProcess([process.execPath, ...words], {
         env: { ...withoutSettings(process.env), ...environmentOf(settings) },
