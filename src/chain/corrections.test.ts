@@ -31,3 +31,27 @@ test("JSON in a text that nests deeper than a request may gets no correction", (
     assert.deepEqual(correctionsOf("PoolService/CreatePool", { name: "a", config }), []);
   }
 });
+
+test("a member that the caller has given is never overwritten by one that is moved", () => {
+  const run = { definition: "d", environment_id: "staging", signal: { event: "e", environment_id: "production" } };
+  assert.deepEqual(correctionsOf("WorkflowRunService/StartWorkflowRun", run), []);
+  const { environment_id: _id, ...other } = run;
+  const [moved] = correctionsOf("WorkflowRunService/StartWorkflowRun", other);
+  assert.deepEqual(moved?.patch, [{ op: "move", from: "/signal/environment_id", path: "/environment_id" }]);
+});
+
+test("a member of an item in a list moves to the object that has the list", () => {
+  const completed = [{ queue_item_id: "i", lease_token: "t", pool_id: "p" }];
+  const [moved] = correctionsOf("WorkService/LeaseItems", { completed });
+  assert.deepEqual(moved?.patch, [{ op: "move", from: "/completed/0/pool_id", path: "/pool_id" }]);
+});
+
+test("a null is removed only from a request that reads", () => {
+  const [dropped] = correctionsOf("BulkOperationService/PreviewQueueOperation", {
+    ...{ pool_id: "p", action: "requeue", filter: null },
+  });
+  assert.deepEqual(dropped?.patch, [{ op: "remove", path: "/filter" }]);
+  for (const name of ["environment_id", "version"]) {
+    assert.deepEqual(correctionsOf("WorkflowRunService/StartWorkflowRun", { definition: "d", [name]: null }), []);
+  }
+});

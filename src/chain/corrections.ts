@@ -46,6 +46,7 @@ export function correctOperation(operation: Operation, refused: RefusedJson): re
   const found = correctRequest({
     ...{ desc: operation.method.input, json, violations, repairs: refused.repairs },
     naming: isRest ? "proto" : "json",
+    isReading: !operation.governance.mutating,
     otherNames: isPaged ? [...pagingNames.keys()] : [],
     check: createCheck(operation, refused, isPaged),
   });

@@ -157,6 +157,37 @@ describe("workflows of the client", () => {
     );
   });
 
+  test("outputs that are large together are reported in several calls, and one that is no JSON fails its own task", async () => {
+    const flow = defineWorkflow<{ n: number }>(
+      { key: "large", timeout: "1d", retry: { max_attempts: 1 } },
+      (steps, { input }) => {
+        steps.task("write", { queue: "large", type: "text.write", with: { n: input.n } });
+        return {};
+      },
+    );
+    await publish(flow);
+    const concurrency = 40;
+    let started = 0;
+    const options: WorkflowWorkerOptions = {
+      queue: "large",
+      concurrency,
+      handlers: {
+        async "text.write"({ n }) {
+          started++;
+          await until(() => started === concurrency);
+          return n === 0 ? { count: 1n } : { text: "w".repeat(120_000) };
+        },
+      },
+    };
+    await whileWorking(options, async () => {
+      const responses = await Promise.all(
+        Array.from({ length: concurrency }, (_, n) => client.workflowRuns.start(flow.run({ n }, { wait_s: 20 }))),
+      );
+      const statuses = responses.map(({ run }) => run?.status);
+      assert.deepEqual(statuses, ["failed", ...new Array(concurrency - 1).fill("succeeded")]);
+    });
+  });
+
   test("a worker runs the tasks of a defined workflow, with retries, progress and errors", async () => {
     const flow = defineWorkflow<{ url: string }>({ key: "documents", timeout: "1d" }, (steps, { input }) => {
       const read = steps.task<{ words: number }>(

@@ -57,8 +57,10 @@ for (const operation of operations.filter(({ rawBodyBytesMax }) => rawBodyBytesM
 test("after its corrections, at least 80 % of the requests of each kind are those that were meant", () => {
   for (const [name, { broken, corrected, repaired }] of tallies) {
     assert.ok(repaired >= corrected * 0.8, `${name}: ${repaired} of ${corrected} are repaired`);
-    // The others are mistakes that are only named, because a correction could widen access, spend or delete.
-    assert.ok(broken > 0 && corrected >= broken * 0.3, `${name}: ${corrected} of ${broken} are corrected`);
+    // The others are mistakes that are only named, because a correction could widen access, spend or delete. A null is
+    // corrected only in operations that read.
+    const least = name === "null for an absent field" ? 0.1 : 0.3;
+    assert.ok(broken > 0 && corrected >= broken * least, `${name}: ${corrected} of ${broken} are corrected`);
   }
 });
 
@@ -76,6 +78,26 @@ test("a mistake that could widen access, spend or delete is named, with what is 
     ["ApiKeyService/CreateApiKey", { name: "ci", roles: "viewer" }, /roles: must be a list/],
     ["ApiKeyService/CreateApiKey", { name: "ci", environment_mode: "production-only" }, /production_only/],
     ["DeadLetterService/PurgeDeadLetters", { olderThan: "2026-01-31T12:00:00Z" }, /is called older_than here/],
+    [
+      "BulkOperationService/StartQueueOperation",
+      { pool_id: "p", action: "cancel", filter: null },
+      /filter: must not be null/,
+    ],
+    ["BulkOperationService/StartQueueOperation", { pool_id: "p", action: "cancle" }, /action: .*cancel/],
+    [
+      "WorkflowRunService/StartWorkflowRun",
+      { definition: "d", environment_id: null },
+      /environment_id: must not be null/,
+    ],
+    ["WorkflowRunService/ChangeWorkflowRuns", { action: "cancle" }, /action: .*cancel/],
+    [
+      "WorkflowRunService/ChangeWorkflowRuns",
+      { action: "cancel", created_before: null },
+      /created_before: must not be null/,
+    ],
+    ["WorkflowStreamService/SetWorkflowStreamLegalHold", { run_id: "r", stream_id: "s", held: "no" }, /held: must be/],
+    ["RoutingService/Route", { type: "t", pool_id: "p", after_failure: "cancle" }, /after_failure: .*cancel/],
+    ["PoolService/UpdatePool", { pool_id: "p", status: "DISABELD" }, /status: .*STATUS_DISABLED/],
     ["PlanService/CreatePlan", { key: "pro", name: "Pro", terms: { limts: { route: 5 } } }, /did you mean limits/],
   ];
   for (const [id, request, detail] of guarded) {
@@ -196,6 +218,12 @@ test("a path or a method that would delete something, or is far from all, gets n
   const { baseUrl, headers } = fixture.platform.admin;
   for (const sent of [
     "DELETE /api/pool/orders",
+    "POST /api/queues/orders/drian",
+    "POST /api/v2/billing/invoices/i:viod",
+    "POST /api/v2/identity/login-link",
+    "POST /api/v2/identity/signout",
+    "POST /api/v2/marketplace/installations/i/unistall",
+    "POST /api/promotions/candidates/c/promte",
     "DELETE /api/pools",
     "GET /wp-login.php",
     "GET /api/v2/environments/a/b/c",

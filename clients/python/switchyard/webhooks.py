@@ -34,7 +34,8 @@ def verify_webhook(
     webhook_id = _header(names, "webhook-id")
     timestamp = _header(names, "webhook-timestamp")
     signatures = [each[3:] for each in _header(names, "webhook-signature").split(" ") if each.startswith("v1,")]
-    age = (time.time() if now is None else now) - float(timestamp) if timestamp.isdigit() else float("inf")
+    is_time = timestamp.isascii() and timestamp.isdigit()
+    age = (time.time() if now is None else now) - float(timestamp) if is_time else float("inf")
     if abs(age) > tolerance:
         raise WebhookVerificationError("the webhook is too old, or the clock of this machine is wrong")
     payload = body.encode() if isinstance(body, str) else body

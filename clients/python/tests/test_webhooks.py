@@ -44,6 +44,7 @@ class WebhookTests(unittest.TestCase):
             (BODY, headers("v1,für"), SENT_AT),
             (BODY, headers(sign(SECRET), SENT_AT + 1), SENT_AT),
             (BODY, headers(sign(SECRET), "soon"), SENT_AT),
+            (BODY, headers(sign(SECRET), "²"), SENT_AT),
             (BODY, {**good, "Webhook-Id": "msg_2"}, SENT_AT),
             (BODY, {}, SENT_AT),
             (BODY, good, SENT_AT + 301),

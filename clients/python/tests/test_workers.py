@@ -120,6 +120,17 @@ class QueueWorkerTests(unittest.TestCase):
         (dead,) = [item for item in items_of(self.client, pool_id) if item["state"] == "dead_lettered"]
         self.assertIn("object is no JSON", dead["failures"][-1]["reason"])
 
+    def test_a_rating_that_is_no_json_fails_its_own_item(self) -> None:
+        pool_id = self.pool(2)
+
+        def handle(item: Any, context: Any) -> None:
+            context.rate(cost=float("nan") if item["key"] == "0" else 1.0)
+
+        work(
+            create_queue_worker(self.client, pool_id=pool_id, handle=handle),
+            lambda: self.states(pool_id) == {"completed": 1, "dead_lettered": 1},
+        )
+
     def test_progress_can_be_read_while_the_handler_runs(self) -> None:
         pool_id = self.pool(1)
         during: List[Any] = []
@@ -235,6 +246,37 @@ class WorkflowWorkerTests(unittest.TestCase):
         work(worker, lambda: all(map(self.has_succeeded, runs)))
         self.assertEqual([self.read_run(run)["output"] for run in runs], [{"words": 240}, {"words": -1}])
         self.assertEqual(details, [None, {"page": 3}])
+
+    def test_what_is_no_json_fails_its_own_task(self) -> None:
+        self.publish(retry={"max_attempts": 1})
+
+        def read(given: Any, context: Any) -> Any:
+            if given["url"] == "progress":
+                context.report({1, 2})
+            if given["url"] == "details":
+                raise WorkFailure("no such document", details={1, 2})
+            return {"words": {1, 2} if given["url"] == "output" else 1}
+
+        worker = create_workflow_worker(self.client, queue=self.name, handlers={"document.read": read})
+        urls = ["output", "progress", "details", "fine"]
+        runs = [self.client.workflow_runs.start(definition=self.name, input={"url": url})["run"] for url in urls]
+        expected = ["failed", "failed", "failed", "succeeded"]
+        work(worker, lambda: [self.read_run(run)["status"] for run in runs] == expected)
+
+    def test_outputs_that_are_large_together_are_reported_in_several_calls(self) -> None:
+        self.publish()
+        count = 40
+        together = threading.Barrier(count)
+
+        def read(_: Any, __: Any) -> Any:
+            together.wait(60)
+            return {"words": "w" * 120_000}
+
+        worker = create_workflow_worker(
+            self.client, queue=self.name, handlers={"document.read": read}, concurrency=count
+        )
+        runs = [self.client.workflow_runs.start(definition=self.name, input={"url": "a"})["run"] for _ in range(count)]
+        work(worker, lambda: all(map(self.has_succeeded, runs)))
 
     def test_a_worker_that_must_stop_gives_its_tasks_back_without_using_up_an_attempt(self) -> None:
         self.publish(retry={"max_attempts": 1})

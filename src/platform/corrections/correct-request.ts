@@ -1,7 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Correction, FindRepair, Violation } from "../../errors/index.ts";
-import { isGuardedField } from "./guard.ts";
-import { applyPatch } from "./json-patch.ts";
+import { isGuardedField, isGuardedValue } from "./guard.ts";
+import { patchInPlace } from "./json-patch.ts";
 import { mistakeKinds } from "./kinds.ts";
 import type { Change, Mistake } from "./mistake.ts";
 import { findPlace, isSecret } from "./place.ts";
@@ -12,6 +12,7 @@ export interface RefusedRequest {
   readonly json: unknown;
   readonly violations: readonly Violation[];
   readonly naming: Mistake["naming"];
+  readonly isReading: boolean;
   readonly otherNames: readonly string[];
   readonly repairs?: ReadonlyMap<string, FindRepair> | undefined;
   /** Checks the request again, with corrections. */
@@ -31,15 +32,15 @@ const roundsMax = 3;
 
 /** Finds what would have been accepted. Only corrections after which their field breaks no rule are returned. */
 export function correctRequest(request: RefusedRequest): readonly FoundCorrection[] {
-  const { desc, json, check } = request;
+  const { desc, check } = request;
   const found: (FoundCorrection & { readonly rule: string; readonly target: string })[] = [];
   const tried = new Set<string>();
   let { violations } = request;
-  let document = json;
+  const document = structuredClone(request.json);
   for (let round = 0; round < roundsMax; round++) {
     const before = found.length;
     for (const violation of violations) {
-      const key = `${violation.rule} ${violation.field}`;
+      const key = keyOf(violation);
       if (tried.has(key) || found.length >= correctionsMax) continue;
       tried.add(key);
       const place = findPlace(desc, document, violation.field);
@@ -50,22 +51,33 @@ export function correctRequest(request: RefusedRequest): readonly FoundCorrectio
         ...{ ...request, place, violation },
         repair: request.repairs?.get(violation.field),
       });
-      if (correction === undefined) continue;
+      if (correction === undefined || (!request.isReading && isGuardedValue(correction.value))) continue;
       // Secrets are not sent back.
       if (correction.value !== undefined && place.field !== undefined && isSecret(place.field)) continue;
       const { target, steps, ...rest } = correction;
-      document = applyPatch(document, steps);
+      patchInPlace(document, steps);
       const { field, rule } = violation;
       found.push({ ...rest, field, rule, patch: steps, target: target ?? field, root: place.names[0]! });
     }
     if (found.length === before) break;
     violations = check(document);
   }
-  const refused = new Set(violations.map(({ field }) => field));
-  return applicable(
-    json,
-    found.filter(({ field, target }) => !refused.has(field) && !refused.has(target)),
+  const known = new Set(request.violations.map(keyOf));
+  // What contains a corrected field breaks no rule that it did not break before.
+  const isRefused = (path: string) =>
+    violations.some((each) => each.field === path || (!known.has(keyOf(each)) && isWithin(path, each.field)));
+  const right = found.filter(({ field, target }) => !isRefused(field) && !isRefused(target));
+  return (right.length === found.length ? found : applicable(request.json, right)).map(
+    ({ rule: _rule, target: _target, ...correction }) => correction,
   );
+}
+
+function keyOf({ rule, field }: Violation): string {
+  return `${rule} ${field}`;
+}
+
+function isWithin(path: string, outer: string): boolean {
+  return path.startsWith(outer) && (outer === "" || /^[.[]?$/.test(path.charAt(outer.length)));
 }
 
 function findCorrection(mistake: Mistake): (Change & { readonly kind: string }) | undefined {
@@ -79,16 +91,19 @@ function findCorrection(mistake: Mistake): (Change & { readonly kind: string }) 
 }
 
 /** Leaves out corrections that build on one that was left out. */
-function applicable(json: unknown, found: readonly (FoundCorrection & { rule: string; target: string })[]) {
-  let document = json;
-  return found.flatMap(({ rule: _rule, target: _target, ...correction }) => {
+function applicable<Found extends FoundCorrection>(json: unknown, found: readonly Found[]): readonly Found[] {
+  const document = structuredClone(json);
+  for (const correction of found) {
     try {
-      document = applyPatch(document, correction.patch);
-      return [correction];
+      patchInPlace(document, correction.patch);
     } catch {
-      return [];
+      return applicable(
+        json,
+        found.filter((each) => each !== correction),
+      );
     }
-  });
+  }
+  return found;
 }
 
 /** Whether a value takes at most so many bytes, roughly. The walk ends where it exceeds them. */

@@ -10,8 +10,16 @@ interface Effect {
 }
 
 /** Methods and actions that delete something, end it, or give access. */
-const guardedMethods = /^(?:Delete|Remove|Erase|Purge|Revoke|Discard|Clear|Cancel|Abort|Approve|Grant|Trust|Rotate)/;
-const guardedActions: ReadonlySet<string> = new Set(["delete", "purge", "trust", "approve", "admin", "access"]);
+const ends =
+  "Abort|Archive|Cancel|Clear|Close|Delete|Disable|Discard|Drain|Erase|Purge|Remove|Revoke|Rotate|SignOut|Stop|Uninstall|Void|Yank";
+const gives = "Approve|CreateLoginLink|CreateSubscriberToken|Grant|Promote|Roll[Bb]ack|Trust";
+/** Those that change whatever a filter selects. */
+const bulk = "ChangeWorkflowRuns|Start\\w+Operation";
+const guardedMethods = new RegExp(`^(?:${ends}|${gives}|${bulk})`);
+const guardedActions: ReadonlySet<string> = new Set(["delete", "purge", "trust", "approve", "admin", "access", "hold"]);
+
+/** Choices that end or delete something. */
+const guardedValue = /(?:^|_)(?:cancel|delete|disabled|discard|drain|drop|purge|replace|revoke|suspended)(?:_|$)/i;
 
 /** Words in the names of fields that decide about access, about what may be spent, and about what is deleted. */
 const access =
@@ -32,6 +40,11 @@ export function isGuarded(effect: Effect): boolean {
 /** Whether a word of a command is such a verb. */
 export function isGuardedVerb(word: string): boolean {
   return guardedMethods.test(word.slice(0, 1).toUpperCase() + word.slice(1));
+}
+
+/** Whether a corrected value is guarded in every operation that changes something. */
+export function isGuardedValue(value: unknown): boolean {
+  return [value].flat().some((each) => typeof each === "string" && guardedValue.test(each));
 }
 
 /** Whether a field, or one that contains it, is guarded in every operation. */

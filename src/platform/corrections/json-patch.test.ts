@@ -19,6 +19,10 @@ test("a step that does not fit the document is refused", () => {
   assert.throws(() => applyPatch({}, [{ op: "replace", path: "/a", value: 1 }]), /no value at \/a/);
   assert.throws(() => applyPatch({}, [{ op: "remove", path: "/a" }]), /no value at \/a/);
   assert.throws(() => applyPatch({ a: 1 }, [{ op: "add", path: "/a/b", value: 1 }]), /no value at \/a\/b/);
+  for (const key of ["b", "length", "3", "01", "-1"]) {
+    assert.throws(() => applyPatch({ a: [1, 2] }, [{ op: "add", path: `/a/${key}`, value: 3 }]), /no position/, key);
+    assert.throws(() => applyPatch({ a: [1, 2] }, [{ op: "remove", path: `/a/${key}` }]), /no (?:position|value)/, key);
+  }
 });
 
 test("a member named __proto__ is a member like others", () => {

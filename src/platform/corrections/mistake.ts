@@ -7,6 +7,8 @@ export interface Mistake {
   readonly violation: Violation;
   /** The naming of fields to write: as in the definition, or in lowerCamel. */
   readonly naming: "proto" | "json";
+  /** Whether the operation only reads. */
+  readonly isReading: boolean;
   /** Repairs what only its reader understands. */
   readonly repair: FindRepair | undefined;
   /** Names that members have besides those of fields. */

@@ -57,11 +57,15 @@ export function moveMember(mistake: Mistake): Change | undefined {
   const outer = violation.field.slice(0, -String(place.key).length).replace(/\.$/, "");
   const type = place.types.at(-1);
   if (type === undefined) return undefined;
-  const above = place.types.at(-2);
-  const parentPointer = place.holderPointer.replace(/\/[^/]*$/, "");
-  if (above?.fields.some((field) => field.name === name) && place.holderPointer.split("/").length > 1) {
-    const path = `${parentPointer}/${escapePointer(nameOf(mistake, name))}`;
-    return { steps: [{ op: "move", from: place.pointer, path }], confidence: "likely" };
+  const outerField = place.types.at(-2)?.fields.find((field) => field.name === name);
+  if (outerField !== undefined) {
+    const { value, pointer } = place.objects.at(-2)!;
+    if (isGiven(value, outerField)) return undefined;
+    const path = `${pointer}/${mistake.naming === "proto" ? name : outerField.jsonName}`;
+    const target = [outer.replace(/(?:^|\.)[^.[\]]+(?:\[[^\]]*\])?$/, ""), name]
+      .filter((each) => each !== "")
+      .join(".");
+    return { steps: [{ op: "move", from: place.pointer, path }], confidence: "likely", target };
   }
   const homes = nestedHomes(type, name).filter((way) => !isGuardedField(way.map((each) => each.name)));
   const [home] = homes;
@@ -75,11 +79,17 @@ export function moveMember(mistake: Mistake): Change | undefined {
     pointer += `/${escapePointer(key)}`;
     holder = isObject(holder) && Object.hasOwn(holder, key) ? holder[key] : undefined;
     if (holder === undefined) steps.push({ op: "add", path: pointer, value: {} });
-    else if (!isObject(holder) || Object.hasOwn(holder, name)) return undefined;
+    else if (!isObject(holder)) return undefined;
   }
+  if (isGiven(holder, home.at(-1)!.message!.fields.find((each) => each.name === name)!)) return undefined;
   const target = [outer, ...home.map((each) => each.name), name].filter((each) => each !== "").join(".");
   steps.push({ op: "move", from: place.pointer, path: `${pointer}/${escapePointer(nameOf(mistake, name))}` });
   return { steps, confidence: "likely", target };
+}
+
+/** Whether an object has a field, under either of its names. */
+function isGiven(holder: unknown, { name, jsonName }: DescField): boolean {
+  return isObject(holder) && (Object.hasOwn(holder, name) || Object.hasOwn(holder, jsonName));
 }
 
 /** The ways to the single messages, at most two levels deep, that have a field with this name. */
@@ -102,9 +112,9 @@ export function dropSecondName({ place }: Mistake): Change | undefined {
   return { steps: [{ op: "remove", path }], confidence: "certain" };
 }
 
-/** null for a member that is absent. */
-export function dropNull({ place }: Mistake): Change | undefined {
-  if (place.value !== null || place.isItem) return undefined;
+/** null for a member that is absent. In a change, null may mean to clear a field, and absent all records or production. */
+export function dropNull({ place, isReading }: Mistake): Change | undefined {
+  if (place.value !== null || place.isItem || !isReading) return undefined;
   return { steps: [{ op: "remove", path: place.pointer }], confidence: "certain" };
 }
 

@@ -13,6 +13,8 @@ export interface Place {
   readonly pointer: string;
   /** The message types of the holder and of the objects around it, outermost first; undefined for free JSON. */
   readonly types: readonly (DescMessage | undefined)[];
+  /** The objects of these types, with their pointers. */
+  readonly objects: readonly { readonly value: unknown; readonly pointer: string }[];
   /** The field of the definition; undefined in free JSON and for unknown names. */
   readonly field: DescField | undefined;
   /** Whether the value is one item of a list or a map. */
@@ -32,6 +34,7 @@ export function findPlace(desc: DescMessage, json: unknown, path: string): Place
   let value = json;
   let pointer = "";
   const types: (DescMessage | undefined)[] = [desc];
+  const objects: Place["objects"][number][] = [{ value, pointer }];
   const names: string[] = [];
   let field: DescField | undefined;
   let isItem = false;
@@ -58,11 +61,17 @@ export function findPlace(desc: DescMessage, json: unknown, path: string): Place
     pointer = `${pointer}/${escapePointer(String(key))}`;
     const holder = value;
     value = Object.hasOwn(holder, key) ? (holder as Record<string | number, unknown>)[key] : undefined;
-    place = { ...{ holder, key, value, holderPointer, pointer, field, isItem }, types: [...types], names: [...names] };
+    place = {
+      ...{ holder, key, value, holderPointer, pointer, field, isItem },
+      ...{ types: [...types], objects: [...objects], names: [...names] },
+    };
     const isMessage = field?.message !== undefined && (isItem || field.fieldKind === "message");
     const next = isMessage && !freeForm.test(field!.message!.typeName) ? field!.message : undefined;
     // Between a list or a map and its items, the field stays the same.
-    if (isItem || (field?.fieldKind !== "list" && field?.fieldKind !== "map")) types.push(next);
+    if (isItem || (field?.fieldKind !== "list" && field?.fieldKind !== "map")) {
+      types.push(next);
+      objects.push({ value, pointer });
+    }
   }
   return place;
 }

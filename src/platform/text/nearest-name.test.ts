@@ -22,7 +22,16 @@ function distanceOf(a: string, b: string): number {
   return 1 + Math.min(...edited);
 }
 
-test("a name is suggested exactly if its edit distance is at most 2, and the closest one wins", () => {
+test("nothing is suggested between equally close names, for another digit, or for the opposite", () => {
+  assert.equal(nearestName("son", ["mon", "tue", "sun"]), undefined);
+  assert.equal(nearestName("mnth", ["month", "month"]), "month");
+  assert.equal(nearestName("1d", ["1h", "24h"]), undefined);
+  assert.equal(nearestName("INACTIVE", ["ACTIVE", "DISABLED"]), undefined);
+  assert.equal(nearestName("STATUS_INACTIVE", ["STATUS_ACTIVE", "STATUS_DISABLED"]), undefined);
+  assert.equal(nearestName("verified", ["unverified"]), undefined);
+});
+
+test("a short name is suggested exactly if its edit distance is 1, and it is the only closest one", () => {
   const letters = ["", "a", "b", "c"];
   const names = letters.flatMap((a) =>
     letters.flatMap((b) => letters.flatMap((c) => letters.map((d) => a + b + c + d))),
@@ -30,15 +39,16 @@ test("a name is suggested exactly if its edit distance is at most 2, and the clo
   const unique = [...new Set(names)].filter((name) => name !== "");
   for (const typed of unique) {
     for (const name of unique) {
-      const isNear = distanceOf(typed, name) <= 2;
+      const isNear = distanceOf(typed, name) <= 1;
       assert.equal(nearestName(typed, [name]), isNear ? name : undefined, `${typed} ${name}`);
     }
-    const nearest = Math.min(...unique.map((name) => distanceOf(`${typed}x`, name)));
-    assert.equal(distanceOf(`${typed}x`, nearestName(`${typed}x`, unique)!), nearest, typed);
+    const others = unique.filter((name) => name !== typed);
+    const near = others.filter((name) => distanceOf(typed, name) === 1);
+    assert.equal(nearestName(typed, others), near.length === 1 ? near[0] : undefined, typed);
   }
 });
 
-test("longer names may differ more: a change per five letters", () => {
+test("longer names may differ more: a change per four letters", () => {
   const name = "abcdefghijklmnopqrstuvwxyzabcd";
   assert.equal(nearestName(name.replace(/[bdfhjl]/g, "_").slice(0, 30), [name]), undefined);
   assert.equal(nearestName(`${name.slice(3)}xyz`, [name]), name);

@@ -1,6 +1,6 @@
 /**
  * Returns the known name that is closest to a mistyped one: one with other separators or letter case, one that only adds `_id`, or
- * the one with the fewest edits. Undefined when none is close.
+ * the one with the fewest edits. Undefined when none is close, or several are equally close.
  */
 export function nearestName(typed: string, known: readonly string[]): string | undefined {
   const asId = `${typed}_id`;
@@ -8,15 +8,25 @@ export function nearestName(typed: string, known: readonly string[]): string | u
   const plain = plainName(typed);
   const same = plain === "" ? undefined : known.find((name) => plainName(name) === plain);
   if (same !== undefined) return same;
-  const distanceMax = Math.max(2, Math.floor(typed.length / 5));
-  let best: { readonly name: string; readonly distance: number } | undefined;
+  // Another digit is another value.
+  if (/\d/.test(typed)) return undefined;
+  const distanceMax = Math.max(1, Math.floor(typed.length / 4));
+  let best: { readonly name: string | undefined; readonly distance: number } | undefined;
   for (const name of known) {
     // The distance is at least the difference of the lengths.
-    if (Math.abs(name.length - typed.length) > distanceMax) continue;
+    if (Math.abs(name.length - typed.length) > distanceMax || isOpposite(typed, name)) continue;
     const distance = editDistance(typed, name, distanceMax);
-    if (distance <= distanceMax && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { name, distance };
+    if (distance > Math.min(distanceMax, best?.distance ?? distanceMax)) continue;
+    best = { name: distance === best?.distance && name !== best.name ? undefined : name, distance };
   }
   return best?.name;
+}
+
+const negation = /(^|[^a-z])(?:dis|im|in|non|un)[_-]?(?=[a-z])/gi;
+
+/** Whether two names differ in a negation only: `active`, `inactive`. */
+function isOpposite(a: string, b: string): boolean {
+  return a.length !== b.length && a.replaceAll(negation, "$1") === b.replaceAll(negation, "$1");
 }
 
 /** A name without letter case and separators. */

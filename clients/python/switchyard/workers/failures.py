@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Optional
 
+from ..operation import dump_json
+
 _MESSAGE_MAX = 1000
 
 
@@ -52,7 +54,13 @@ class WorkerStopped(Exception):
 def to_work_failure(error: BaseException) -> WorkFailure:
     """Converts what a handler has raised to a failure that can be reported."""
     if isinstance(error, WorkFailure):
-        return error
+        try:
+            dump_json(error.details)
+            return error
+        except (TypeError, ValueError, RecursionError) as cause:
+            # They must not fail the call that reports them.
+            error.details = {"error": f"the details are no JSON: {cause}"[:_MESSAGE_MAX]}
+            return error
     code = getattr(error, "code", "")
     is_code = isinstance(code, str) and re.fullmatch(r"[a-z][a-z0-9_]*", code)
     message = (str(error) or type(error).__name__)[:_MESSAGE_MAX]

@@ -76,7 +76,8 @@ class ItemContext:
         self._rating = {name: value for name, value in (("cost", cost), ("score", score)) if value is not None}
 
     def complete(self, result: Any) -> Tuple[Dict[str, float], Any, int]:
-        """The completion with the length of the result as JSON. A value that is no JSON fails its own item."""
+        """The completion with the length of the result as JSON. A value or a rating that is no JSON fails its own item."""
+        dump_json(self._rating)
         return self._rating, result, 0 if result is None else len(dump_json(result))
 
 

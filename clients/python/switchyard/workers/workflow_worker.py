@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 from typing import TYPE_CHECKING, Any, Awaitable, Callable, List, Mapping, Optional, Sequence, Tuple
 
 from ..cancellation import Cancellation
 from ..client import AsyncClient, Client
-from ..operation import NO_KEY, CallOptions
+from ..operation import NO_KEY, CallOptions, dump_json
 from ..generated.services.workflow_task import WorkflowTaskService
 from ..transport import Transport
 from .handlers import start_coroutine, start_thread
@@ -52,7 +53,12 @@ class TaskContext:
 
     def report(self, progress: Any) -> None:
         """Stores the progress with the next heartbeat. A later attempt gets it as `task["details"]`."""
-        self._job.progress = progress
+        self._job.progress = json.loads(dump_json(progress))
+
+
+def _complete(output: Any) -> Tuple[Any, int]:
+    """The output with its length as JSON. A value that is no JSON fails its own task."""
+    return output, 0 if output is None else len(dump_json(output))
 
 
 class AsyncTaskContext(TaskContext):
@@ -80,7 +86,7 @@ def create_workflow_worker(
 
     def start(job: Job, finish: Finish) -> None:
         handle = handlers[job.work["type"]]
-        start_thread(lambda: handle(job.work.get("input"), TaskContext(job)), finish)
+        start_thread(lambda: _complete(handle(job.work.get("input"), TaskContext(job))), finish)
 
     return Worker(_TaskProtocol(client.transport, poll), start, concurrency, on_error)
 
@@ -103,7 +109,11 @@ def create_async_workflow_worker(
 
     def start(job: Job, finish: Finish) -> None:
         handle = handlers[job.work["type"]]
-        start_coroutine(loop, job, lambda: handle(job.work.get("input"), AsyncTaskContext(job)), finish)
+
+        async def run() -> Any:
+            return _complete(await handle(job.work.get("input"), AsyncTaskContext(job)))
+
+        start_coroutine(loop, job, run, finish)
 
     return Worker(_TaskProtocol(client.transport, poll), start, concurrency, on_error)
 
@@ -133,7 +143,7 @@ class _TaskProtocol:
         self._poll = poll
 
     def report_chars(self, report: Report) -> int:
-        return 0
+        return 0 if report.failure is not None else report.result[1]
 
     def lease_seconds(self, work: Work) -> float:
         return work["heartbeat_s"] if work["heartbeat_s"] > 0 else float("inf")
@@ -195,7 +205,7 @@ def _divide(reports: Sequence[Report]) -> Tuple[List[Report], List[Report]]:
 
 def _to_completions(reports: Sequence[Report]) -> List[Any]:
     return [
-        {**_lease_of(job.work), **({} if result is None else {"output": result})} for job, result, _ in reports
+        {**_lease_of(job.work), **({} if result[0] is None else {"output": result[0]})} for job, result, _ in reports
     ]
 
 

@@ -36,6 +36,13 @@ export interface WorkflowWorkerOptions extends WorkerOptions {
   readonly buildId?: string;
 }
 
+/** How a task was completed. */
+interface Completion {
+  readonly output: unknown;
+  /** The length of the output as JSON. */
+  readonly outputChars: number;
+}
+
 const waitS = 20;
 const callGraceMs = 10_000;
 
@@ -48,23 +55,28 @@ export function createWorkflowWorker(
   options: WorkflowWorkerOptions,
 ): Worker {
   const { handlers, concurrency = 10, onError = () => {} } = options;
-  return createWorker<LeasedWorkflowTask, unknown>({
+  return createWorker<LeasedWorkflowTask, Completion>({
     protocol: taskProtocol(client.transport, options),
     async handle(job) {
       const { work: task, controller } = job;
       const report = (progress: unknown) => {
         job.progress = progress;
       };
-      return handlers[task.type]!(task.input, { task, signal: controller.signal, report });
+      const output = await handlers[task.type]!(task.input, { task, signal: controller.signal, report });
+      // A value that is no JSON fails its own task, and not the call that reports it.
+      return { output, outputChars: JSON.stringify(output)?.length ?? 0 };
     },
     concurrency,
     onError,
   });
 }
 
-type TaskReport = Report<LeasedWorkflowTask, unknown>;
+type TaskReport = Report<LeasedWorkflowTask, Completion>;
 
-function taskProtocol(transport: Transport, options: WorkflowWorkerOptions): WorkProtocol<LeasedWorkflowTask, unknown> {
+function taskProtocol(
+  transport: Transport,
+  options: WorkflowWorkerOptions,
+): WorkProtocol<LeasedWorkflowTask, Completion> {
   const service = createWorkflowTaskService(transport);
   const poll = toPoll(options);
 
@@ -81,13 +93,14 @@ function taskProtocol(transport: Transport, options: WorkflowWorkerOptions): Wor
   async function complete(reports: readonly TaskReport[], next?: PollWorkflowTasksRequest, signal?: AbortSignal) {
     const completions = reports.map((report) => ({
       ...leaseOf(report.job.work),
-      output: report.failure === undefined ? report.result : undefined,
+      output: report.failure === undefined ? report.result.output : undefined,
     }));
     return service.complete({ completions, ...(next && { poll: next }) }, { signal });
   }
 
   return {
     reportsMax: tasksMax,
+    reportChars: (report) => (report.failure === undefined ? report.result.outputChars : 0),
     leaseMs: ({ heartbeat_s }) => (heartbeat_s > 0 ? heartbeat_s * 1000 : Number.POSITIVE_INFINITY),
     async lease(count, reports, signal) {
       const { completed, failed } = divide(reports);
