@@ -1,12 +1,20 @@
 import type { Json } from "../../definitions/index.ts";
 import type { Plan } from "../domain/engine/plan.ts";
 import type { StepKey } from "../domain/engine/step-key.ts";
-import type { SimulatedDecision, SimulatedEvent, SimulationScript, StubOutcome } from "../simulation/simulation.ts";
+import type {
+  SimulatedDecision,
+  SimulatedEvent,
+  SimulationScript,
+  StepStub,
+  StubOutcome,
+} from "../simulation/simulation.ts";
 import type { RecordedRun } from "./recorded-run-store.ts";
 
 /** What was recorded of a step: when it started, how its attempts ended, and when the last one did. */
 interface RecordedStep {
   readonly startedMs: number;
+  /** The back-off between its attempts. */
+  backoffMs: number;
   readonly outcomes: StubOutcome[];
   endedMs: number | undefined;
 }
@@ -27,11 +35,15 @@ export function scriptOf(run: RecordedRun, plans: readonly Plan[]): Omit<Simulat
     for (const entry of entries) {
       switch (entry.kind) {
         case "step_started":
-          steps.set(entry.step, { startedMs: atMs, outcomes: [], endedMs: undefined });
+          steps.set(entry.step, { startedMs: atMs, backoffMs: 0, outcomes: [], endedMs: undefined });
           break;
-        case "attempt_failed":
-          steps.get(entry.step)?.outcomes.push(failureOf(entry.error, true));
+        case "attempt_failed": {
+          const step = steps.get(entry.step);
+          if (step === undefined) break;
+          step.outcomes.push(failureOf(entry.error, true));
+          step.backoffMs += entry.delay_ms;
           break;
+        }
         case "step_failed":
           end(steps.get(entry.step), atMs, failureOf(entry.error, false));
           break;
@@ -75,9 +87,11 @@ function end(step: RecordedStep | undefined, atMs: number, outcome: StubOutcome)
   step.endedMs = atMs;
 }
 
-function stubOf({ startedMs, outcomes, endedMs }: RecordedStep) {
-  if (endedMs === undefined) return { outcomes: [{ output: null }], afterMs: neverMs };
-  return { outcomes, afterMs: Math.max(0, endedMs - startedMs) / outcomes.length };
+/** The history does not say when a worker got the task, so that the wait is part of the attempts. */
+function stubOf({ startedMs, backoffMs, outcomes, endedMs }: RecordedStep): StepStub {
+  if (endedMs === undefined) return { outcomes: [{ output: null }], afterMs: neverMs, includesWait: true };
+  const afterMs = Math.max(0, endedMs - startedMs - backoffMs) / outcomes.length;
+  return { outcomes, afterMs, includesWait: true };
 }
 
 function failureOf({ code, message }: { readonly code: string; readonly message: string }, retryable: boolean) {

@@ -9,7 +9,6 @@ import {
   type Simulation,
   type SimulationScript,
   type SimulationStop,
-  type StubOutcome,
   simulationLimits,
 } from "./simulation.ts";
 
@@ -173,9 +172,9 @@ class SimulatedRun {
   }
 
   #playAttempt(source: "attempt" | "effect", key: StepKey, attempt: number, delayMs: number, attemptMs: number): void {
-    const { outcome, afterMs } = this.#outcomeOf(key, attempt);
+    const { outcome, afterMs, includesWait } = this.#outcomeOf(key, attempt);
     const startMs = this.#nowMs + delayMs;
-    if (afterMs >= attemptMs) {
+    if (afterMs >= attemptMs && !includesWait) {
       const failure = {
         code: "attempt_timeout",
         message: "The attempt took too long.",
@@ -190,17 +189,17 @@ class SimulatedRun {
     }
   }
 
-  #outcomeOf(key: StepKey, attempt: number): { readonly outcome: StubOutcome; readonly afterMs: number } {
+  #outcomeOf(key: StepKey, attempt: number) {
     const id = idOf(key);
     const name = [key, id].find((each) => this.#script.stubs.has(each));
     if (name === undefined) {
       this.#withoutStub.add(id);
       this.#path.markDefault(key);
-      return { outcome: { output: {} }, afterMs: 0 };
+      return { outcome: { output: {} }, afterMs: 0, includesWait: false };
     }
     this.#usedStubs.add(name);
-    const { outcomes, afterMs } = this.#script.stubs.get(name)!;
-    return { outcome: outcomes[Math.min(attempt, outcomes.length) - 1]!, afterMs };
+    const { outcomes, afterMs, includesWait = false } = this.#script.stubs.get(name)!;
+    return { outcome: outcomes[Math.min(attempt, outcomes.length) - 1]!, afterMs, includesWait };
   }
 
   /** Schedules the decisions on approvals that have just been requested. */

@@ -21,6 +21,8 @@ export interface SimulationScript {
 export interface StepStub {
   readonly outcomes: readonly StubOutcome[];
   readonly afterMs: number;
+  /** Whether `afterMs` includes the wait for a worker. Then attempts time out only where the outcomes say so. */
+  readonly includesWait?: boolean;
 }
 
 export type StubOutcome =
