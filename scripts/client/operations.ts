@@ -1,5 +1,5 @@
 import type { DescMessage, DescService } from "@bufbuild/protobuf";
-import { type Operation, operationOf } from "../../src/definitions/operation.ts";
+import { type Operation, operationOf, restNameOf } from "../../src/definitions/operation.ts";
 import type { Module, ObjectField, TypeWriter } from "./types.ts";
 
 /** The operations of a service that its clients can call. */
@@ -8,9 +8,6 @@ export function clientOperations(service: DescService): Operation[] {
     .map((method) => operationOf(service, method))
     .filter(({ governance }) => !governance.internalOnly);
 }
-
-/** REST names of the paging fields of cursor lists. */
-const pagingNames: Readonly<Record<string, string>> = { page_size: "limit", page_token: "cursor", skip: "offset" };
 
 /** The fields of a request, with their names in REST. */
 export function requestFields(
@@ -23,7 +20,7 @@ export function requestFields(
     const plain = types.toObjectField(field, "request", module);
     return {
       ...plain,
-      name: paging?.kind === "cursor" ? (pagingNames[field.name] ?? field.name) : field.name,
+      name: paging?.kind === "cursor" ? restNameOf(field.name) : field.name,
       isOptional: plain.isOptional && !inPath.has(field.name),
     };
   });

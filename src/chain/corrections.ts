@@ -1,5 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
-import { type Operation, pagingNames } from "../definitions/index.ts";
+import { type Operation, pagingNames, restNameOf } from "../definitions/index.ts";
 import { type Correction, Failure, type RefusedInput, type Violation } from "../errors/index.ts";
 import {
   correctedBytesMax,
@@ -75,9 +75,8 @@ function createCheck({ method }: Operation, { checkQuery, isRest }: RefusedJson,
 
 /** Gives the paging fields of a correction the names that callers know. */
 function withRestPagingNames(correction: FoundCorrection): FoundCorrection {
-  const restName = (field: string) => [...pagingNames].find(([, name]) => name === field)?.[0] ?? field;
-  const patch = correction.patch.map((step) => ({ ...step, path: `/${restName(step.path.slice(1))}` }));
-  return { ...correction, field: restName(correction.field), patch };
+  const patch = correction.patch.map((step) => ({ ...step, path: `/${restNameOf(step.path.slice(1))}` }));
+  return { ...correction, field: restNameOf(correction.field), patch };
 }
 
 /** Whether the mistakes in the requests of an operation are only named. */

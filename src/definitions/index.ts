@@ -7,7 +7,7 @@ import { services } from "../../gen/services.ts";
 import { type Operation, operationOf } from "./operation.ts";
 
 export { createEndpointOperation } from "./endpoint-operation.ts";
-export { type HttpBinding, type Operation, type Paging, pagingNames } from "./operation.ts";
+export { type HttpBinding, type Operation, type Paging, pagingNames, restNameOf } from "./operation.ts";
 export { findUpdatedRecord, isObserved, type RenamedField, type UpdatedRecord } from "./updated-record.ts";
 export { services };
 

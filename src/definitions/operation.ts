@@ -36,6 +36,11 @@ export const pagingNames: ReadonlyMap<string, string> = new Map([
   ["offset", "skip"],
 ]);
 
+/** The name that a field of a cursor list's request has in REST and in tools. */
+export function restNameOf(field: string): string {
+  return [...pagingNames].find(([, name]) => name === field)?.[0] ?? field;
+}
+
 /** An operation of the API, independent of the protocol. */
 export interface Operation {
   /** The full method name, for example `service.api.TenantService/CreateTenant`. */

@@ -106,7 +106,7 @@ test("the corrected command is printed, ready to run", async () => {
   stub.answers(problem("INVALID_ARGUMENT", { corrections }));
   const words = ["tenant", "create", "--name", "Acme's", "--slug", "Acme Corp", "--issue-admin-key"];
   const { err } = await cli([...at, ...words]);
-  assert.match(err, /^Try: service tenant create --name 'Acme'\\''s' --slug acme-corp$/m);
+  assert.match(err, /^Try: service tenant create --name 'Acme'\\''s' --slug acme-corp --address \S+$/m);
 });
 
 test("a command is corrected before anything is sent", async () => {
@@ -119,7 +119,7 @@ test("a command is corrected before anything is sent", async () => {
     '{"naem":"orders","config":{"queue":{"maxDepth":"5"}}}',
   ]);
   assert.match(err, /naem: is not a field here/);
-  assert.match(err, /^Try: service pool create --name orders --config '\{"queue":\{"max_depth":5\}\}'$/m);
+  assert.match(err, /^Try: service pool create --name orders --config '\{"queue":\{"max_depth":5\}\}' --address \S+$/m);
   assert.equal(stub.arrived.length, 0);
 });
 
@@ -131,7 +131,17 @@ test("no command is printed that contains a secret", async () => {
   const { err: fromInput } = await cli([...at, "secret", "create", "--name", "SMTP", "--value", "-"], {
     input: "hunter2",
   });
-  assert.match(fromInput, /^Try: service secret create --name smtp --value -$/m);
+  assert.match(fromInput, /^Try: service secret create --name smtp --value - --address \S+$/m);
+});
+
+test("the corrected command calls the same service under the same conditions, and has no key", async () => {
+  const corrections = [{ field: "name", patch: [{ op: "replace", path: "/name", value: "orders" }] }];
+  stub.answers(problem("INVALID_ARGUMENT", { corrections }));
+  const words = ["pool", "update", "p", "--name", " orders", "--if-match", "3", "--idempotency-key", "k 1"];
+  const { err } = await cli([...at, "--key", "hunter2", ...words, "--plane", "external"]);
+  const kept = `--address ${stub.address} --plane external --if-match 3 --idempotency-key 'k 1'`;
+  assert.ok(err.includes(`Try: service pool update p --name orders ${kept}\n`), err);
+  assert.doesNotMatch(err, /hunter2/);
 });
 
 test("--json prints the problem document unchanged", async () => {

@@ -64,7 +64,7 @@ class AsyncService:
         cancellation = (options and options.cancellation) or Cancellation()
         options = replace(options or CallOptions(), cancellation=cancellation)
         stream: EventStream[Any] = EventStream(self._transport, operation, fields, options)
-        return AsyncEventStream(self._threads, stream, cancellation)
+        return AsyncEventStream(stream, cancellation)
 
 
 def _divide(arguments: Dict[str, Any]) -> Tuple[Dict[str, Any], Optional[CallOptions]]:

@@ -90,10 +90,9 @@ class EventStream(Generic[Message]):
 
 
 class AsyncEventStream(Generic[Message]):
-    """A stream, read with `async for`. Otherwise like `EventStream`."""
+    """A stream, read with `async for` in a thread of its own. Otherwise like `EventStream`."""
 
-    def __init__(self, threads: ThreadRunner, stream: EventStream[Message], cancellation: Cancellation) -> None:
-        self._threads = threads
+    def __init__(self, stream: EventStream[Message], cancellation: Cancellation) -> None:
         self._stream = stream
         self._options = CallOptions(cancellation=cancellation)
 
@@ -108,14 +107,17 @@ class AsyncEventStream(Generic[Message]):
 
     async def __aiter__(self) -> AsyncIterator[Message]:
         messages = iter(self._stream)
+        # A stream holds its thread for as long as it is open, so it takes none of those of calls.
+        thread = ThreadRunner(1)
         try:
             while True:
-                message = await self._threads.call(lambda _: next(messages, _END), self._options)
+                message = await thread.call(lambda _: next(messages, _END), self._options)
                 if message is _END:
                     return
                 yield message
         finally:
             self._stream.close()
+            thread.close()
 
 
 class _Event(NamedTuple):

@@ -46,20 +46,19 @@ class Connection:
     def __init__(self, pool: "_ConnectionPool", connection: http.client.HTTPConnection) -> None:
         self._pool = pool
         self._connection = connection
+        #: Kept here, because http.client forgets it when the response says `Connection: close`.
+        self.socket: Optional[socket.socket] = connection.sock
         self.response: http.client.HTTPResponse
-
-    @property
-    def socket(self) -> Optional[socket.socket]:
-        return self._connection.sock
 
     def set_timeout(self, seconds: Optional[float]) -> None:
         self._connection.timeout = seconds
-        if self._connection.sock is not None:
-            self._connection.sock.settimeout(seconds)
+        if self.socket is not None and self.socket.fileno() >= 0:
+            self.socket.settimeout(seconds)
 
     def send(self, verb: str, target: str, body: Optional[bytes], headers: Mapping[str, str]) -> None:
         if self._connection.sock is None:
             self._connection.connect()
+            self.socket = self._connection.sock
         self._connection.request(verb, target, body, dict(headers))
 
     def receive(self) -> http.client.HTTPResponse:

@@ -104,8 +104,41 @@ class StreamTests(unittest.TestCase):
         self.assertFalse(reading.is_alive())
         self.assertEqual(seen, ["101"])
 
+    def test_another_thread_closes_a_stream_whose_connection_is_used_once(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            client = Client(f"http://127.0.0.1:{listener.getsockname()[1]}", api_key=KEY)
+            stream = client.events.subscribe()
+            reading = threading.Thread(target=lambda: list(stream), daemon=True)
+            reading.start()
+            service, _ = listener.accept()
+            with service:
+                head = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n"
+                service.sendall(head + b'id: 7\ndata: {"subject": "1"}\n\n')
+                until(lambda: stream.last_event_id)
+                stream.close()
+                reading.join(10)
+                self.assertFalse(reading.is_alive())
+
 
 class AsyncStreamTests(unittest.IsolatedAsyncioTestCase):
+    async def test_open_streams_take_no_threads_of_calls(self) -> None:
+        async with AsyncClient(ADDRESS, api_key=KEY, threads=1) as client:
+            first = await client.events.publish(type="python.threads")
+            stream = client.events.subscribe(types=["python.threads"], cursor=first["id"])
+            await client.events.publish(type="python.threads", subject="a")
+            seen: List[str] = []
+
+            async def read() -> None:
+                async for event in stream:
+                    seen.append(event["subject"])
+
+            reading = asyncio.ensure_future(read())
+            while not seen:
+                await asyncio.sleep(0.01)
+            await asyncio.wait_for(client.pools.list().page(), 20)
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
     async def test_events_arrive_in_a_coroutine_and_a_cancelled_task_ends_its_stream(self) -> None:
         async with AsyncClient(ADDRESS, api_key=KEY, threads=2) as client:
             first = await client.events.publish(type="python.async")

@@ -10,6 +10,8 @@ export interface CommandInput {
   readonly fields: readonly FieldOption[];
   /** The parsed options, by name. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** The options of the call, before and after the command, by name. */
+  readonly callOptions: Readonly<Record<string, unknown>>;
   /** The value of --data. Options override its fields. */
   readonly data: string | undefined;
   /** The words of the command: `pool create`. */

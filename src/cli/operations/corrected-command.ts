@@ -9,6 +9,12 @@ type CorrectionPatch = Parameters<typeof applyPatch>[1];
 
 const commandCharactersMax = 2000;
 
+/** The options without which the command would make another call. The key is never printed. */
+const keptOptions: Readonly<Record<string, string>> = {
+  ...{ profile: "profile", address: "address", plane: "plane" },
+  ...{ ifMatch: "if_match", idempotencyKey: "idempotency_key" },
+};
+
 /** The command of a request that the definition refuses, with its corrections; undefined if there are none. */
 export function correctedCommandOf(
   operation: Operation,
@@ -48,6 +54,13 @@ export function correctedCommand(
     const isSource = typeof given === "string" && /^(?:@|-$)/.test(given);
     if (isSecret(field) && !isSource) return undefined;
     body[flag.slice(2).replaceAll("-", "_")] = isSecret(field) ? given : value;
+  }
+  for (const [option, name] of Object.entries(keptOptions)) {
+    const given = input.callOptions[option];
+    if (given === undefined) continue;
+    // A field has the flag.
+    if (name in body) return undefined;
+    body[name] = given;
   }
   const { path } = operation.bindings[0]!;
   const shown = { verb: "", path, body: "*", command: input.command, result: "json" } as const;

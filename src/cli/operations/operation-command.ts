@@ -29,7 +29,8 @@ export function completeCommand(
   command.summary(operationSummary(operation, describe)).description(operationDescription(operation, describe));
   addOperation(command, operation, describe, async (input, options) => {
     const { callOperation } = await import("./call-operation.ts");
-    end(await callOperation(io, operation, input, { ...program.opts(), ...options }));
+    const callOptions = { ...program.opts(), ...options };
+    end(await callOperation(io, operation, { ...input, callOptions }, callOptions));
   });
 }
 
@@ -47,7 +48,10 @@ function addOperation(command: Command, operation: Operation, describe: Describe
       optionNames.filter((name) => values[name] !== undefined).map((name) => [name, values[name]]),
     );
     const words = [command.parent, command].map((each) => each?.name()).filter((word) => word !== "service");
-    const input = { path, pathTexts: command.args, fields, options: values, data, command: words.join(" ") };
+    const input = {
+      ...{ path, pathTexts: command.args, fields, options: values, callOptions: options },
+      ...{ data, command: words.join(" ") },
+    };
     return action(input, options as CallOptions);
   });
 }

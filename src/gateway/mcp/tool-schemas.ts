@@ -1,4 +1,4 @@
-import { type Operation, pagingNames } from "../../definitions/index.ts";
+import { type Operation, restNameOf } from "../../definitions/index.ts";
 import type { Schema } from "../openapi/document.ts";
 import type { Components } from "../openapi/schemas/components.ts";
 import { collectReachable, createSchemas } from "../openapi/schemas/schemas.ts";
@@ -15,9 +15,7 @@ export function inputSchemaOf(operation: Operation, additional: Readonly<Record<
 
 /** The argument that sets a field. Only the paging fields of lists have another name than their field. */
 function argumentNameOf({ paging }: Operation, field: string): string {
-  if (paging?.kind !== "cursor") return field;
-  for (const [name, rpcName] of pagingNames) if (rpcName === field) return name;
-  return field;
+  return paging?.kind === "cursor" ? restNameOf(field) : field;
 }
 
 interface Defs extends Components {

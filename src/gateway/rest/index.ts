@@ -8,7 +8,7 @@ import {
   findUpdatedRecord,
   type HttpBinding,
   type Operation,
-  pagingNames,
+  restNameOf,
   type UpdatedRecord,
 } from "../../definitions/index.ts";
 import { type Correction, Failure, fail } from "../../errors/index.ts";
@@ -176,15 +176,14 @@ function respondToHead(exchange: Exchange, call: Call, stream: AsyncIterable<Mes
 export function withRestPagingNames(failure: Failure): Failure {
   const { code, message, violations, corrections, headers, extra, cause } = failure;
   if (violations.length === 0) return failure;
-  const restName = (field: string) => [...pagingNames].find(([, name]) => name === field)?.[0] ?? field;
   const [first] = violations;
   const text =
     first!.rule !== "unknown_field" && message.startsWith(`${first!.field}:`)
-      ? restName(first!.field) + message.slice(first!.field.length)
+      ? restNameOf(first!.field) + message.slice(first!.field.length)
       : message;
   // An unknown field keeps the name that the caller sent.
   const renamed = violations.map((each) =>
-    each.rule === "unknown_field" ? each : { ...each, field: restName(each.field) },
+    each.rule === "unknown_field" ? each : { ...each, field: restNameOf(each.field) },
   );
 
   return fail(code, { public: text, violations: renamed, corrections, headers, extra, cause });
