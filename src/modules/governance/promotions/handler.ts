@@ -1,4 +1,9 @@
-import type { CreateCandidateRequest, PromotionService as Rpc } from "../../../../gen/service/api/promotion_pb.ts";
+import type {
+  CreateCandidateRequest,
+  EvaluateGuardrailsRequest,
+  PreflightCandidateRequest,
+  PromotionService as Rpc,
+} from "../../../../gen/service/api/promotion_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
@@ -46,12 +51,30 @@ export function promotionHandlers({ candidates, stages, decisions }: Dependencie
       return { ...page, candidates: page.candidates.map(fromListedCandidate) };
     },
 
-    async preflightCandidate(context, { candidateId }) {
-      return inspected(context, await stages.preflight(context, candidateId));
+    preflightCandidate: {
+      prepare(context: Context, { candidateId }: PreflightCandidateRequest) {
+        return stages.preparePreflight(context, candidateId);
+      },
+      async run(
+        context: Context,
+        { candidateId }: PreflightCandidateRequest,
+        prepared: Awaited<ReturnType<StageService["preparePreflight"]>>,
+      ) {
+        return inspected(context, await stages.preflight(context, candidateId, prepared));
+      },
     },
 
-    async evaluateGuardrails(context, { candidateId }) {
-      return inspected(context, await stages.evaluateGuardrails(context, candidateId));
+    evaluateGuardrails: {
+      prepare(context: Context, { candidateId }: EvaluateGuardrailsRequest) {
+        return stages.prepareGuardrails(context, candidateId);
+      },
+      async run(
+        context: Context,
+        { candidateId }: EvaluateGuardrailsRequest,
+        simulations: readonly TargetSimulation[],
+      ) {
+        return inspected(context, await stages.evaluateGuardrails(context, candidateId, simulations));
+      },
     },
 
     async startCanary(context, { candidateId, ...terms }) {

@@ -1,6 +1,7 @@
-import type { Context } from "../../../chain/call.ts";
+import { type Context, PrepareAgain } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import type { QueueWait, SimulationReport } from "../../promotable-artifacts.ts";
+import type { TargetSimulation } from "./artifact-kinds.ts";
 import { movedArtifacts, type ObservedArtifact } from "./domain/approval-validity.ts";
 import type { CanaryRecord, Candidate, CandidateArtifact, Finding } from "./domain/candidate.ts";
 import { needSimulation, overallVerdict, scoreGuardrails, waiveMissingTraffic } from "./domain/candidate-scores.ts";
@@ -59,33 +60,47 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
     };
   }
 
-  /** The short form of a simulation: one finding for each target with recorded items. */
-  async function simulateShortly(context: Context, candidate: Candidate): Promise<Finding[]> {
-    const [from, until] = [new Date(context.nowMs - windowMs), new Date(context.nowMs)];
-    const reports = await kinds.simulate(context, candidate, { from, until, itemsMax: preflightItems });
-    return reports.flatMap(({ artifact: { kind, targetId }, ...report }) =>
-      report.items === 0 ? [] : [{ kind, targetId, code: "simulated", message: summaryOf(report) }],
-    );
+  /** Checks all artifacts against what their targets have now. */
+  async function checkArtifacts(context: Context, candidate: Candidate) {
+    const observed = await kinds.observe(context, candidate);
+    const artifacts = observed.map(({ artifact, live: { version, sha256 } }) => ({
+      ...{ ...artifact, baseVersion: version, baseSha256: sha256 },
+    }));
+    const impacts: Finding[] = [];
+    const blocking: Finding[] = [];
+    for (const artifact of artifacts) {
+      const found = await checkArtifact(context, candidate, artifact);
+      impacts.push(...found.impacts);
+      blocking.push(...found.blocking);
+    }
+    return { artifacts, impacts, blocking };
   }
 
+  const simulateWindow = (context: Context, candidate: Candidate, itemsMax: number) => {
+    const [from, until] = [new Date(context.nowMs - windowMs), new Date(context.nowMs)];
+    return candidates.simulate(context, candidate, { from, until, itemsMax });
+  };
+
   return {
-    async preflight(context: Context, id: string): Promise<Candidate> {
+    /** Simulates for a preflight, before its transaction; undefined if something blocks the candidate. */
+    async preparePreflight(context: Context, id: string): Promise<PreparedPreflight | undefined> {
+      const candidate = await candidates.find(context, id);
+      requireCall(candidate.state, "preflight");
+      const { artifacts, blocking } = await checkArtifacts(context, candidate);
+      if (blocking.length > 0) return undefined;
+      return { bases: basesOf(artifacts), reports: await simulateWindow(context, candidate, preflightItems) };
+    },
+
+    async preflight(context: Context, id: string, prepared: PreparedPreflight | undefined): Promise<Candidate> {
       const { sql, tenantId, nowMs } = context;
       const locked = await candidates.lock(context, id);
       requireCall(locked.state, "preflight");
-      const observed = await kinds.observe(context, locked);
-      const artifacts = observed.map(({ artifact, live: { version, sha256 } }) => ({
-        ...{ ...artifact, baseVersion: version, baseSha256: sha256 },
-      }));
-      await candidateStore(sql).setBases(tenantId, locked.id, artifacts);
-      const impacts: Finding[] = [];
-      const blocking: Finding[] = [];
-      for (const artifact of artifacts) {
-        const found = await checkArtifact(context, locked, artifact);
-        impacts.push(...found.impacts);
-        blocking.push(...found.blocking);
+      const { artifacts, impacts, blocking } = await checkArtifacts(context, locked);
+      if (blocking.length === 0) {
+        if (prepared?.bases !== basesOf(artifacts)) throw new PrepareAgain();
+        impacts.push(...summariesOf(prepared.reports));
       }
-      if (blocking.length === 0) impacts.push(...(await simulateShortly(context, locked)));
+      await candidateStore(sql).setBases(tenantId, locked.id, artifacts);
       if (!(await parts.hasApprover(context, locked.creators))) {
         const message =
           "No member other than the creator has a role that may approve. Somebody whose token has it must.";
@@ -108,17 +123,28 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
       });
     },
 
-    async evaluateGuardrails(context: Context, id: string): Promise<Candidate> {
+    /** Simulates for guardrails that limit it, before their transaction. */
+    async prepareGuardrails(context: Context, id: string): Promise<readonly TargetSimulation[]> {
+      const candidate = await candidates.find(context, id);
+      requireCall(candidate.state, "evaluate_guardrails");
+      return needSimulation(candidate.guardrails) ? simulateWindow(context, candidate, guardrailItems) : [];
+    },
+
+    async evaluateGuardrails(
+      context: Context,
+      id: string,
+      simulations: readonly TargetSimulation[],
+    ): Promise<Candidate> {
       const { nowMs } = context;
       const locked = await candidates.lock(context, id);
       requireCall(locked.state, "evaluate_guardrails");
       const since = new Date(nowMs - windowMs);
-      const simulations = needSimulation(locked.guardrails)
-        ? await kinds.simulate(context, locked, { from: since, until: new Date(nowMs), itemsMax: guardrailItems })
-        : [];
       const evidence = (await kinds.readEvidence(context, locked, since, undefined)).map((each) => ({
         ...each,
-        simulation: simulations.find(({ artifact }) => artifact === each.artifact),
+        simulation: simulations.find(
+          ({ artifact: { targetKind, targetId } }) =>
+            targetKind === each.artifact.targetKind && targetId === each.artifact.targetId,
+        ),
       }));
       const scores = waiveMissingTraffic(scoreGuardrails(locked.guardrails, evidence, tests), locked.waiverReason);
       const verdict = overallVerdict(scores);
@@ -207,6 +233,24 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
       }
     },
   };
+}
+
+/** What a preflight needs a simulation for. */
+interface PreparedPreflight {
+  readonly bases: string;
+  readonly reports: readonly TargetSimulation[];
+}
+
+/** What the targets have, to compare with it. */
+function basesOf(artifacts: readonly CandidateArtifact[]): string {
+  return artifacts.map(({ baseVersion, baseSha256 }) => `${baseVersion} ${baseSha256}`).join();
+}
+
+/** The short form of a simulation: one finding for each target with recorded items. */
+function summariesOf(reports: readonly TargetSimulation[]): Finding[] {
+  return reports.flatMap(({ artifact: { kind, targetId }, ...report }) =>
+    report.items === 0 ? [] : [{ kind, targetId, code: "simulated", message: summaryOf(report) }],
+  );
 }
 
 /** A simulation in two sentences. */
