@@ -448,8 +448,6 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     reason: "The mail server is back.",
   },
   SimulateTriggersRequest: {
-    workflow_key: "order.shipped",
-    workflows: [{ workflow_key: "order.shipped", preferences }],
     integrations: [{ channel: "chat", ...integration }],
     messages_max: 10_000,
   },

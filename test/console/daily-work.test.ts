@@ -194,7 +194,7 @@ describe("daily work in the console", { skip: program === undefined && none }, (
     await sql.end({ timeout: 1 });
     const { page, root } = await browser.signIn(service.baseUrl, tenant.key);
     await page.goto(`${root}/audit?about=secrets`);
-    await page.getByText("Older ones have not been searched.").waitFor();
+    await page.getByText("Older records have not been searched.").waitFor();
     assert.deepEqual(await accessibilityViolations(page), []);
     await page.getByRole("button", { name: "Search on" }).click();
     await page.getByRole("row", { name: /secret\.created/ }).waitFor();

@@ -54,6 +54,7 @@ const references = [
   "artifacts",
   "item",
   "workflow_key",
+  "integrations",
   "group",
   "lease_token",
 ];
@@ -145,6 +146,6 @@ for (const [language, [program, flag]] of Object.entries(interpreters)) {
     assert.match(await execute("PoolService_GetPool", {}, { pool_id: poolId }), new RegExp(poolId));
     assert.match(await execute("PoolService_ListPools"), /weighted_random/);
     await execute("PoolService_DeletePool", {}, { pool_id: poolId });
-    await assert.rejects(execute("PoolService_GetPool", {}, { pool_id: "none" }), /404/);
+    await assert.rejects(execute("PoolService_GetPool", {}, { pool_id: "none" }), /404|NOT_FOUND/);
   });
 }

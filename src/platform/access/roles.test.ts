@@ -79,6 +79,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
   "meter:write": ["admin"],
   "notification:admin": ["admin", "notification_admin"],
   "notification:read": ["viewer", "operator", "admin", "service", "notification_admin"],
+  "notification:simulate": ["admin", "notification_admin"],
   "notification:write": ["operator", "admin", "service", "notification_admin"],
   "operational_health:read": ["viewer", "operator", "admin"],
   "outcome:read": ["viewer", "operator", "admin", "service"],

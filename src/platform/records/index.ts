@@ -6,6 +6,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { invalid } from "../../errors/index.ts";
 import { snakeCase } from "../text/index.ts";
 
 export { createMessageConverter, type Plain } from "./plain.ts";
@@ -36,6 +37,19 @@ export function optionalTime(time: Date | null | undefined): Timestamp | undefin
 /** Converts a timestamp to a date. It is truncated to milliseconds, because rounding up could leave the valid range of years. */
 export function dateOf({ seconds, nanos }: Timestamp): Date {
   return new Date(Number(seconds) * 1000 + Math.floor(nanos / 1_000_000));
+}
+
+const weekMs = 7 * 86_400_000;
+/** The earliest time that a response can contain. */
+const earliestMs = Date.parse("0001-01-01T00:00:00Z");
+
+/** The time range of a request: until now and from a week before, unless it says otherwise. Throws if it is empty. */
+export function timeRangeOf(request: { readonly from?: Timestamp; readonly until?: Timestamp }, nowMs: number) {
+  const until = request.until === undefined ? new Date(nowMs) : dateOf(request.until);
+  const weekBefore = new Date(Math.max(until.getTime() - weekMs, earliestMs));
+  const from = request.from === undefined ? weekBefore : dateOf(request.from);
+  if (from >= until) throw invalid("from", "order", "must be before until");
+  return { from, until };
 }
 
 const versionMax = 2 ** 31 - 1;

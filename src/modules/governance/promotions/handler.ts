@@ -6,9 +6,8 @@ import type {
 } from "../../../../gen/service/api/promotion_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
-import { invalid } from "../../../errors/index.ts";
 import { environmentIdOf, productionOf } from "../../../platform/access/index.ts";
-import { dateOf } from "../../../platform/records/index.ts";
+import { timeRangeOf } from "../../../platform/records/index.ts";
 import type { TargetSimulation } from "./artifact-kinds.ts";
 import type { DecisionService } from "./decision-service.ts";
 import type { Candidate, Guardrail, NewArtifact, NewCandidate } from "./domain/candidate.ts";
@@ -120,11 +119,9 @@ export function promotionHandlers({ candidates, stages, decisions }: Dependencie
 
     async simulateCandidate(context, { candidateId, itemsMax = simulatedItems, ...request }) {
       const candidate = await candidates.find(context, candidateId);
-      const until = request.until === undefined ? new Date(context.nowMs) : dateOf(request.until);
-      const from = request.from === undefined ? new Date(until.getTime() - 7 * dayMs) : dateOf(request.from);
-      if (from >= until) throw invalid("from", "order", "must be before until");
-      const targets = await candidates.simulate(context, candidate, { from, until, itemsMax });
-      return { simulation: { targets: targets.map(fromSimulation), from, until } };
+      const range = timeRangeOf(request, context.nowMs);
+      const targets = await candidates.simulate(context, candidate, { ...range, itemsMax });
+      return { simulation: { targets: targets.map(fromSimulation), ...range } };
     },
   };
 }

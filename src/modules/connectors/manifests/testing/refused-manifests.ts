@@ -572,10 +572,10 @@ export const refusedManifests: readonly Case[] = [
   ],
   [
     "a conversion is known",
-    withRequest({ json: { a: { $base46: "x" } } }),
-    'actions["item.get"].request.json.a["$base46"]',
+    withRequest({ json: { a: { $jsn: "x" } } }),
+    'actions["item.get"].request.json.a["$jsn"]',
     "unknown_field",
-    /did you mean \$base64\?/,
+    /did you mean \$json\?/,
   ],
   [
     "entries have names",

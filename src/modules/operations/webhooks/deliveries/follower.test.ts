@@ -75,15 +75,19 @@ test("each event is delivered once, regardless of how often and by how many node
   assert.deepEqual(await deliveredTo(id), ids);
 });
 
-test("an event that commits after later ones were followed is not skipped", async () => {
+test("an event that commits after later ones were followed is not skipped", async (t) => {
   const tenantId = await fixture.tenant();
   const { id } = await fixture.endpoint(tenantId, url);
   const early = Promise.withResolvers<void>();
+  // All logs of the server wait for an open transaction.
+  t.after(() => early.resolve());
   const begun = Promise.withResolvers<string>();
   const late = fixture.db.transaction(async (sql) => {
     const eventId = ulid(fixture.clock.now());
     const context = contextFor(fixture.db, { tenantId, sql, nowMs: fixture.clock.now() });
     await fixture.events.recorder.record(context, "secret.created", "s", {}, tenantId, eventId);
+    // The event was sent without waiting for it. After this statement it is stored.
+    await sql`select`;
     begun.resolve(eventId);
     await early.promise;
   });
@@ -106,6 +110,8 @@ test("an endpoint gets an event whose transaction started before and committed a
     const eventId = ulid(fixture.clock.now());
     const context = contextFor(fixture.db, { tenantId, sql, nowMs: fixture.clock.now() });
     await fixture.events.recorder.record(context, "secret.created", "s", {}, tenantId, eventId);
+    // The event was sent without waiting for it. After this statement it is stored.
+    await sql`select`;
     begun.resolve(eventId);
     await created.promise;
   });
