@@ -45,6 +45,7 @@ const descriptions: Readonly<Record<string, string>> = {
   "^[a-z0-9-]*$": "must be lower-case letters, digits or hyphens (for example: order-desk)",
   "^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$":
     "must start with a letter or digit, followed by at most 63 letters, digits, dots, underscores, plus signs or hyphens (for example: 1.4.0+build-7)",
+  "^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}=": "must be a name, an equals sign and a value (for example: customer=acme)",
   "^[0-9a-f]{64}$": "must be a SHA-256 hash: 64 hexadecimal digits in lower case",
   "^(role|user):.+$": "must be role: or user:, followed by a name (for example: role:admin)",
   "^[a-z][a-z0-9_]*$":
