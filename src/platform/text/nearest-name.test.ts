@@ -26,6 +26,8 @@ test("nothing is suggested between equally close names, for another digit, or fo
   assert.equal(nearestName("son", ["mon", "tue", "sun"]), undefined);
   assert.equal(nearestName("mnth", ["month", "month"]), "month");
   assert.equal(nearestName("1d", ["1h", "24h"]), undefined);
+  assert.equal(nearestName("orders-2024", ["orders-2025"]), undefined);
+  assert.equal(nearestName("ordrs-2025", ["orders-2025"]), "orders-2025");
   assert.equal(nearestName("INACTIVE", ["ACTIVE", "DISABLED"]), undefined);
   assert.equal(nearestName("STATUS_INACTIVE", ["STATUS_ACTIVE", "STATUS_DISABLED"]), undefined);
   assert.equal(nearestName("verified", ["unverified"]), undefined);

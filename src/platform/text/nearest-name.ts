@@ -8,19 +8,22 @@ export function nearestName(typed: string, known: readonly string[]): string | u
   const plain = plainName(typed);
   const same = plain === "" ? undefined : known.find((name) => plainName(name) === plain);
   if (same !== undefined) return same;
-  // Another digit is another value.
-  if (/\d/.test(typed)) return undefined;
-  const distanceMax = Math.max(1, Math.floor(typed.length / 4));
+  const digits = digitsOf(typed);
+  const distanceMax = Math.max(digits === "" ? 1 : 0, Math.floor(typed.length / 4));
   let best: { readonly name: string | undefined; readonly distance: number } | undefined;
   for (const name of known) {
     // The distance is at least the difference of the lengths.
     if (Math.abs(name.length - typed.length) > distanceMax || isOpposite(typed, name)) continue;
+    // Another digit is another value.
+    if (digitsOf(name) !== digits) continue;
     const distance = editDistance(typed, name, distanceMax);
     if (distance > Math.min(distanceMax, best?.distance ?? distanceMax)) continue;
     best = { name: distance === best?.distance && name !== best.name ? undefined : name, distance };
   }
   return best?.name;
 }
+
+const digitsOf = (name: string): string => name.replaceAll(/\D/g, "");
 
 const negation = /(^|[^a-z])(?:dis|im|in|non|un)[_-]?(?=[a-z])/gi;
 
