@@ -43,7 +43,7 @@ export async function* runTestFiles(files, { workers, turns, env = process.env, 
         break;
       }
       const isAlone = alone.includes(file);
-      const worker = isAlone || shared === undefined ? startWorker({ env, signal, ...limits }) : shared;
+      const worker = isAlone || !shared?.isAlive() ? startWorker({ env, signal, ...limits }) : shared;
       const summary = await worker.run(file, (event) => events.write(event));
       for (const key of Object.keys(total)) total[key] += summary.counts[key];
       events.write({ type: "test:summary", data: summary });
@@ -70,7 +70,11 @@ function startWorker({ env, signal, fileMsMax, lingerMsMax = 20_000 }) {
   const exited = new Promise((resolve) => child.once("exit", (code, by) => resolve(by ?? `exit code ${code}`)));
   const kill = () => child.kill("SIGTERM");
   signal?.addEventListener("abort", kill, { once: true });
-  exited.then(() => signal?.removeEventListener("abort", kill));
+  let isAlive = true;
+  exited.then(() => {
+    isAlive = false;
+    signal?.removeEventListener("abort", kill);
+  });
   let previous;
 
   /** Runs a file. Returns its summary even when the process crashes. */
@@ -120,5 +124,5 @@ function startWorker({ env, signal, fileMsMax, lingerMsMax = 20_000 }) {
     if (child.connected) child.disconnect();
     await exited;
   }
-  return { run, end };
+  return { run, end, isAlive: () => isAlive };
 }

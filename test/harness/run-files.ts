@@ -12,7 +12,7 @@ const scripts = new URL("../../scripts/", import.meta.url).href;
 export async function runFiles(
   t: TestContext,
   contents: Readonly<Record<string, string>>,
-  options: { workers?: number; fileMsMax?: number; lingerMsMax?: number; showTests?: boolean } = {},
+  options: { workers?: number; fileMsMax?: number; lingerMsMax?: number; showTests?: boolean; pauseMs?: number } = {},
 ): Promise<{ success: boolean; output: string }> {
   const folder = mkdtempSync(join(tmpdir(), "switchyard-pool-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -21,12 +21,14 @@ export async function runFiles(
     writeFileSync(path, `import test from "node:test";\n${content}`);
     return path;
   });
-  const { showTests = false, ...poolOptions } = options;
+  const { showTests = false, pauseMs = 0, ...poolOptions } = options;
   const script = `
     import { report } from "${scripts}progress-reporter.mjs";
     import { runTestFiles } from "${scripts}test-pool.mjs";
     const files = ${JSON.stringify(files)};
-    const events = runTestFiles(files, ${JSON.stringify({ workers: 1, fileMsMax: 60_000, ...poolOptions })});
+    const turns = { begin: () => new Promise((resolve) => setTimeout(resolve, ${pauseMs})), end() {} };
+    const options = ${JSON.stringify({ workers: 1, fileMsMax: 60_000, ...poolOptions })};
+    const events = runTestFiles(files, { ...options, turns });
     process.exitCode = (await report(events, { files, showTests: ${showTests} })) ? 0 : 1;`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
     cwd: folder,

@@ -127,6 +127,13 @@ test("what a file started before it failed to load is cleaned up", async (t) => 
   assert.equal(output.match(/^FAIL /gm)!.length, 1, output);
 });
 
+test("a process that ends after a file is not used for the next one", async (t) => {
+  const leaving = `setTimeout(() => process.exit(0), 100).unref(); ${printsItsProcess}`;
+  const { success, output } = await runFiles(t, { leaving, next: printsItsProcess }, { pauseMs: 1000 });
+  assert.equal(success, true, output);
+  assert.equal(new Set(processesIn(output)).size, 2);
+});
+
 test("a file that exceeds its time limit is ended and fails", async (t) => {
   const endless = 'test("hangs", () => new Promise(() => setInterval(() => {}, 1000)));';
   // The process must have started the test by then.
