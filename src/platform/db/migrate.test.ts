@@ -179,10 +179,13 @@ test("a migration that waits for a long transaction lets calls through, and is a
   const [holder, caller] = [connect(url, 1), connect(url, 1)];
   t.after(() => Promise.all([holder.end(), caller.end()]));
   const { promise: end, resolve } = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
   const held = holder.begin(async (tx) => {
     await tx`select from pools`;
+    begun.resolve();
     await end;
   });
+  await begun.promise;
   const blocked: string[] = [];
   const column = { ...first, "0002_pools_more.sql": "alter table pools add column m int;" };
   const migrated = migrate(url, await folder(column), { onBlocked: (name) => blocked.push(name) });
