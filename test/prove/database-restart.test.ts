@@ -8,7 +8,10 @@ import { startProve } from "./prove-run.ts";
 
 const watchdog = { guard() {}, guardProcesses() {}, dismiss() {} };
 
-test("the crash of a database ends its connections, and loses nothing that was committed", async () => {
+test("the crash of a database ends its connections, and loses nothing that was committed", async (t) => {
+  // While the server is down, nothing else keeps the event loop alive.
+  const alive = setInterval(() => {}, 1000);
+  t.after(() => clearInterval(alive));
   const { config } = loadConfig({ overrides: overridesOf({}) });
   const options = { config, isEmbedded: true, restartCommand: undefined, watchdog };
   await withProofPlace(options, async ({ databaseUrl, restartDatabase }) => {
