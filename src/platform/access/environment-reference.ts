@@ -41,8 +41,8 @@ export async function requireEnvironmentId(caller: Caller, idOrKey: string): Pro
 }
 
 /**
- * The id that a filter of a list means by an id or a key. A reference to no environment stays as it is: it may be the id of a deleted
- * environment, whose records can still be listed. Empty stays empty.
+ * The id that a filter of a list means by an id or a key. A reference to no environment stays as it is: it may be the id of a
+ * deleted environment, whose records can still be listed. Empty stays empty.
  */
 export async function environmentIdOf({ sql, tenantId }: Omit<Caller, "principal">, idOrKey: string): Promise<string> {
   if (idOrKey === "") return "";

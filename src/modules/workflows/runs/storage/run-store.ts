@@ -26,6 +26,9 @@ export interface InProgressFilter
   readonly createdBefore: Date | undefined;
 }
 
+/** The most runs in progress that one search looks at. */
+const scanMax = 10_000;
+
 /** One advance in the history of a run. */
 export interface HistoryRow {
   readonly revision: number;
@@ -36,6 +39,16 @@ export interface HistoryRow {
 export function runStore(sql: Sql) {
   const columns = sql`tenant_id, id, environment_id, definition_id, version, run_key, status, state::text as state_json,
     output, error, revision, origin, parent_run_id, created_at, ended_at, wake_at`;
+  const conditionsOf = ({
+    status,
+    environmentId,
+    attributes,
+    inProduction,
+  }: Pick<RunFilter, "status" | "environmentId" | "attributes" | "inProduction">) => sql`true
+    ${status === "" ? sql`` : sql`and status = ${status}`}
+    ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}
+    ${attributes === "" ? sql`` : sql`and (origin -> 'attributes')::jsonb @> ${attributes}::text::jsonb`}
+    ${inProduction === undefined ? sql`` : sql`and (origin ->> 'environment' = 'production') = ${inProduction}`}`;
   return {
     /** Reads a run, whether it has ended or not. */
     find: (tenantId: TenantId, id: string) =>
@@ -82,13 +95,9 @@ export function runStore(sql: Sql) {
       const { definitionId, status, environmentId, runKey, parentRunId, attributes, inProduction } = filter;
       const where = sql`tenant_id = ${tenantId}
         ${definitionId === "" ? sql`` : sql`and definition_id = ${definitionId}`}`;
-      const conditions = sql`true
-        ${status === "" ? sql`` : sql`and status = ${status}`}
-        ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}
+      const conditions = sql`${conditionsOf(filter)}
         ${runKey === "" ? sql`` : sql`and run_key = ${runKey}`}
-        ${parentRunId === "" ? sql`` : sql`and parent_run_id = ${parentRunId}`}
-        ${attributes === "" ? sql`` : sql`and (origin -> 'attributes')::jsonb @> ${attributes}::text::jsonb`}
-        ${inProduction === undefined ? sql`` : sql`and (origin ->> 'environment' = 'production') = ${inProduction}`}`;
+        ${parentRunId === "" ? sql`` : sql`and parent_run_id = ${parentRunId}`}`;
       const isFiltered =
         [status, environmentId, runKey, parentRunId, attributes].some((each) => each !== "") ||
         inProduction !== undefined;
@@ -99,23 +108,20 @@ export function runStore(sql: Sql) {
     /** Finds runs in progress that match, the oldest first. One call looks at a bounded number of runs. */
     async findMatching(
       tenantId: TenantId,
-      { definitionId, environmentId, status, version, createdBefore, attributes, inProduction }: InProgressFilter,
+      filter: InProgressFilter,
       after: string,
       limit: number,
     ): Promise<{ readonly ids: readonly string[]; readonly next: string }> {
+      const { definitionId, version, createdBefore } = filter;
       const [found] = await sql<{ ids: string[]; last: string | null; isFull: boolean }[]>`
         with first as materialized (
           select id, status, definition_id, environment_id, version, created_at, origin
           from workflow_runs where tenant_id = ${tenantId} and id > ${after} order by id limit ${scanMax}
         ), matching as (
-          select id from first where true
+          select id from first where ${conditionsOf(filter)}
             ${definitionId === "" ? sql`` : sql`and definition_id = ${definitionId}`}
-            ${environmentId === "" ? sql`` : sql`and environment_id = ${environmentId}`}
-            ${status === "" ? sql`` : sql`and status = ${status}`}
             ${version === 0 ? sql`` : sql`and version = ${version}`}
             ${createdBefore === undefined ? sql`` : sql`and created_at < ${createdBefore}`}
-            ${attributes === "" ? sql`` : sql`and (origin -> 'attributes')::jsonb @> ${attributes}::text::jsonb`}
-            ${inProduction === undefined ? sql`` : sql`and (origin ->> 'environment' = 'production') = ${inProduction}`}
           order by id limit ${limit}
         )
         select array(select id from matching order by id) as ids, (select max(id) from first) as last,
@@ -145,9 +151,6 @@ export function runStore(sql: Sql) {
     },
   };
 }
-
-/** The most runs in progress that one search looks at. */
-const scanMax = 10_000;
 
 /** Frees the idempotency key of a call that had no effect. */
 export async function releaseKey(
