@@ -93,6 +93,8 @@ create table api_keys (
   token_roles      text[] not null default '{}',
   environment_mode text not null check (environment_mode in ('any', 'production_only', 'non_production_only')),
   expires_at       timestamptz,
+  -- Its own rate limit, besides that of the tenant; 0 for none.
+  max_rps          integer not null default 0,
   last_used_at     timestamptz,
   created_by       text not null,
   -- The first creator in the key's chain of keys; empty if that is nobody of the tenant.
