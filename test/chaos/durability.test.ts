@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { query, runs } from "../harness/embedded-owner.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node-process.ts";
-import { freshDatabase } from "../harness/postgres.ts";
 import { sized } from "../harness/run-size.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { until } from "../harness/until.ts";
@@ -123,37 +122,4 @@ test("a service whose embedded database is killed rejects calls, exits with an e
   assert.match(node.output(), /embedded PostgreSQL exited/);
   await startHere();
   await checkLedger(ledger, (statement) => query(url, statement));
-});
-
-test("a node survives the loss of all its database connections in mid-transaction, and loses no data", async (t) => {
-  const database = await freshDatabase();
-  const node = await startNodeProcess({
-    "database.url": database.url,
-    "auth.bootstrap_api_key": "sk_test_chaos_0123456789abcdef",
-  });
-  t.after(async () => {
-    await node.kill();
-    await database.drop();
-  });
-  const ledger: Ledger = { events: new Map(), environments: new Map() };
-  let acknowledged = 0;
-  const writing = writeUntilGone(node, 1, ledger, () => acknowledged++);
-  for (let round = 1; round <= sized(5, 50); round++) {
-    const before = acknowledged;
-    await database.sql`
-      select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and application_name = 'switchyard'`;
-    // The node recovers by itself.
-    await until(() => acknowledged > before + 50 || node.process.exitCode !== null);
-    assert.equal(node.process.exitCode, null, node.output());
-  }
-  await node.kill();
-  await writing;
-  // The server may need a moment to notice, and may still commit meanwhile.
-  await until(async () => {
-    const [left] = await database.sql`
-      select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'switchyard'`;
-    return left!.n === 0;
-  });
-  await checkLedger(ledger, (statement) => database.sql.unsafe(statement));
 });

@@ -5,7 +5,7 @@ const isLong = process.env.TEST_LONG === "1";
 export const seed = Number(process.env.TEST_SEED ?? 1);
 
 /** The size of a test: the normal one, or that of a long run. */
-export function sized(short: number, long: number): number {
+export function sized<T>(short: T, long: T): T {
   return isLong ? long : short;
 }
 

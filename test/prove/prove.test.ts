@@ -12,7 +12,8 @@ import { startService } from "../harness/service.ts";
 import { newTenant } from "../routing/tenant-fixture.ts";
 import { prove, startProve } from "./prove-run.ts";
 
-const minutes = sized(0.2, 10);
+const minutes = sized(0.3, 20);
+const breaks = sized<string[]>([], ["--nodes", "4", "--database-restart"]);
 
 test("a run breaks nodes, finds every promise kept, opens a gate, and leaves nothing behind", async () => {
   const service = await startService();
@@ -32,6 +33,7 @@ test("a run breaks nodes, finds every promise kept, opens a gate, and leaves not
     String(minutes),
     "--seed",
     String(seed),
+    ...breaks,
     ...evidence,
   ]);
   assert.equal(exitCode, 0, JSON.stringify(report, null, 2));

@@ -31,7 +31,7 @@ export interface WorkloadContext {
   readonly records: SharedRecord[];
   /** The records of the neighbour. */
   readonly foreignRecords: () => readonly SharedRecord[];
-  /** Calls any node. Some calls are repeated afterwards with the same idempotency key, and the answers compared. */
+  /** Calls any node. Some calls are made several times with the same idempotency key, and the answers compared. */
   call<T>(work: Work<T>, idempotencyKey?: string | null): Promise<TimedAnswer<T>>;
 }
 
@@ -52,8 +52,9 @@ export interface Workload {
 /** Creates a workload: its pools, definitions and so on. */
 export type CreateWorkload = (context: WorkloadContext) => Promise<Workload>;
 
-/** How many keyed calls are repeated though they were answered. */
+/** How many keyed calls are made several times: half of them at the same time, on any nodes, and half after the answer. */
 const repeatedShare = 0.04;
+const copiesAtOnce = 5;
 
 /** Creates the context of a workload. */
 export function createWorkloadContext(
@@ -64,17 +65,22 @@ export function createWorkloadContext(
   return {
     ...parts,
     async call<T>(work: Work<T>, key: string | null = null) {
+      const draw = key === null ? 1 : random();
+      const copies = draw < repeatedShare / 2 ? copiesAtOnce : 1;
       const startMs = history.now();
-      const answer = await call(tenant.apiKey, work, key);
+      const ask = () => call(tenant.apiKey, work, key);
+      const [answer, ...repeats] = (await Promise.all(Array.from({ length: copies }, ask))) as [
+        Answer<T>,
+        ...Answer<T>[],
+      ];
       const endMs = history.now();
-      if (key !== null && random() < repeatedShare) {
-        const repeatMs = history.now();
-        const repeat = await call(tenant.apiKey, work, key);
+      if (copies === 1 && draw < repeatedShare) repeats.push(await ask());
+      for (const repeat of repeats) {
         const facts = { first: digestOf(answer.value), repeat: digestOf(repeat.value), "first node": answer.node };
         const { node } = repeat;
         history.record({
           ...{ kind: "observed", name: "repeated call", subject: `${tenant.id}/${key}` },
-          ...{ startMs: repeatMs, endMs: history.now(), node, facts },
+          ...{ startMs, endMs: history.now(), node, facts },
         });
       }
       return { ...answer, startMs, endMs };

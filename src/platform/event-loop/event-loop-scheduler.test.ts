@@ -7,6 +7,8 @@ function createShares() {
   let ms = 0;
   const log: string[] = [];
   const rests: number[] = [];
+  /** Other work for each turn of the loop. */
+  let otherWork: NodeJS.Immediate | undefined;
   const shares = createEventLoopScheduler({
     nowMs: () => ms,
     delay(action, waitMs) {
@@ -23,7 +25,11 @@ function createShares() {
       ms += sliceMs;
     }
   }
-  return { shares, log, rests, task };
+  function beBusy(): void {
+    ms += 0.2;
+    otherWork = setImmediate(beBusy);
+  }
+  return { shares, log, rests, task, beBusy, beIdle: () => clearImmediate(otherWork) };
 }
 
 test("tenants are served round-robin, regardless of how many tasks each has", async () => {
@@ -72,11 +78,22 @@ test("calls and background work alternate, so that neither waits for the other t
   for (let at = 0; at < sliced.length; at += 2) assert.notEqual(sliced[at], sliced[at + 1], sliced.join(" "));
 });
 
-test("after a slice the loop rests for the slice's length, and after a background slice for three times as long", async () => {
-  const background = createShares();
-  await background.task("task", background.shares.forBackground("t"), 4);
-  assert.deepEqual(background.rests, [3 * sliceMs, 3 * sliceMs, 3 * sliceMs]);
-  const calls = createShares();
-  await calls.task("task", calls.shares.forCall("t"), 4);
-  assert.deepEqual(calls.rests, [sliceMs, sliceMs]);
+test("after a slice a busy loop rests for the slice's length, and after a background slice for three times as long", async () => {
+  const restsOf = async (kind: "forBackground" | "forCall") => {
+    const { shares, rests, task, beBusy, beIdle } = createShares();
+    beBusy();
+    await task("task", shares[kind]("t"), 5);
+    beIdle();
+    return rests.map(Math.round);
+  };
+  const background = 3 * sliceMs;
+  assert.deepEqual(await restsOf("forBackground"), [background, background, background, background]);
+  assert.deepEqual(await restsOf("forCall"), [sliceMs, sliceMs, sliceMs]);
+});
+
+test("a loop without other work does not rest", async () => {
+  const { shares, rests, task } = createShares();
+  await task("background", shares.forBackground("t"), 4);
+  await task("call", shares.forCall("t"), 4);
+  assert.deepEqual(rests, []);
 });

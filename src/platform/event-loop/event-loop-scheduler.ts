@@ -12,8 +12,8 @@ export interface TimeSlices {
  * Shares the event loop fairly between tenants.
  *
  * Long-running work is split into slices. Slices are scheduled round-robin between tenants, and round-robin between the tasks of
- * one tenant. After each slice the loop is left to all other work for a while, so that sliced calls together take at most half of
- * the loop, and background work at most a quarter.
+ * one tenant. After each slice the loop is left to all other work for a turn. If there is such work, it is left for a while, so
+ * that sliced calls together take at most half of a busy loop, and background work at most a quarter.
  */
 export interface EventLoopScheduler {
   /** Slices for a call with a waiting caller. The first slice starts immediately unless other calls of the tenant are queued. */
@@ -31,7 +31,9 @@ interface Settings {
 export const sliceMs = 2;
 /** Upper bound for the measured length of a slice. A longer measurement means that the process was suspended. */
 const sliceMsMax = 5;
-/** How long the loop is left to other work after a slice, as a multiple of the slice's length. */
+/** A turn of the loop without any other work is shorter. */
+const idleTurnMs = 0.05;
+/** How long a busy loop is left to other work after a slice, as a multiple of the slice's length. */
 const restFactors = { call: 1, background: 3 } as const;
 
 export function createEventLoopScheduler({
@@ -54,10 +56,15 @@ export function createEventLoopScheduler({
   }
 
   function planSlice(): void {
-    const waitMs = restUntilMs - nowMs();
-    // Timers have a resolution of 1 ms.
-    if (waitMs >= 1) delay(beginSlice, waitMs);
-    else beginSlice();
+    const turnStartMs = nowMs();
+    setImmediate(() => {
+      const atMs = nowMs();
+      if (atMs - turnStartMs < idleTurnMs) restUntilMs = 0;
+      const waitMs = restUntilMs - atMs;
+      // Timers have a resolution of 1 ms.
+      if (waitMs >= 1) delay(beginSlice, waitMs);
+      else beginSlice();
+    });
   }
 
   function beginSlice(): void {

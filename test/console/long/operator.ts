@@ -252,6 +252,26 @@ describe("what an operator does in the console", () => {
     assert.deepEqual(after.steps, before.steps);
   });
 
+  browserTest("templates that are not saved are tried on recorded triggers, with examples to open", async () => {
+    const path = "/api/v2/notification/workflows/order.packed";
+    await tenant.ok("PUT", path, { channels: { in_app: { body: "Packed: {{payload.n}}." } } });
+    await tenant.ok("POST", "/api/v2/notification/subscribers", { external_id: "packer" });
+    for (const n of [1, 2, 3]) {
+      const trigger = { workflow_key: "order.packed", subscriber_external_id: "packer", payload: { n } };
+      await tenant.ok("POST", "/api/v2/notifications/trigger", trigger);
+    }
+    await page.goto(`${root}/notifications/workflows/order.packed`);
+    await page.getByLabel("Body").fill("Parcel {{payload.n}} is packed.");
+    await page.getByRole("button", { name: "Try on recorded triggers" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("3 of 3").waitFor();
+    assert.deepEqual(await accessibilityViolations(page), []);
+    const { data } = await tenant.ok("GET", path);
+    assert.equal(data.channels.in_app.body, "Packed: {{payload.n}}.");
+    await dialog.getByRole("link", { name: "In app" }).first().click();
+    await page.getByRole("row", { name: "order.packed" }).waitFor();
+  });
+
   browserTest("steps are changed, and the service says what is wrong with them", async () => {
     await page.goto(`${root}/notifications/workflows/order.late?tab=steps`);
     await page.getByRole("button", { name: "Edit" }).click();

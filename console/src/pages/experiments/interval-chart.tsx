@@ -1,8 +1,10 @@
 import type { ExperimentResults } from "@client/gen/experiment";
+import { useRef } from "preact/hooks";
 import { Card } from "../../ui/card";
+import { useWidth } from "../../ui/chart";
 import { formatPercent } from "../../ui/format";
 
-const size = { width: 720, row: 44, left: 190, right: 90 };
+const size = { row: 52, beside: 16, widthMax: 920 };
 
 /** The lift of each variant with its interval. An interval that does not contain zero is evidence. */
 export function IntervalChart({ results }: { readonly results: ExperimentResults }) {
@@ -14,24 +16,30 @@ export function IntervalChart({ results }: { readonly results: ExperimentResults
         : [{ name: `${metric} of ${variant}`, lift, ...interval }];
     }),
   );
-  if (rows.length === 0) return null;
+  return rows.length === 0 ? null : <Intervals rows={rows} />;
+}
+
+interface Interval {
+  readonly name: string;
+  readonly lift: number;
+  readonly lower: number;
+  readonly upper: number;
+}
+
+function Intervals({ rows }: { readonly rows: readonly Interval[] }) {
+  const box = useRef<HTMLElement>(null);
+  const width = Math.min(useWidth(box), size.widthMax);
   const reach = Math.max(
     0.05,
     ...rows.flatMap(({ lower, upper }) => [Math.abs(lower), Math.abs(upper)]).map((value) => Math.min(value, 2)),
   );
-  const inner = size.width - size.left - size.right;
-  const x = (value: number) => size.left + ((Math.max(-reach, Math.min(reach, value)) + reach) / (2 * reach)) * inner;
+  const inner = width - 2 * size.beside;
+  const x = (value: number) => size.beside + ((Math.max(-reach, Math.min(reach, value)) + reach) / (2 * reach)) * inner;
   const height = rows.length * size.row + 26;
   return (
     <Card title="Lift over the control">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: A region that scrolls must be reachable with the keyboard. */}
-      <figure class="chart scroll" tabIndex={0}>
-        <svg
-          aria-label={rows.map(sentenceOf).join(" ")}
-          role="img"
-          style={{ minWidth: "560px", maxWidth: "920px" }}
-          viewBox={`0 0 ${size.width} ${height}`}
-        >
+      <figure class="chart" ref={box}>
+        <svg aria-label={rows.map(sentenceOf).join(" ")} height={height} role="img">
           {[-reach, -reach / 2, 0, reach / 2, reach].map((tick) => (
             <g key={tick}>
               <line class={tick === 0 ? "cursor" : "grid"} x1={x(tick)} x2={x(tick)} y1="0" y2={height - 22} />
@@ -41,11 +49,11 @@ export function IntervalChart({ results }: { readonly results: ExperimentResults
             </g>
           ))}
           {rows.map(({ name, lift, lower, upper }, index) => {
-            const y = index * size.row + size.row / 2;
+            const y = index * size.row + size.row * 0.6;
             const isClear = lower > 0 || upper < 0;
             return (
               <g key={name} style={{ color: isClear ? (lower > 0 ? "var(--ok)" : "var(--bad)") : "var(--series-1)" }}>
-                <text class="axis" x="0" y={y + 4}>
+                <text class="axis" x="0" y={y - 14}>
                   {name}
                 </text>
                 <line
@@ -59,7 +67,7 @@ export function IntervalChart({ results }: { readonly results: ExperimentResults
                   y2={y}
                 />
                 <circle cx={x(lift)} cy={y} fill="currentColor" r="5" />
-                <text class="axis" text-anchor="end" x={size.width} y={y + 4}>
+                <text class="axis" text-anchor="end" x={width} y={y - 14}>
                   {formatPercent(lift)}
                 </text>
               </g>
@@ -71,16 +79,6 @@ export function IntervalChart({ results }: { readonly results: ExperimentResults
   );
 }
 
-function sentenceOf({
-  name,
-  lift,
-  lower,
-  upper,
-}: {
-  name: string;
-  lift: number;
-  lower: number;
-  upper: number;
-}): string {
+function sentenceOf({ name, lift, lower, upper }: Interval): string {
   return `${name}: ${formatPercent(lift)}, between ${formatPercent(lower)} and ${formatPercent(upper)}.`;
 }

@@ -1,6 +1,6 @@
 import { createPromotionService, type SimulationTarget } from "@client/gen/promotion";
 import { useQuery } from "../../core/query";
-import { href, query, setQuery } from "../../core/router";
+import { href } from "../../core/router";
 import { transport } from "../../core/transport";
 import { Card, Stat } from "../../ui/card";
 import { Empty } from "../../ui/empty";
@@ -9,33 +9,21 @@ import { Name, nameColumn, Prose } from "../../ui/name";
 import { Ready } from "../../ui/page";
 import { type Column, Table } from "../../ui/table";
 import { Notice } from "../../ui/text";
+import { RecordedRange, recordedRange } from "../shared/recorded-range";
 
 const promotions = createPromotionService(transport);
 
-const ranges = { "1h": ["Last hour", 1], "24h": ["Last day", 24], "7d": ["Last week", 168] } as const;
-type Range = keyof typeof ranges;
 const itemsMax = 20_000;
 
 /** What a candidate would have changed about recorded work. */
 export function WhatIf({ id }: { readonly id: string }) {
-  const wanted = query.value.get("range") ?? "";
-  const range: Range = wanted in ranges ? (wanted as Range) : "24h";
-  const simulation = useQuery(`simulation ${id} ${range}`, () => {
-    const from = new Date(Date.now() - ranges[range][1] * 3_600_000).toISOString();
-    return promotions.simulateCandidate({ candidate_id: id, from, items_max: itemsMax });
-  });
+  const range = recordedRange();
+  const simulation = useQuery(`simulation ${id} ${range.name}`, () =>
+    promotions.simulateCandidate({ candidate_id: id, from: range.from(), items_max: itemsMax }),
+  );
   return (
     <>
-      <div class="filters">
-        <fieldset aria-label="Recorded work" class="segmented">
-          {(Object.keys(ranges) as Range[]).map((each) => (
-            <button aria-pressed={each === range} key={each} onClick={() => setQuery({ range: each })} type="button">
-              {ranges[each][0]}
-            </button>
-          ))}
-        </fieldset>
-        <span class="soft">Recorded work is decided again. Nothing is stored or sent.</span>
-      </div>
+      <RecordedRange label="Recorded work" />
       <Ready query={simulation}>
         {({ targets }) =>
           targets.length === 0 ? (

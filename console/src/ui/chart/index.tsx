@@ -1,3 +1,4 @@
+import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatCount } from "../format";
 
@@ -31,7 +32,9 @@ interface Props {
   readonly baseline?: number;
 }
 
-const pad = { left: 46, right: 8, top: 8, bottom: 22 };
+const room = { left: 46, right: 8, top: 8, bottom: 22 };
+/** The width of a character of an axis, and the space beside its text. */
+const axisText = { character: 6.5, beside: 10 };
 const colours = ["var(--series-1)", "var(--series-2)", "var(--series-3)", "var(--series-4)"];
 
 /** A line chart. It has a table with the same values for people who cannot see it. */
@@ -39,15 +42,12 @@ export function Chart(props: Props) {
   const { label, positions, times = positions.map((_, index) => index), marks = [], series, baseline } = props;
   const { height = 180, format = formatCount } = props;
   const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(600);
+  const width = useWidth(box);
   const [at, setAt] = useState<number>();
-  useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.max(200, entry!.contentRect.width)));
-    observer.observe(box.current!);
-    return () => observer.disconnect();
-  }, []);
 
   const scale = scaleOf(series, baseline);
+  const longest = Math.max(...scale.ticks.map((tick) => format(tick).length));
+  const pad = { ...room, left: Math.max(room.left, longest * axisText.character + axisText.beside) };
   const inner = { width: width - pad.left - pad.right, height: height - pad.top - pad.bottom };
   const [from = 0, until = 0] = [times[0], times.at(-1)];
   const xAt = (time: number) => pad.left + (until === from ? 0 : ((time - from) / (until - from)) * inner.width);
@@ -116,6 +116,17 @@ export function Chart(props: Props) {
       </figcaption>
     </figure>
   );
+}
+
+/** The width of an element, also when it changes. */
+export function useWidth(box: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(600);
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.max(200, entry!.contentRect.width)));
+    observer.observe(box.current!);
+    return () => observer.disconnect();
+  }, [box]);
+  return width;
 }
 
 const listedMax = 12;

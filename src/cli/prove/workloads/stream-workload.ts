@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { WorkflowStreamRecord } from "../../../../clients/typescript/src/index.ts";
 import type { CreateWorkload } from "../workload.ts";
 
 const definition = `
@@ -11,8 +12,10 @@ const batchSize = 50;
 /** A stream accepts so many records that nobody has acknowledged. */
 const recordsMax = 9000;
 const stream_id = "records";
+/** A subscription lasts so long. */
+const subscribeMs = 1000;
 
-/** Appends records to a stream of a run, alone and in batches, while a reader follows it. */
+/** Appends records to a stream of a run, alone and in batches, while a reader follows it by pages and subscriptions. */
 export const createStreamWorkload: CreateWorkload = async (context) => {
   const { tenant, history, random, loading, over, call } = context;
   const { value } = await call(
@@ -66,9 +69,13 @@ export const createStreamWorkload: CreateWorkload = async (context) => {
     let cursor = 0;
     for (let isLast = false; ; ) {
       isLast = settled.signal.aborted;
-      const request = { run_id, stream_id, cursor, limit: 100 };
-      const { value: page, startMs, endMs, node } = await call((client) => client.workflowStreams.readRecords(request));
-      const sequences = page.records.map(({ sequence }) => Number(sequence));
+      const {
+        value: records,
+        startMs,
+        endMs,
+        node,
+      } = await (isLast || random() < 0.5 ? readPage(cursor) : readLive(cursor));
+      const sequences = records.map(({ sequence }) => Number(sequence));
       if (sequences.length === 0) {
         if (isLast) return;
         await delay(50);
@@ -79,11 +86,31 @@ export const createStreamWorkload: CreateWorkload = async (context) => {
         ...{ kind: "observed", name: "page", subject: `${tenant.name}/${run_id} after ${cursor}` },
         ...{ startMs, endMs, node, facts: { after: cursor, first, last, records: sequences.length } },
       });
-      for (const { payload, sequence } of page.records)
+      for (const { payload, sequence } of records)
         observe(String((payload as { record: string }).record), Number(sequence));
       cursor = last;
     }
   }
+
+  const readPage = (cursor: number) =>
+    call(async (client) => {
+      const { records } = await client.workflowStreams.readRecords({ run_id, stream_id, cursor, limit: 100 });
+      return records;
+    });
+
+  /** Subscribes for a while. A subscription that its node ends has read what it brought. */
+  const readLive = (cursor: number) =>
+    call(async (client, options) => {
+      const signal = AbortSignal.any([settled.signal, AbortSignal.timeout(subscribeMs)]);
+      const records: WorkflowStreamRecord[] = [];
+      try {
+        const live = client.workflowStreams.subscribe({ run_id, stream_id, cursor }, { ...options, signal });
+        for await (const record of live) records.push(record);
+      } catch (error) {
+        if (!signal.aborted && records.length === 0) throw error;
+      }
+      return records;
+    });
 
   function observe(record: string, sequence: number): void {
     read.add(record);

@@ -1,5 +1,6 @@
 import {
   type ChannelContent,
+  type ChannelContentsInput,
   createNotificationWorkflowService,
   type NotificationWorkflow,
   type UpsertNotificationWorkflowRequest,
@@ -17,6 +18,7 @@ import { currentTab, Page, Ready, Tabs } from "../../../ui/page";
 import { announce } from "../../../ui/toast";
 import { Preview } from "./preview";
 import { Steps } from "./steps";
+import { WhatIf } from "./what-if";
 import { wholeWorkflow } from "./whole-workflow";
 
 const workflows = createNotificationWorkflowService(transport);
@@ -78,6 +80,7 @@ const samplePayload = JSON.stringify(
 function Templates({ workflow, refresh }: { readonly workflow: NotificationWorkflow; readonly refresh: () => void }) {
   const [channels, setChannels] = useState<Partial<Record<Channel, Partial<ChannelContent>>>>(workflow.channels ?? {});
   const [payload, setPayload] = useState(samplePayload);
+  const [isTrying, setTrying] = useState(false);
   const wanted = query.value.get("channel") as Channel | null;
   const channel = wanted ?? channelNames.find((each) => channels[each] !== undefined) ?? "email";
   const content = channels[channel];
@@ -111,6 +114,14 @@ function Templates({ workflow, refresh }: { readonly workflow: NotificationWorkf
           ))}
         </fieldset>
         <span class="spacer" />
+        {can("notification:simulate") && <Button onClick={() => setTrying(true)}>Try on recorded triggers</Button>}
+        {isTrying && (
+          <WhatIf
+            draft={{ channels: channels as ChannelContentsInput }}
+            onClose={() => setTrying(false)}
+            workflowKey={workflow.workflow_key}
+          />
+        )}
         {can("notification:write") && (
           <Button onClick={save} tone="primary">
             Save templates
