@@ -19,17 +19,17 @@ const statuses = ["draft", "running", "paused", "completed", "stopped"];
 
 const columns: readonly Column<Experiment>[] = [
   { title: "Experiment", value: ({ name, key }) => name || key },
-  { title: "Key", width: "170px", value: ({ key }) => key, render: ({ key }) => <code>{key}</code> },
-  { title: "Status", width: "120px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
+  { title: "Key", width: "140px", value: ({ key }) => key, render: ({ key }) => <code>{key}</code> },
+  { title: "Status", width: "100px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
   {
     title: "Variants",
     value: ({ variants }) => variants.map(({ key }) => key).join(", "),
     render: ({ variants }) => <Chips of={variants.map(({ key }) => key)} />,
   },
-  { title: "Decision", width: "140px", value: ({ decision }) => decision?.variant },
+  { title: "Decision", width: "100px", value: ({ decision }) => decision?.variant },
   {
     title: "Started",
-    width: "120px",
+    width: "100px",
     value: ({ started_at }) => started_at,
     render: ({ started_at }) => <Ago time={started_at} />,
   },

@@ -33,11 +33,11 @@ const columns: readonly Column<Member>[] = [
   { title: "Email", value: ({ email }) => email },
   {
     title: "Roles",
-    width: "180px",
+    width: "170px",
     value: (member) => accessOf(member).join(", "),
     render: (member) => <Chips of={accessOf(member)} />,
   },
-  { title: "Status", width: "106px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
+  { title: "Status", width: "90px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
   {
     title: "Expires",
     width: "90px",

@@ -47,7 +47,8 @@ const rowPx = 40;
 const moreRows = 30;
 const selectionWidth = "44px";
 const actionsWidth = "120px";
-/** Minimum width of a column without a width. */
+/** Minimum widths of columns without a width: the first one, which usually has the name, and others. */
+const nameWidth = "180px";
 const flexibleWidth = "130px";
 
 /** A table that renders only the rows in view. The column titles sort it; the order is part of the address. */
@@ -140,9 +141,9 @@ export function Table<Row>(props: Props<Row>) {
   );
 }
 
-/** The width below which columns would be cut too much to be read. On narrow screens the table scrolls instead. */
+/** The width below which columns would be cut too much to be read. The table scrolls instead. */
 function readablePx<Row>({ columns, selection, rowActions, rowActionsWidth }: Props<Row>): number {
-  const widths = columns.map(({ width }) => width ?? flexibleWidth);
+  const widths = columns.map(({ width }, at) => width ?? (at === 0 ? nameWidth : flexibleWidth));
   if (selection) widths.push(selectionWidth);
   if (rowActions) widths.push(rowActionsWidth ?? actionsWidth);
   return widths.reduce((sum, width) => sum + Number.parseInt(width, 10), 0);
