@@ -25,6 +25,9 @@ export interface WorkflowRunService {
   /** Resumes a paused run. */
   resume(request: ResumeWorkflowRunRequest, options?: CallOptions): Promise<WorkflowRun>;
 
+  /** Retries compensations of an ended run that have failed. The run is in progress until they are done, then it ends as before. */
+  compensate(request: CompensateWorkflowRunRequest, options?: CallOptions): Promise<WorkflowRun>;
+
   /** Sends an event to a run. It is kept until a step waits for it, and consumed by one step. */
   signal(request: SignalWorkflowRunRequest, options?: CallOptions): Promise<SignalWorkflowRunResponse>;
 
@@ -54,6 +57,7 @@ const workflowRunServiceOperations = {
   cancel: { verb: "POST", path: "/api/workflow-runs/{run_id}/cancel", body: "*", keyed: true },
   pause: { verb: "POST", path: "/api/workflow-runs/{run_id}/pause", body: "*", keyed: true },
   resume: { verb: "POST", path: "/api/workflow-runs/{run_id}/resume", body: "*", keyed: true },
+  compensate: { verb: "POST", path: "/api/workflow-runs/{run_id}/compensate", body: "*", keyed: true },
   signal: { verb: "POST", path: "/api/workflow-runs/{run_id}/signal", body: "*", keyed: true },
   signalByKey: { verb: "POST", path: "/api/workflow-runs:signal", body: "*", keyed: true },
   change: { verb: "POST", path: "/api/workflow-runs:change", body: "*", keyed: true },
@@ -118,6 +122,8 @@ export type WorkflowRun = {
   readonly revision: number;
   /** What it is about, such as a customer. They never change. */
   readonly attributes: Readonly<Record<string, string>>;
+  /** The steps of an ended run whose compensation has failed and can be retried, with their positions in the maps around them. */
+  readonly failed_compensations: readonly string[];
 };
 
 /** Why a run or a step failed. */
@@ -266,6 +272,16 @@ export type PauseWorkflowRunRequest = {
 export type ResumeWorkflowRunRequest = {
   /** The run. */
   readonly run_id: string;
+};
+
+/** Retries failed compensations. */
+export type CompensateWorkflowRunRequest = {
+  /** The run. It must have ended. */
+  readonly run_id: string;
+  /** The steps to undo, out of failed_compensations of the run. All of them when empty. */
+  readonly steps?: readonly string[];
+  /** Why. */
+  readonly reason?: string;
 };
 
 /** Sends an event to a run. */

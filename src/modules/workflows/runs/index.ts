@@ -23,6 +23,7 @@ import type { Environments } from "../environments/index.ts";
 import type { TaskDispatch, Tasks } from "../tasks/index.ts";
 import { approvalHandlers } from "./approvals/approval-handler.ts";
 import { createRunSimulator } from "./comparison/run-simulator.ts";
+import { createCompensationRetry } from "./compensation-retry.ts";
 import { deadLetterHandlers } from "./dead-letters/dead-letter-handler.ts";
 import { createDeadLetterMetrics } from "./dead-letters/dead-letter-metrics.ts";
 import { createDeadLetterService } from "./dead-letters/dead-letter-service.ts";
@@ -140,6 +141,10 @@ export function createRuns(dependencies: Dependencies) {
       signals: createRunSignals({ ...dependencies, runs: service }),
       changeRuns: createRunChanges({ db: dependencies.db, engine, ...createRunEvents(engine) }),
       replays,
+      retryCompensations: createCompensationRetry({
+        ...{ ...dependencies, plans, currentShards: shards.currentSql },
+        ...{ getRun: service.getRun, onCommitted: afterCommit.follow },
+      }),
       explain,
       simulate: createSimulation(dependencies),
       ...{ shares: dependencies.shares, definitions },

@@ -20,6 +20,7 @@ LIST = Operation("GET", "/api/workflow-runs", result="cursor")
 CANCEL = Operation("POST", "/api/workflow-runs/{run_id}/cancel", body="*", keyed=True)
 PAUSE = Operation("POST", "/api/workflow-runs/{run_id}/pause", body="*", keyed=True)
 RESUME = Operation("POST", "/api/workflow-runs/{run_id}/resume", body="*", keyed=True)
+COMPENSATE = Operation("POST", "/api/workflow-runs/{run_id}/compensate", body="*", keyed=True)
 SIGNAL = Operation("POST", "/api/workflow-runs/{run_id}/signal", body="*", keyed=True)
 SIGNAL_BY_KEY = Operation("POST", "/api/workflow-runs:signal", body="*", keyed=True)
 CHANGE = Operation("POST", "/api/workflow-runs:change", body="*", keyed=True)
@@ -149,6 +150,23 @@ class WorkflowRunService(Service):
         run_id: The run.
         """
         return self._call(RESUME, locals())
+
+    def compensate(
+        self,
+        *,
+        run_id: str,
+        steps: Sequence[str] | None = None,
+        reason: str | None = None,
+        call: CallOptions | None = None,
+    ) -> WorkflowRun:
+        """
+        Retries compensations of an ended run that have failed. The run is in progress until they are done, then it ends as before.
+
+        run_id: The run. It must have ended.
+        steps: The steps to undo, out of failed_compensations of the run. All of them when empty.
+        reason: Why.
+        """
+        return self._call(COMPENSATE, locals())
 
     def signal(
         self,
@@ -438,6 +456,23 @@ class AsyncWorkflowRunService(AsyncService):
         run_id: The run.
         """
         return await self._call(RESUME, locals())
+
+    async def compensate(
+        self,
+        *,
+        run_id: str,
+        steps: Sequence[str] | None = None,
+        reason: str | None = None,
+        call: CallOptions | None = None,
+    ) -> WorkflowRun:
+        """
+        Retries compensations of an ended run that have failed. The run is in progress until they are done, then it ends as before.
+
+        run_id: The run. It must have ended.
+        steps: The steps to undo, out of failed_compensations of the run. All of them when empty.
+        reason: Why.
+        """
+        return await self._call(COMPENSATE, locals())
 
     async def signal(
         self,

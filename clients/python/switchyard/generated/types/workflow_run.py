@@ -36,6 +36,8 @@ class _WorkflowRunRequired(TypedDict):
     revision: int
     #: What it is about, such as a customer. They never change.
     attributes: Dict[str, str]
+    #: The steps of an ended run whose compensation has failed and can be retried, with their positions in the maps around them.
+    failed_compensations: List[str]
 
 
 class WorkflowRun(_WorkflowRunRequired, total=False):

@@ -2,8 +2,10 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { KeyClaim } from "../../../../platform/idempotency/index.ts";
 import { type Page, type PageRows, pageBytesMax, readKeyset } from "../../../../platform/paging/index.ts";
+import { shardOf } from "../../../../platform/shards/index.ts";
 import type { HistoryEntry } from "../domain/engine/history-entry.ts";
-import type { Run, RunStatus } from "../domain/run.ts";
+import type { RunState } from "../domain/engine/state.ts";
+import { type Run, type RunStatus, shardCount } from "../domain/run.ts";
 
 /** The filter of a list of runs. Empty fields match all. */
 export interface RunFilter {
@@ -74,6 +76,33 @@ export function runStore(sql: Sql) {
           select tenant_id, id from workflow_runs
           where tenant_id = ${tenantId} and environment_id = ${environmentId} and definition_id = ${definitionId}
             and run_key = ${runKey} and run_key <> '')`.first(),
+
+    /** Moves an ended run back to those in progress. False if it has not ended, or if another run has its run key. */
+    async reopen(tenantId: TenantId, id: string): Promise<boolean> {
+      const rows = await sql`
+        with ended as (delete from workflow_run_archive where tenant_id = ${tenantId} and id = ${id} returning *)
+        insert into workflow_runs (tenant_id, id, environment_id, definition_id, version, run_key, status, state, revision,
+          shard, wake_at, origin, parent_run_id, unread, created_at)
+        select tenant_id, id, environment_id, definition_id, version, run_key, 'running', state, revision,
+          ${shardOf(id, shardCount)}, null, origin, parent_run_id, 0, created_at
+        from ended
+        on conflict do nothing
+        returning 1`;
+      return rows.length === 1;
+    },
+
+    /** Replaces the state of an ended run. False if it was reopened meanwhile. */
+    async replaceEnded(
+      tenantId: TenantId,
+      { id, revision }: Pick<Run, "id" | "revision">,
+      state: RunState,
+    ): Promise<boolean> {
+      const rows = await sql`
+        update workflow_run_archive set state = ${JSON.stringify(state)}::text::json
+        where tenant_id = ${tenantId} and id = ${id} and revision = ${revision}
+        returning 1`;
+      return rows.length === 1;
+    },
 
     /** Those of the given runs that have not ended. */
     async findInProgress(tenantId: TenantId, ids: readonly string[]): Promise<string[]> {
