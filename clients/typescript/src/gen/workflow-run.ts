@@ -34,7 +34,7 @@ export interface WorkflowRunService {
   /** Sends an event to the run in progress with a run key, for a caller that does not know the id of the run. */
   signalByKey(request: SignalWorkflowRunByKeyRequest, options?: CallOptions): Promise<SignalWorkflowRunByKeyResponse>;
 
-  /** Cancels, pauses or resumes the runs that match, or sends each an event: the oldest first, up to 500 in a call. Ended runs are replayed as dead letters. */
+  /** Cancels, pauses or resumes the runs in progress that match, or sends each an event; or replays the runs that failed and match. The oldest come first, up to 500 in a call. */
   change(request: ChangeWorkflowRunsRequest, options?: CallOptions): Promise<ChangeWorkflowRunsResponse>;
 
   /** Replays an ended run: starts a new run that holds the outputs of the steps before from_step and continues there. Steps that completed before are never executed again, also on a newer version of the definition. In other branches and elements, completed steps stay completed, and the rest continues where it stopped. */
@@ -334,21 +334,29 @@ export type SignalWorkflowRunByKeyResponse = {
   readonly duplicate: boolean;
 };
 
+/** How runs are replayed together. */
+export type ReplayChoice = {
+  /** The version of the definition: each run's own when 0, the active one when -1. */
+  readonly version?: number;
+  /** Where each replay continues: failed_step (default) or start. */
+  readonly from?: "" | "failed_step" | "start";
+};
+
 /** Changes the runs that match. At least one filter is required. */
 export type ChangeWorkflowRunsRequest = {
-  /** What happens to them: cancel, pause, resume or signal. */
-  readonly action: "cancel" | "pause" | "resume" | "signal";
+  /** What happens to them: cancel, pause, resume, signal or replay. */
+  readonly action: "cancel" | "pause" | "resume" | "signal" | "replay";
   /** Only runs of this definition: its id or its key. */
   readonly definition_id?: string;
   /** Only runs of this environment: its id or its key. */
   readonly environment_id?: string;
-  /** Only runs with this status. */
-  readonly status?: "" | "pending" | "running" | "waiting" | "paused";
+  /** Only runs with this status: failed or timed_out for replay, and one of a run in progress otherwise. */
+  readonly status?: "" | "pending" | "running" | "waiting" | "paused" | "failed" | "timed_out";
   /** Only runs of this version of the definition; any when 0. Needs definition_id. */
   readonly version?: number;
   /** Only runs that were created before. */
   readonly created_before?: string | Date;
-  /** Why, for cancel and pause. */
+  /** Why, for cancel, pause and replay. */
   readonly reason?: string;
   /** For cancel: whether completed steps are compensated first. */
   readonly compensate?: boolean;
@@ -360,6 +368,8 @@ export type ChangeWorkflowRunsRequest = {
   readonly after?: string;
   /** Only runs with all of these attributes, each as name=value. */
   readonly attributes?: readonly string[];
+  /** For replay: how each run is replayed. A run is replayed if its dead letter is open, at most three times. */
+  readonly replay?: ReplayChoice;
 };
 
 /** The result. */

@@ -135,11 +135,12 @@ export function createRuns(dependencies: Dependencies) {
   const replays = createReplayService({ ...dependencies, plans, starter, getRun: service.getRun });
   const explain = createRunExplanation(plans, dependencies.tasksOfRun);
   const letterMetrics = createDeadLetterMetrics(dependencies.metrics);
+  const letters = createDeadLetterService({ ...dependencies, replays, metrics: letterMetrics });
   return {
     handlers: runHandlers({
       service,
       signals: createRunSignals({ ...dependencies, runs: service }),
-      changeRuns: createRunChanges({ db: dependencies.db, engine, ...createRunEvents(engine) }),
+      changeRuns: createRunChanges({ db, engine, ...createRunEvents(engine), replayOpen: letters.replayOpen }),
       replays,
       retryCompensations: createCompensationRetry({
         ...{ ...dependencies, plans, currentShards: shards.currentSql },
@@ -150,9 +151,7 @@ export function createRuns(dependencies: Dependencies) {
       ...{ shares: dependencies.shares, definitions },
     }),
     approvalHandlers: approvalHandlers(service, definitions),
-    deadLetterHandlers: deadLetterHandlers(
-      createDeadLetterService({ ...dependencies, replays, metrics: letterMetrics }),
-    ),
+    deadLetterHandlers: deadLetterHandlers(letters),
     jobs: [
       retentionJob(dependencies, {
         ...{ kind: "workflow.maintain_runs", everyMs: 10 * 60_000 },

@@ -213,7 +213,7 @@ export function runHandlers({
 }
 
 function toChange(request: ChangeWorkflowRunsRequest): RunChange {
-  const { action, reason, compensate, signal } = request;
+  const { action, reason, compensate, signal, replay } = request;
   switch (action) {
     case "cancel":
       return { kind: "cancel", reason, compensate };
@@ -221,6 +221,11 @@ function toChange(request: ChangeWorkflowRunsRequest): RunChange {
       return { kind: "pause", reason };
     case "resume":
       return { kind: "resume" };
+    case "replay":
+      return {
+        ...{ kind: "replay", version: replay?.version ?? 0, reason },
+        from: replay?.from === "start" ? "start" : "failed_step",
+      };
     default:
       if (signal === undefined) throw invalid("signal", "required", "is required for the action signal");
       return { kind: "signal", signal: toSignal(signal) };

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...operation import CallOptions
     from ...streams import AsyncEventStream, EventStream
     from ...transport import RawResponse
-    from ..types.workflow_run import ChangeWorkflowRunsResponse, ReplayWorkflowRunResponse, SignalWorkflowRunByKeyResponse, SignalWorkflowRunResponse, SimulatedWorkflowDecision, SimulatedWorkflowEvent, StartSignal, StartWorkflowRunResponse, WorkflowRun, WorkflowRunAdvance, WorkflowRunExplanation, WorkflowSimulation, WorkflowStepStub
+    from ..types.workflow_run import ChangeWorkflowRunsResponse, ReplayChoice, ReplayWorkflowRunResponse, SignalWorkflowRunByKeyResponse, SignalWorkflowRunResponse, SimulatedWorkflowDecision, SimulatedWorkflowEvent, StartSignal, StartWorkflowRunResponse, WorkflowRun, WorkflowRunAdvance, WorkflowRunExplanation, WorkflowSimulation, WorkflowStepStub
 
 START = Operation("POST", "/api/workflow-runs", body="*", keyed=True)
 GET = Operation("GET", "/api/workflow-runs/{run_id}")
@@ -217,10 +217,10 @@ class WorkflowRunService(Service):
     def change(
         self,
         *,
-        action: Literal["cancel", "pause", "resume", "signal"],
+        action: Literal["cancel", "pause", "resume", "signal", "replay"],
         definition_id: str | None = None,
         environment_id: str | None = None,
-        status: Literal["", "pending", "running", "waiting", "paused"] | None = None,
+        status: Literal["", "pending", "running", "waiting", "paused", "failed", "timed_out"] | None = None,
         version: int | None = None,
         created_before: str | datetime | None = None,
         reason: str | None = None,
@@ -229,23 +229,25 @@ class WorkflowRunService(Service):
         max_items: int | None = None,
         after: str | None = None,
         attributes: Sequence[str] | None = None,
+        replay: ReplayChoice | None = None,
         call: CallOptions | None = None,
     ) -> ChangeWorkflowRunsResponse:
         """
-        Cancels, pauses or resumes the runs that match, or sends each an event: the oldest first, up to 500 in a call. Ended runs are replayed as dead letters.
+        Cancels, pauses or resumes the runs in progress that match, or sends each an event; or replays the runs that failed and match. The oldest come first, up to 500 in a call.
 
-        action: What happens to them: cancel, pause, resume or signal.
+        action: What happens to them: cancel, pause, resume, signal or replay.
         definition_id: Only runs of this definition: its id or its key.
         environment_id: Only runs of this environment: its id or its key.
-        status: Only runs with this status.
+        status: Only runs with this status: failed or timed_out for replay, and one of a run in progress otherwise.
         version: Only runs of this version of the definition; any when 0. Needs definition_id.
         created_before: Only runs that were created before.
-        reason: Why, for cancel and pause.
+        reason: Why, for cancel, pause and replay.
         compensate: For cancel: whether completed steps are compensated first.
         signal: For signal: the event. Each run gets it once for each event_id.
         max_items: The maximum number of runs; 100 when 0.
         after: The position of the previous response; empty for the first call.
         attributes: Only runs with all of these attributes, each as name=value.
+        replay: For replay: how each run is replayed. A run is replayed if its dead letter is open, at most three times.
         """
         return self._call(CHANGE, locals())
 
@@ -523,10 +525,10 @@ class AsyncWorkflowRunService(AsyncService):
     async def change(
         self,
         *,
-        action: Literal["cancel", "pause", "resume", "signal"],
+        action: Literal["cancel", "pause", "resume", "signal", "replay"],
         definition_id: str | None = None,
         environment_id: str | None = None,
-        status: Literal["", "pending", "running", "waiting", "paused"] | None = None,
+        status: Literal["", "pending", "running", "waiting", "paused", "failed", "timed_out"] | None = None,
         version: int | None = None,
         created_before: str | datetime | None = None,
         reason: str | None = None,
@@ -535,23 +537,25 @@ class AsyncWorkflowRunService(AsyncService):
         max_items: int | None = None,
         after: str | None = None,
         attributes: Sequence[str] | None = None,
+        replay: ReplayChoice | None = None,
         call: CallOptions | None = None,
     ) -> ChangeWorkflowRunsResponse:
         """
-        Cancels, pauses or resumes the runs that match, or sends each an event: the oldest first, up to 500 in a call. Ended runs are replayed as dead letters.
+        Cancels, pauses or resumes the runs in progress that match, or sends each an event; or replays the runs that failed and match. The oldest come first, up to 500 in a call.
 
-        action: What happens to them: cancel, pause, resume or signal.
+        action: What happens to them: cancel, pause, resume, signal or replay.
         definition_id: Only runs of this definition: its id or its key.
         environment_id: Only runs of this environment: its id or its key.
-        status: Only runs with this status.
+        status: Only runs with this status: failed or timed_out for replay, and one of a run in progress otherwise.
         version: Only runs of this version of the definition; any when 0. Needs definition_id.
         created_before: Only runs that were created before.
-        reason: Why, for cancel and pause.
+        reason: Why, for cancel, pause and replay.
         compensate: For cancel: whether completed steps are compensated first.
         signal: For signal: the event. Each run gets it once for each event_id.
         max_items: The maximum number of runs; 100 when 0.
         after: The position of the previous response; empty for the first call.
         attributes: Only runs with all of these attributes, each as name=value.
+        replay: For replay: how each run is replayed. A run is replayed if its dead letter is open, at most three times.
         """
         return await self._call(CHANGE, locals())
 

@@ -196,6 +196,19 @@ class RefusedRunChange(TypedDict):
     error_message: str
 
 
+#: How runs are replayed together.
+ReplayChoice = TypedDict(
+    "ReplayChoice",
+    {
+        #: The version of the definition: each run's own when 0, the active one when -1.
+        "version": "int",
+        #: Where each replay continues: failed_step (default) or start.
+        "from": "Literal[\"\", \"failed_step\", \"start\"]",
+    },
+    total=False,
+)
+
+
 class ReplayWorkflowRunResponse(TypedDict, total=False):
     """The replay."""
 

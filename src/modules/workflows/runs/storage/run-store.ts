@@ -20,15 +20,15 @@ export interface RunFilter {
   readonly inProduction: boolean | undefined;
 }
 
-/** Which runs in progress are changed together. Empty fields match all. */
-export interface InProgressFilter
+/** Which runs are changed together. Empty fields match all. */
+export interface ChangedFilter
   extends Pick<RunFilter, "definitionId" | "environmentId" | "inProduction" | "status" | "attributes"> {
   /** 0 for all. */
   readonly version: number;
   readonly createdBefore: Date | undefined;
 }
 
-/** The most runs in progress that one search looks at. */
+/** The most runs that one search looks at. */
 const scanMax = 10_000;
 
 /** One advance in the history of a run. */
@@ -134,18 +134,30 @@ export function runStore(sql: Sql) {
       return readKeyset<Run>(sql, { ...selection, newestFirst: true }, page);
     },
 
-    /** Finds runs in progress that match, the oldest first. One call looks at a bounded number of runs. */
+    /**
+     * Finds runs that match, the oldest first: those in progress, or those with a dead letter that can be replayed. A letter has
+     * the id of its first run, and matches as its latest replay does. One call looks at a bounded number of runs.
+     */
     async findMatching(
       tenantId: TenantId,
-      filter: InProgressFilter,
+      filter: ChangedFilter,
       after: string,
       limit: number,
+      among: "in_progress" | "replayable",
     ): Promise<{ readonly ids: readonly string[]; readonly next: string }> {
       const { definitionId, version, createdBefore } = filter;
+      const compared = sql`status, definition_id, environment_id, version, created_at, origin`;
+      const first =
+        among === "in_progress"
+          ? sql`select id, ${compared} from workflow_runs where tenant_id = ${tenantId} and id > ${after}`
+          : sql`
+            select l.run_id as id, r.* from workflow_dead_letters l cross join lateral (
+              select ${compared} from workflow_run_archive
+              where tenant_id = l.tenant_id and id = coalesce(nullif(l.replay_run_id, ''), l.run_id) limit 1) r
+            where l.tenant_id = ${tenantId} and l.state = 'open' and l.replay_count < l.max_replays and l.run_id > ${after}`;
       const [found] = await sql<{ ids: string[]; last: string | null; isFull: boolean }[]>`
         with first as materialized (
-          select id, status, definition_id, environment_id, version, created_at, origin
-          from workflow_runs where tenant_id = ${tenantId} and id > ${after} order by id limit ${scanMax}
+          ${first} order by id limit ${scanMax}
         ), matching as (
           select id from first where ${conditionsOf(filter)}
             ${definitionId === "" ? sql`` : sql`and definition_id = ${definitionId}`}
