@@ -249,6 +249,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     version: 2,
     reason: "Version 2 charges twice.",
   },
+  CompensateWorkflowRunRequest: { steps: ["reserve"], reason: "The warehouse is available again." },
   ReplayWorkflowRunRequest: { reason: "The payment provider is available again." },
   ReplayWorkflowDeadLetterRequest: { reason: "The payment provider is available again." },
   ReplayAllWorkflowDeadLettersRequest: { error_code: "task_failed", max_items: 100 },

@@ -138,3 +138,80 @@ test("a caller of one kind of environment changes no runs of another", async () 
   assert.equal(body.data.changed_count, 1);
   assert.deepEqual(await statuses([live!, tried!]), ["cancelled", "waiting"]);
 });
+
+/** Publishes a definition whose runs fail at their second step; returns its key. */
+async function publishFailing(): Promise<string> {
+  const key = freshName();
+  const steps = [
+    { id: "kept", transform: "=input" },
+    {
+      id: "check",
+      branch: [{ when: "=input == 'bad'", steps: [{ id: "stop", fail: { code: "bad", message: "no" } }] }],
+    },
+  ];
+  const { id } = (
+    await own.ok("POST", "/api/workflow-definitions", { document: { dsl: "1", key, timeout: "1h", steps } })
+  ).data;
+  await own.ok("POST", `/api/workflow-definitions/${id}/publish`, {});
+  return key;
+}
+
+const replaysOf = async (definition: string): Promise<ResponseData[]> =>
+  (
+    (await own.ok("GET", `/api/workflow-runs?definition_id=${definition}&limit=100`)).data as unknown as ResponseData[]
+  ).filter(({ replay_of_run_id }) => replay_of_run_id !== "");
+
+test("failed runs that match are replayed once, however often the call is repeated, and no others", async () => {
+  const definition = await publishFailing();
+  const [acme, zenith] = [{ attributes: { customer: "acme" } }, { attributes: { customer: "zenith" } }];
+  const ids = await start(definition, 3, { input: "bad", ...acme });
+  await start(definition, 2, { input: "good", ...acme });
+  await start(definition, 1, { input: "bad", ...zenith });
+  const body = { action: "replay", definition_id: definition, attributes: ["customer=acme"], reason: "repaired" };
+  const headers = { "idempotency-key": freshName() };
+  const first = await change(body, headers);
+  assert.deepEqual([first.changed_count, first.unchanged_count, first.refused], [3, 0, []]);
+  assert.deepEqual(await change(body, headers), first);
+  const replays = await replaysOf(definition);
+  assert.deepEqual(new Set(replays.map(({ replay_of_run_id }) => replay_of_run_id)), new Set(ids));
+  assert.deepEqual(
+    replays.map(({ attributes, status }) => [attributes.customer, status]),
+    Array.from({ length: 3 }, () => ["acme", "failed"]),
+  );
+  const letter = (await own.ok("GET", `/api/workflow-dlq/${ids[0]}`)).data;
+  assert.deepEqual([letter.state, letter.replay_count], ["open", 1]);
+  // Each replay has failed and opened its letter again, until it has been replayed three times.
+  const from = { replay: { from: "start" } };
+  assert.equal((await change({ ...body, status: "failed", ...from })).changed_count, 3);
+  assert.deepEqual(
+    [(await change({ ...body, max_items: 2 })).changed_count, (await change(body)).changed_count],
+    [2, 1],
+  );
+  assert.equal((await change(body)).changed_count, 0);
+  assert.equal((await replaysOf(definition)).length, 9);
+});
+
+test("a run whose key is in use, or which somebody has quarantined, is not replayed with the others", async () => {
+  const definition = await publishFailing();
+  const [taken] = (await start(definition, 1, { input: "bad", run_key: "k" })) as [string];
+  const [aside, free] = (await start(definition, 2, { input: "bad" })) as [string, string];
+  await own.ok("POST", `/api/workflow-dlq/${aside}/quarantine`, { reason: "r" });
+  const later = { start_at: new Date(Date.now() + 3_600_000).toISOString() };
+  await start(definition, 1, { input: "good", run_key: "k", ...later });
+  const { changed_count, unchanged_count, refused } = await change({ action: "replay", definition_id: definition });
+  assert.deepEqual([changed_count, unchanged_count], [1, 0]);
+  assert.deepEqual(
+    refused.map(({ run_id, error_code }: ResponseData) => [run_id, error_code]),
+    [[taken, "CONFLICT"]],
+  );
+  assert.deepEqual(
+    (await replaysOf(definition)).map(({ replay_of_run_id }) => replay_of_run_id),
+    [free],
+  );
+});
+
+test("only replays name the status of an ended run, and no other change does", async () => {
+  await own.refused("INVALID_ARGUMENT", "POST", path, { action: "replay", status: "waiting" });
+  await own.refused("INVALID_ARGUMENT", "POST", path, { action: "cancel", status: "failed" });
+  await own.refused("INVALID_ARGUMENT", "POST", path, { action: "replay" });
+});

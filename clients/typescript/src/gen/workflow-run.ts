@@ -25,13 +25,16 @@ export interface WorkflowRunService {
   /** Resumes a paused run. */
   resume(request: ResumeWorkflowRunRequest, options?: CallOptions): Promise<WorkflowRun>;
 
+  /** Retries compensations of an ended run that have failed. The run is in progress until they are done, then it ends as before. */
+  compensate(request: CompensateWorkflowRunRequest, options?: CallOptions): Promise<WorkflowRun>;
+
   /** Sends an event to a run. It is kept until a step waits for it, and consumed by one step. */
   signal(request: SignalWorkflowRunRequest, options?: CallOptions): Promise<SignalWorkflowRunResponse>;
 
   /** Sends an event to the run in progress with a run key, for a caller that does not know the id of the run. */
   signalByKey(request: SignalWorkflowRunByKeyRequest, options?: CallOptions): Promise<SignalWorkflowRunByKeyResponse>;
 
-  /** Cancels, pauses or resumes the runs that match, or sends each an event: the oldest first, up to 500 in a call. Ended runs are replayed as dead letters. */
+  /** Cancels, pauses or resumes the runs in progress that match, or sends each an event; or replays the runs that failed and match. The oldest come first, up to 500 in a call. */
   change(request: ChangeWorkflowRunsRequest, options?: CallOptions): Promise<ChangeWorkflowRunsResponse>;
 
   /** Replays an ended run: starts a new run that holds the outputs of the steps before from_step and continues there. Steps that completed before are never executed again, also on a newer version of the definition. In other branches and elements, completed steps stay completed, and the rest continues where it stopped. */
@@ -54,6 +57,7 @@ const workflowRunServiceOperations = {
   cancel: { verb: "POST", path: "/api/workflow-runs/{run_id}/cancel", body: "*", keyed: true },
   pause: { verb: "POST", path: "/api/workflow-runs/{run_id}/pause", body: "*", keyed: true },
   resume: { verb: "POST", path: "/api/workflow-runs/{run_id}/resume", body: "*", keyed: true },
+  compensate: { verb: "POST", path: "/api/workflow-runs/{run_id}/compensate", body: "*", keyed: true },
   signal: { verb: "POST", path: "/api/workflow-runs/{run_id}/signal", body: "*", keyed: true },
   signalByKey: { verb: "POST", path: "/api/workflow-runs:signal", body: "*", keyed: true },
   change: { verb: "POST", path: "/api/workflow-runs:change", body: "*", keyed: true },
@@ -118,6 +122,8 @@ export type WorkflowRun = {
   readonly revision: number;
   /** What it is about, such as a customer. They never change. */
   readonly attributes: Readonly<Record<string, string>>;
+  /** The steps of an ended run whose compensation has failed and can be retried, with their positions in the maps around them. */
+  readonly failed_compensations: readonly string[];
 };
 
 /** Why a run or a step failed. */
@@ -268,6 +274,16 @@ export type ResumeWorkflowRunRequest = {
   readonly run_id: string;
 };
 
+/** Retries failed compensations. */
+export type CompensateWorkflowRunRequest = {
+  /** The run. It must have ended. */
+  readonly run_id: string;
+  /** The steps to undo, out of failed_compensations of the run. All of them when empty. */
+  readonly steps?: readonly string[];
+  /** Why. */
+  readonly reason?: string;
+};
+
 /** Sends an event to a run. */
 export type SignalWorkflowRunRequest = {
   /** The run. */
@@ -318,21 +334,29 @@ export type SignalWorkflowRunByKeyResponse = {
   readonly duplicate: boolean;
 };
 
+/** How runs are replayed together. */
+export type ReplayChoice = {
+  /** The version of the definition: each run's own when 0, the active one when -1. */
+  readonly version?: number;
+  /** Where each replay continues: failed_step (default) or start. */
+  readonly from?: "" | "failed_step" | "start";
+};
+
 /** Changes the runs that match. At least one filter is required. */
 export type ChangeWorkflowRunsRequest = {
-  /** What happens to them: cancel, pause, resume or signal. */
-  readonly action: "cancel" | "pause" | "resume" | "signal";
+  /** What happens to them: cancel, pause, resume, signal or replay. */
+  readonly action: "cancel" | "pause" | "resume" | "signal" | "replay";
   /** Only runs of this definition: its id or its key. */
   readonly definition_id?: string;
   /** Only runs of this environment: its id or its key. */
   readonly environment_id?: string;
-  /** Only runs with this status. */
-  readonly status?: "" | "pending" | "running" | "waiting" | "paused";
+  /** Only runs with this status: failed or timed_out for replay, and one of a run in progress otherwise. */
+  readonly status?: "" | "pending" | "running" | "waiting" | "paused" | "failed" | "timed_out";
   /** Only runs of this version of the definition; any when 0. Needs definition_id. */
   readonly version?: number;
   /** Only runs that were created before. */
   readonly created_before?: string | Date;
-  /** Why, for cancel and pause. */
+  /** Why, for cancel, pause and replay. */
   readonly reason?: string;
   /** For cancel: whether completed steps are compensated first. */
   readonly compensate?: boolean;
@@ -344,6 +368,8 @@ export type ChangeWorkflowRunsRequest = {
   readonly after?: string;
   /** Only runs with all of these attributes, each as name=value. */
   readonly attributes?: readonly string[];
+  /** For replay: how each run is replayed. A run is replayed if its dead letter is open, at most three times. */
+  readonly replay?: ReplayChoice;
 };
 
 /** The result. */

@@ -1,4 +1,5 @@
 import {
+  type CompensateWorkflowRunRequest,
   createWorkflowRunService,
   type ReplayWorkflowRunRequest,
   type SignalWorkflowRunRequest,
@@ -18,7 +19,7 @@ const runs = createWorkflowRunService(transport);
 const ended = new Set(["succeeded", "failed", "cancelled", "timed_out"]);
 
 export function RunActions({ run, refresh }: { readonly run: WorkflowRun; readonly refresh: () => void }) {
-  const [dialog, open] = useState<"signal" | "replay">();
+  const [dialog, open] = useState<"signal" | "replay" | "compensate">();
   const close = () => open(undefined);
   if (!can("workflow_run:write")) return null;
   const id = { run_id: run.id };
@@ -41,9 +42,14 @@ export function RunActions({ run, refresh }: { readonly run: WorkflowRun; readon
   return (
     <>
       {ended.has(run.status) ? (
-        <Button onClick={() => open("replay")} tone="primary">
-          Replay
-        </Button>
+        <>
+          {run.failed_compensations.length > 0 && (
+            <Button onClick={() => open("compensate")}>Retry compensations</Button>
+          )}
+          <Button onClick={() => open("replay")} tone="primary">
+            Replay
+          </Button>
+        </>
       ) : (
         <>
           {run.active_steps.some(({ activity }) => activity === "approval") && (
@@ -73,6 +79,32 @@ export function RunActions({ run, refresh }: { readonly run: WorkflowRun; readon
           }}
           submit="Send event"
           title="Send an event to the run"
+        />
+      )}
+      {dialog === "compensate" && (
+        <FormDialog
+          done="The compensations are retried."
+          fields={[
+            {
+              name: "step",
+              label: "Step",
+              kind: "choice",
+              choices: run.failed_compensations,
+              hint: "The step to undo. All whose compensation has failed when empty.",
+            },
+            { name: "reason", label: "Reason" },
+          ]}
+          onClose={close}
+          onSubmit={async ({ step, reason }) => {
+            await runs.compensate({
+              ...id,
+              reason,
+              ...(step ? { steps: [step] } : {}),
+            } as CompensateWorkflowRunRequest);
+            refresh();
+          }}
+          submit="Retry"
+          title="Retry failed compensations"
         />
       )}
       {dialog === "replay" && <ReplayDialog onClose={close} run={run} />}

@@ -1,8 +1,11 @@
 import { createWorkflowRunService, type WorkflowRun } from "@client/gen/workflow-run";
+import { useState } from "preact/hooks";
 import { environmentFilter } from "../../core/environments";
 import { useList } from "../../core/query";
 import { href } from "../../core/router";
+import { can } from "../../core/session";
 import { transport } from "../../core/transport";
+import { Button } from "../../ui/button";
 import { Empty, samplesOf } from "../../ui/empty";
 import { formatMinute, words } from "../../ui/format";
 import { proseColumn } from "../../ui/name";
@@ -10,6 +13,7 @@ import { ChoiceFilter, filterOf, ListTable, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Status } from "../../ui/text";
 import { withEnvironment } from "../shared/environment";
+import { ChangeRunsDialog } from "./change-runs";
 
 const runs = createWorkflowRunService(transport);
 const statuses = ["pending", "running", "waiting", "paused", "succeeded", "failed", "cancelled", "timed_out"];
@@ -51,12 +55,9 @@ export function runTone(status: string) {
 
 /** The runs of all workflows, or of one. */
 export function Runs({ definitionId }: { readonly definitionId?: string }) {
-  const filters = {
-    status: filterOf("status"),
-    run_key: filterOf("run_key"),
-    definition_id: definitionId,
-    ...environmentFilter(),
-  };
+  const [isChanging, change] = useState(false);
+  const shown = { status: filterOf("status"), definition_id: definitionId, ...environmentFilter() };
+  const filters = { ...shown, run_key: filterOf("run_key") };
   const list = useList(
     `runs ${JSON.stringify(filters)}`,
     (page) => runs.list({ ...page, ...filters } as Parameters<typeof runs.list>[0]),
@@ -67,7 +68,10 @@ export function Runs({ definitionId }: { readonly definitionId?: string }) {
       <div class="filters">
         <ChoiceFilter choices={statuses.map((each) => [each, words(each)])} label="Status" name="status" />
         <TextFilter label="Run key" name="run_key" />
+        <span class="spacer" />
+        {can("workflow_run:write") && !filters.run_key && <Button onClick={() => change(true)}>Change runs</Button>}
       </div>
+      {isChanging && <ChangeRunsDialog filter={shown} onClose={() => change(false)} refresh={list.refresh} />}
       <ListTable
         columns={withEnvironment(columns)}
         empty={

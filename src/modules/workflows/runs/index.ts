@@ -23,6 +23,7 @@ import type { Environments } from "../environments/index.ts";
 import type { TaskDispatch, Tasks } from "../tasks/index.ts";
 import { approvalHandlers } from "./approvals/approval-handler.ts";
 import { createRunSimulator } from "./comparison/run-simulator.ts";
+import { createCompensationRetry } from "./compensation-retry.ts";
 import { deadLetterHandlers } from "./dead-letters/dead-letter-handler.ts";
 import { createDeadLetterMetrics } from "./dead-letters/dead-letter-metrics.ts";
 import { createDeadLetterService } from "./dead-letters/dead-letter-service.ts";
@@ -134,20 +135,23 @@ export function createRuns(dependencies: Dependencies) {
   const replays = createReplayService({ ...dependencies, plans, starter, getRun: service.getRun });
   const explain = createRunExplanation(plans, dependencies.tasksOfRun);
   const letterMetrics = createDeadLetterMetrics(dependencies.metrics);
+  const letters = createDeadLetterService({ ...dependencies, replays, metrics: letterMetrics });
   return {
     handlers: runHandlers({
       service,
       signals: createRunSignals({ ...dependencies, runs: service }),
-      changeRuns: createRunChanges({ db: dependencies.db, engine, ...createRunEvents(engine) }),
+      changeRuns: createRunChanges({ db, engine, ...createRunEvents(engine), replayOpen: letters.replayOpen }),
       replays,
+      retryCompensations: createCompensationRetry({
+        ...{ ...dependencies, plans, currentShards: shards.currentSql },
+        ...{ getRun: service.getRun, onCommitted: afterCommit.follow },
+      }),
       explain,
       simulate: createSimulation(dependencies),
       ...{ shares: dependencies.shares, definitions },
     }),
     approvalHandlers: approvalHandlers(service, definitions),
-    deadLetterHandlers: deadLetterHandlers(
-      createDeadLetterService({ ...dependencies, replays, metrics: letterMetrics }),
-    ),
+    deadLetterHandlers: deadLetterHandlers(letters),
     jobs: [
       retentionJob(dependencies, {
         ...{ kind: "workflow.maintain_runs", everyMs: 10 * 60_000 },

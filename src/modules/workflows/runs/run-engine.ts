@@ -348,7 +348,7 @@ function isLate(state: RunState, event: RunEvent): boolean {
 }
 
 /** Starts an advance of a stored run. */
-function createAdvance(run: LiveRun, plan: Plan, nowMs: number): Advance {
+export function createAdvance(run: LiveRun, plan: Plan, nowMs: number): Advance {
   const state = JSON.parse(run.stateJson) as RunState;
   return new Advance(plan, state, {
     nowMs,

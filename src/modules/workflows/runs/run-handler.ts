@@ -4,6 +4,8 @@ import {
   CancelWorkflowRunResponseSchema,
   type ChangeWorkflowRunsRequest,
   ChangeWorkflowRunsResponseSchema,
+  type CompensateWorkflowRunRequest,
+  CompensateWorkflowRunResponseSchema,
   type PauseWorkflowRunRequest,
   PauseWorkflowRunResponseSchema,
   RefusedRunChangeSchema,
@@ -29,6 +31,7 @@ import { valueToJson } from "../../../platform/protojson/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { Definitions } from "../definitions/index.ts";
+import type { RetryCompensations } from "./compensation-retry.ts";
 import type { Run, RunStatus } from "./domain/run.ts";
 import type { ExplainRun } from "./explanation/run-explanation.ts";
 import { fromReplayPlan, toReplayInput } from "./replay/replay-message.ts";
@@ -46,6 +49,7 @@ interface Dependencies extends Pick<PlatformServices, "shares"> {
   readonly signals: RunSignals;
   readonly changeRuns: ChangeRuns;
   readonly replays: ReplayService;
+  readonly retryCompensations: RetryCompensations;
   readonly explain: ExplainRun;
   readonly simulate: SimulateRun;
   readonly definitions: Pick<Definitions, "idOf" | "requireId">;
@@ -57,6 +61,7 @@ export function runHandlers({
   signals,
   changeRuns,
   replays,
+  retryCompensations,
   explain,
   simulate,
   shares,
@@ -121,6 +126,13 @@ export function runHandlers({
       ownCommit: (context: Context, { runId, reason }: PauseWorkflowRunRequest, keyed) =>
         service.change(context, runId, keyed, pauseBy(context, reason), (run) =>
           create(PauseWorkflowRunResponseSchema, { run: fromRun(run) }),
+        ),
+    },
+
+    compensateWorkflowRun: {
+      ownCommit: (context: Context, request: CompensateWorkflowRunRequest, keyed) =>
+        retryCompensations(context, request.runId, request, keyed, (run) =>
+          create(CompensateWorkflowRunResponseSchema, { run: fromRun(run) }),
         ),
     },
 
@@ -201,7 +213,7 @@ export function runHandlers({
 }
 
 function toChange(request: ChangeWorkflowRunsRequest): RunChange {
-  const { action, reason, compensate, signal } = request;
+  const { action, reason, compensate, signal, replay } = request;
   switch (action) {
     case "cancel":
       return { kind: "cancel", reason, compensate };
@@ -209,6 +221,11 @@ function toChange(request: ChangeWorkflowRunsRequest): RunChange {
       return { kind: "pause", reason };
     case "resume":
       return { kind: "resume" };
+    case "replay":
+      return {
+        ...{ kind: "replay", version: replay?.version ?? 0, reason },
+        from: replay?.from === "start" ? "start" : "failed_step",
+      };
     default:
       if (signal === undefined) throw invalid("signal", "required", "is required for the action signal");
       return { kind: "signal", signal: toSignal(signal) };

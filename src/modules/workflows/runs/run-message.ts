@@ -10,7 +10,7 @@ import {
 } from "../../../../gen/service/api/workflow_run_pb.ts";
 import { jsonToValue } from "../../../platform/protojson/index.ts";
 import type { HistoryError } from "./domain/engine/history-entry.ts";
-import type { Activity, RunState } from "./domain/engine/state.ts";
+import { type Activity, failedCompensations, type RunState } from "./domain/engine/state.ts";
 import type { Run } from "./domain/run.ts";
 
 /** Converts a run to its message. A summary leaves out what the run holds. */
@@ -43,6 +43,7 @@ export function fromRun(run: Run, detail: "full" | "summary" = "full"): RunMessa
     ...(run.endedAt !== null && { endedAt: timestampFromDate(run.endedAt) }),
     ...(run.wakeAt !== null && { wakesAt: timestampFromDate(run.wakeAt) }),
     revision: run.revision,
+    ...(run.endedAt !== null && { failedCompensations: failedCompensations(state) }),
   });
 }
 

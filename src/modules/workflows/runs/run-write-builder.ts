@@ -44,7 +44,7 @@ export function toRunWrite(
       status: ended.status,
       outputJson: JSON.stringify(ended.output),
       errorJson: ended.error === undefined ? "" : JSON.stringify(ended.error),
-      deadLetter: deadLetterOf(run, ended),
+      deadLetter: deadLetterOf(run, advance),
     },
     historyJson: JSON.stringify(advance.history),
     newTasks: tasks.map((task): TaskWrite => {
@@ -85,9 +85,14 @@ export function toMailWrite({ payload, ...mail }: Mail): MailWrite {
   return { ...mail, payloadJson: JSON.stringify(payload) };
 }
 
-/** Runs that another run waits for have no dead letter: the waiting run decides what their failure means. */
-function deadLetterOf(run: RunIdentity, { status, error }: NonNullable<Advance["ended"]>): DeadLetterWrite | undefined {
-  if ((status !== "failed" && status !== "timed_out") || run.parentRunId !== "") return undefined;
+/**
+ * Runs that another run waits for have no dead letter: the waiting run decides what their failure means. A run that ends
+ * again after retries of its compensations has one already.
+ */
+function deadLetterOf(run: RunIdentity, { ended, state }: Advance): DeadLetterWrite | undefined {
+  if (ended === undefined || state.ending?.retried || run.parentRunId !== "") return undefined;
+  const { status, error } = ended;
+  if (status !== "failed" && status !== "timed_out") return undefined;
   const { definitionId, version, origin } = run;
   return {
     ...{ letter: letterOf(run), definitionId, definitionKey: origin.definition, environmentKey: origin.environment },
@@ -128,7 +133,7 @@ function eventsOf(run: RunIdentity, advance: Advance, nowMs: number): RunEventWr
       case "run_ended": {
         const failure = entry.error === undefined ? {} : { error_code: entry.error.code, step: entry.error.step ?? "" };
         const ended = event(`workflow.run.${entry.status}`, failure);
-        const letter = advance.ended && deadLetterOf(run, advance.ended);
+        const letter = deadLetterOf(run, advance);
         if (letter === undefined) return ended;
         const change = letter.letter === run.id ? "created" : "reopened";
         const data = { ...failure, failed_run_id: run.id };

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...operation import CallOptions
     from ...streams import AsyncEventStream, EventStream
     from ...transport import RawResponse
-    from ..types.workflow_run import ChangeWorkflowRunsResponse, ReplayWorkflowRunResponse, SignalWorkflowRunByKeyResponse, SignalWorkflowRunResponse, SimulatedWorkflowDecision, SimulatedWorkflowEvent, StartSignal, StartWorkflowRunResponse, WorkflowRun, WorkflowRunAdvance, WorkflowRunExplanation, WorkflowSimulation, WorkflowStepStub
+    from ..types.workflow_run import ChangeWorkflowRunsResponse, ReplayChoice, ReplayWorkflowRunResponse, SignalWorkflowRunByKeyResponse, SignalWorkflowRunResponse, SimulatedWorkflowDecision, SimulatedWorkflowEvent, StartSignal, StartWorkflowRunResponse, WorkflowRun, WorkflowRunAdvance, WorkflowRunExplanation, WorkflowSimulation, WorkflowStepStub
 
 START = Operation("POST", "/api/workflow-runs", body="*", keyed=True)
 GET = Operation("GET", "/api/workflow-runs/{run_id}")
@@ -20,6 +20,7 @@ LIST = Operation("GET", "/api/workflow-runs", result="cursor")
 CANCEL = Operation("POST", "/api/workflow-runs/{run_id}/cancel", body="*", keyed=True)
 PAUSE = Operation("POST", "/api/workflow-runs/{run_id}/pause", body="*", keyed=True)
 RESUME = Operation("POST", "/api/workflow-runs/{run_id}/resume", body="*", keyed=True)
+COMPENSATE = Operation("POST", "/api/workflow-runs/{run_id}/compensate", body="*", keyed=True)
 SIGNAL = Operation("POST", "/api/workflow-runs/{run_id}/signal", body="*", keyed=True)
 SIGNAL_BY_KEY = Operation("POST", "/api/workflow-runs:signal", body="*", keyed=True)
 CHANGE = Operation("POST", "/api/workflow-runs:change", body="*", keyed=True)
@@ -150,6 +151,23 @@ class WorkflowRunService(Service):
         """
         return self._call(RESUME, locals())
 
+    def compensate(
+        self,
+        *,
+        run_id: str,
+        steps: Sequence[str] | None = None,
+        reason: str | None = None,
+        call: CallOptions | None = None,
+    ) -> WorkflowRun:
+        """
+        Retries compensations of an ended run that have failed. The run is in progress until they are done, then it ends as before.
+
+        run_id: The run. It must have ended.
+        steps: The steps to undo, out of failed_compensations of the run. All of them when empty.
+        reason: Why.
+        """
+        return self._call(COMPENSATE, locals())
+
     def signal(
         self,
         *,
@@ -199,10 +217,10 @@ class WorkflowRunService(Service):
     def change(
         self,
         *,
-        action: Literal["cancel", "pause", "resume", "signal"],
+        action: Literal["cancel", "pause", "resume", "signal", "replay"],
         definition_id: str | None = None,
         environment_id: str | None = None,
-        status: Literal["", "pending", "running", "waiting", "paused"] | None = None,
+        status: Literal["", "pending", "running", "waiting", "paused", "failed", "timed_out"] | None = None,
         version: int | None = None,
         created_before: str | datetime | None = None,
         reason: str | None = None,
@@ -211,23 +229,25 @@ class WorkflowRunService(Service):
         max_items: int | None = None,
         after: str | None = None,
         attributes: Sequence[str] | None = None,
+        replay: ReplayChoice | None = None,
         call: CallOptions | None = None,
     ) -> ChangeWorkflowRunsResponse:
         """
-        Cancels, pauses or resumes the runs that match, or sends each an event: the oldest first, up to 500 in a call. Ended runs are replayed as dead letters.
+        Cancels, pauses or resumes the runs in progress that match, or sends each an event; or replays the runs that failed and match. The oldest come first, up to 500 in a call.
 
-        action: What happens to them: cancel, pause, resume or signal.
+        action: What happens to them: cancel, pause, resume, signal or replay.
         definition_id: Only runs of this definition: its id or its key.
         environment_id: Only runs of this environment: its id or its key.
-        status: Only runs with this status.
+        status: Only runs with this status: failed or timed_out for replay, and one of a run in progress otherwise.
         version: Only runs of this version of the definition; any when 0. Needs definition_id.
         created_before: Only runs that were created before.
-        reason: Why, for cancel and pause.
+        reason: Why, for cancel, pause and replay.
         compensate: For cancel: whether completed steps are compensated first.
         signal: For signal: the event. Each run gets it once for each event_id.
         max_items: The maximum number of runs; 100 when 0.
         after: The position of the previous response; empty for the first call.
         attributes: Only runs with all of these attributes, each as name=value.
+        replay: For replay: how each run is replayed. A run is replayed if its dead letter is open, at most three times.
         """
         return self._call(CHANGE, locals())
 
@@ -439,6 +459,23 @@ class AsyncWorkflowRunService(AsyncService):
         """
         return await self._call(RESUME, locals())
 
+    async def compensate(
+        self,
+        *,
+        run_id: str,
+        steps: Sequence[str] | None = None,
+        reason: str | None = None,
+        call: CallOptions | None = None,
+    ) -> WorkflowRun:
+        """
+        Retries compensations of an ended run that have failed. The run is in progress until they are done, then it ends as before.
+
+        run_id: The run. It must have ended.
+        steps: The steps to undo, out of failed_compensations of the run. All of them when empty.
+        reason: Why.
+        """
+        return await self._call(COMPENSATE, locals())
+
     async def signal(
         self,
         *,
@@ -488,10 +525,10 @@ class AsyncWorkflowRunService(AsyncService):
     async def change(
         self,
         *,
-        action: Literal["cancel", "pause", "resume", "signal"],
+        action: Literal["cancel", "pause", "resume", "signal", "replay"],
         definition_id: str | None = None,
         environment_id: str | None = None,
-        status: Literal["", "pending", "running", "waiting", "paused"] | None = None,
+        status: Literal["", "pending", "running", "waiting", "paused", "failed", "timed_out"] | None = None,
         version: int | None = None,
         created_before: str | datetime | None = None,
         reason: str | None = None,
@@ -500,23 +537,25 @@ class AsyncWorkflowRunService(AsyncService):
         max_items: int | None = None,
         after: str | None = None,
         attributes: Sequence[str] | None = None,
+        replay: ReplayChoice | None = None,
         call: CallOptions | None = None,
     ) -> ChangeWorkflowRunsResponse:
         """
-        Cancels, pauses or resumes the runs that match, or sends each an event: the oldest first, up to 500 in a call. Ended runs are replayed as dead letters.
+        Cancels, pauses or resumes the runs in progress that match, or sends each an event; or replays the runs that failed and match. The oldest come first, up to 500 in a call.
 
-        action: What happens to them: cancel, pause, resume or signal.
+        action: What happens to them: cancel, pause, resume, signal or replay.
         definition_id: Only runs of this definition: its id or its key.
         environment_id: Only runs of this environment: its id or its key.
-        status: Only runs with this status.
+        status: Only runs with this status: failed or timed_out for replay, and one of a run in progress otherwise.
         version: Only runs of this version of the definition; any when 0. Needs definition_id.
         created_before: Only runs that were created before.
-        reason: Why, for cancel and pause.
+        reason: Why, for cancel, pause and replay.
         compensate: For cancel: whether completed steps are compensated first.
         signal: For signal: the event. Each run gets it once for each event_id.
         max_items: The maximum number of runs; 100 when 0.
         after: The position of the previous response; empty for the first call.
         attributes: Only runs with all of these attributes, each as name=value.
+        replay: For replay: how each run is replayed. A run is replayed if its dead letter is open, at most three times.
         """
         return await self._call(CHANGE, locals())
 

@@ -36,6 +36,8 @@ class _WorkflowRunRequired(TypedDict):
     revision: int
     #: What it is about, such as a customer. They never change.
     attributes: Dict[str, str]
+    #: The steps of an ended run whose compensation has failed and can be retried, with their positions in the maps around them.
+    failed_compensations: List[str]
 
 
 class WorkflowRun(_WorkflowRunRequired, total=False):
@@ -192,6 +194,19 @@ class RefusedRunChange(TypedDict):
     error_code: str
     #: The error.
     error_message: str
+
+
+#: How runs are replayed together.
+ReplayChoice = TypedDict(
+    "ReplayChoice",
+    {
+        #: The version of the definition: each run's own when 0, the active one when -1.
+        "version": "int",
+        #: Where each replay continues: failed_step (default) or start.
+        "from": "Literal[\"\", \"failed_step\", \"start\"]",
+    },
+    total=False,
+)
 
 
 class ReplayWorkflowRunResponse(TypedDict, total=False):

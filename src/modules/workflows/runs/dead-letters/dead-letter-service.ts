@@ -122,6 +122,19 @@ export function createDeadLetterService({ db, events, definitions, replays, metr
     return result;
   }
 
+  /** Replays a letter as it was read. Throws if another run has the run key; "unchanged" if the letter has changed. */
+  async function replayUnlessTaken<T extends object>(
+    context: Context,
+    letter: DeadLetter,
+    input: ReplayInput,
+    toResponse: (replayed: LetterReplay) => T,
+    record?: (response: T) => IdempotencyRecord,
+  ): Promise<T | "duplicate" | "unchanged"> {
+    const result = await replay(context, letter, input, toResponse, record);
+    if (result !== "run_key_taken") return result;
+    throw runKeyTaken((await runStore(db.sql).find(context.tenantId, letter.replayRunId || letter.runId))!);
+  }
+
   /** Replays one of many letters. Returns why it was not replayed, or undefined. */
   async function replayOrSkip(
     context: Context,
@@ -176,16 +189,19 @@ export function createDeadLetterService({ db, events, definitions, replays, metr
       return unlessRepeated(db.sql, keyed, async () => {
         const letter = await getLetter(context, runId, db.sql);
         checkReplayable(letter);
-        const result = await replay(context, letter, input, toResponse, keyed?.record);
-        if (result === "run_key_taken") {
-          throw runKeyTaken((await runStore(db.sql).find(context.tenantId, letter.replayRunId || runId))!);
-        }
+        const result = await replayUnlessTaken(context, letter, input, toResponse, keyed?.record);
         if (result === "unchanged") {
           checkReplayable(await getLetter(context, runId, db.sql));
           throw fail("CONFLICT", { public: "The dead letter has changed meanwhile. Try again." });
         }
         return result;
       });
+    },
+
+    /** Replays a letter that was found open. False if somebody else has changed it meanwhile. */
+    async replayOpen(context: Context, runId: string, input: ReplayInput): Promise<boolean> {
+      const letter = await getLetter(context, runId, db.sql);
+      return typeof (await replayUnlessTaken(context, letter, input, ({ run }) => run)) === "object";
     },
 
     /** Replays open letters that match, each in its own transaction. */

@@ -1,6 +1,7 @@
 import type { PlatformServices } from "../../../area.ts";
 import type { Json, JsonObject } from "../../definitions/index.ts";
 import type { Effect } from "../domain/engine/advance-result.ts";
+import { isCompensation } from "../domain/engine/execution.ts";
 import type { Failure } from "../domain/engine/state.ts";
 import { depthMax, type EndStatus, type Run } from "../domain/run.ts";
 import { noReceipt, type TakeQuota } from "../service-started-runs.ts";
@@ -31,7 +32,12 @@ export async function startChild(
   const known = await runStore(db.sql).find(tenantId, childId!);
   if (known !== undefined) return resultOf(known);
   // The run is about to be cancelled itself. Without this, a tree of runs could grow faster than its cancellation spreads.
-  if (parent.parentRunId !== "" && !(await runStore(db.sql).hasLiveAncestors(tenantId, parent.parentRunId))) {
+  // A run that compensates goes on: the runs above it may have ended.
+  if (
+    !isCompensation(key) &&
+    parent.parentRunId !== "" &&
+    !(await runStore(db.sql).hasLiveAncestors(tenantId, parent.parentRunId))
+  ) {
     return undefined;
   }
   const { key: definitionKey, version, input = null } = request as JsonObject & { key: string; version?: number };

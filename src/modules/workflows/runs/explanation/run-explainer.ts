@@ -70,6 +70,8 @@ function messageOf(entry: HistoryEntry): string {
       return `${entry.by} ${entry.kind === "run_paused" ? "paused" : "cancelled"} the run${reasonText(entry.reason)}`;
     case "run_resumed":
       return `${entry.by} resumed the run.`;
+    case "compensations_retried":
+      return `${entry.by} retried the compensations of ${entry.steps.join(", ")}${reasonText(entry.reason)}`;
     case "run_ended":
       return `The run ended as ${entry.status}${entry.error === undefined ? "." : `: ${entry.error.code}, ${entry.error.message}`}`;
     default:

@@ -70,12 +70,13 @@ function reason(step: string, code: string, message: string, remedy: string): Ru
 function failuresOf({ id, status, error }: Run): RunReason[] {
   if (error === null) return [];
   const replay = `Correct the cause, then replay the run: POST /api/workflow-runs/${id}/replay.`;
+  const retry = `Correct the cause, then retry it: POST /api/workflow-runs/${id}/compensate. Or undo the step by hand.`;
   const own = reason(error.step, status, `${error.code}, ${error.message}`, replay);
   const details = error.details as { readonly failed_compensations?: readonly RunError[] } | null;
   return [
     ...(status === "cancelled" ? [] : [own]),
     ...(details?.failed_compensations ?? []).map(({ step, code, message }) =>
-      reason(step, undoFailed, `Its compensation failed: ${code}, ${message}`, `Undo the step ${step} by hand.`),
+      reason(step, undoFailed, `Its compensation failed: ${code}, ${message}`, retry),
     ),
   ];
 }

@@ -1,6 +1,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Context } from "../../../../chain/call.ts";
 import { fail, invalid } from "../../../../errors/index.ts";
+import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import { type IdempotencyRecord, type KeyedCall, unlessRepeated } from "../../../../platform/idempotency/index.ts";
 import type { PlatformServices } from "../../../area.ts";
@@ -158,7 +159,10 @@ export function createReplayService({ db, shares, definitions, environments, pla
     const added = events?.(prepared.run.id) ?? [];
     const write = { ...prepared.write, events: [...prepared.write.events, ...added] };
     const result = await starter
-      .storeWith({ ...prepared, write }, (tx) => change(tx, prepared.run.id))
+      .storeWith({ ...prepared, write }, async (tx) => {
+        await takeOverCompensations(tx, tenantId, planned);
+        return change(tx, prepared.run.id);
+      })
       .catch(async (error) => {
         await receipt?.refund(1).catch(() => {});
         throw error;
@@ -201,6 +205,21 @@ export function createReplayService({ db, shares, definitions, environments, pla
       });
     },
   };
+}
+
+/**
+ * Removes the failed compensations of steps that a replay keeps: from now on, they belong to the replay. Otherwise a retry could
+ * undo what the replay relies on.
+ */
+async function takeOverCompensations(tx: Sql, tenantId: TenantId, { source, replay }: PlannedReplay): Promise<void> {
+  const state = JSON.parse(source.stateJson) as RunState;
+  const kept = new Set(replay.state.replay?.kept.undo.map(({ key }) => key));
+  const { ending } = state;
+  const left = ending?.failures.filter(({ undo }) => !kept.has(undo.key));
+  if (ending === undefined || left!.length === ending.failures.length) return;
+  ending.failures = left!;
+  if (await runStore(tx).replaceEnded(tenantId, source, state)) return;
+  throw fail("CONFLICT", { public: "The run has changed meanwhile: its compensations are retried." });
 }
 
 /** The error of a replay whose run key another run has. */

@@ -2,8 +2,10 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import type { Sql } from "../../../../platform/db/index.ts";
 import type { KeyClaim } from "../../../../platform/idempotency/index.ts";
 import { type Page, type PageRows, pageBytesMax, readKeyset } from "../../../../platform/paging/index.ts";
+import { shardOf } from "../../../../platform/shards/index.ts";
 import type { HistoryEntry } from "../domain/engine/history-entry.ts";
-import type { Run, RunStatus } from "../domain/run.ts";
+import type { RunState } from "../domain/engine/state.ts";
+import { type Run, type RunStatus, shardCount } from "../domain/run.ts";
 
 /** The filter of a list of runs. Empty fields match all. */
 export interface RunFilter {
@@ -18,15 +20,15 @@ export interface RunFilter {
   readonly inProduction: boolean | undefined;
 }
 
-/** Which runs in progress are changed together. Empty fields match all. */
-export interface InProgressFilter
+/** Which runs are changed together. Empty fields match all. */
+export interface ChangedFilter
   extends Pick<RunFilter, "definitionId" | "environmentId" | "inProduction" | "status" | "attributes"> {
   /** 0 for all. */
   readonly version: number;
   readonly createdBefore: Date | undefined;
 }
 
-/** The most runs in progress that one search looks at. */
+/** The most runs that one search looks at. */
 const scanMax = 10_000;
 
 /** One advance in the history of a run. */
@@ -75,6 +77,33 @@ export function runStore(sql: Sql) {
           where tenant_id = ${tenantId} and environment_id = ${environmentId} and definition_id = ${definitionId}
             and run_key = ${runKey} and run_key <> '')`.first(),
 
+    /** Moves an ended run back to those in progress. False if it has not ended, or if another run has its run key. */
+    async reopen(tenantId: TenantId, id: string): Promise<boolean> {
+      const rows = await sql`
+        with ended as (delete from workflow_run_archive where tenant_id = ${tenantId} and id = ${id} returning *)
+        insert into workflow_runs (tenant_id, id, environment_id, definition_id, version, run_key, status, state, revision,
+          shard, wake_at, origin, parent_run_id, unread, created_at)
+        select tenant_id, id, environment_id, definition_id, version, run_key, 'running', state, revision,
+          ${shardOf(id, shardCount)}, null, origin, parent_run_id, 0, created_at
+        from ended
+        on conflict do nothing
+        returning 1`;
+      return rows.length === 1;
+    },
+
+    /** Replaces the state of an ended run. False if it was reopened meanwhile. */
+    async replaceEnded(
+      tenantId: TenantId,
+      { id, revision }: Pick<Run, "id" | "revision">,
+      state: RunState,
+    ): Promise<boolean> {
+      const rows = await sql`
+        update workflow_run_archive set state = ${JSON.stringify(state)}::text::json
+        where tenant_id = ${tenantId} and id = ${id} and revision = ${revision}
+        returning 1`;
+      return rows.length === 1;
+    },
+
     /** Those of the given runs that have not ended. */
     async findInProgress(tenantId: TenantId, ids: readonly string[]): Promise<string[]> {
       if (ids.length === 0) return [];
@@ -105,18 +134,30 @@ export function runStore(sql: Sql) {
       return readKeyset<Run>(sql, { ...selection, newestFirst: true }, page);
     },
 
-    /** Finds runs in progress that match, the oldest first. One call looks at a bounded number of runs. */
+    /**
+     * Finds runs that match, the oldest first: those in progress, or those with a dead letter that can be replayed. A letter has
+     * the id of its first run, and matches as its latest replay does. One call looks at a bounded number of runs.
+     */
     async findMatching(
       tenantId: TenantId,
-      filter: InProgressFilter,
+      filter: ChangedFilter,
       after: string,
       limit: number,
+      among: "in_progress" | "replayable",
     ): Promise<{ readonly ids: readonly string[]; readonly next: string }> {
       const { definitionId, version, createdBefore } = filter;
+      const compared = sql`status, definition_id, environment_id, version, created_at, origin`;
+      const first =
+        among === "in_progress"
+          ? sql`select id, ${compared} from workflow_runs where tenant_id = ${tenantId} and id > ${after}`
+          : sql`
+            select l.run_id as id, r.* from workflow_dead_letters l cross join lateral (
+              select ${compared} from workflow_run_archive
+              where tenant_id = l.tenant_id and id = coalesce(nullif(l.replay_run_id, ''), l.run_id) limit 1) r
+            where l.tenant_id = ${tenantId} and l.state = 'open' and l.replay_count < l.max_replays and l.run_id > ${after}`;
       const [found] = await sql<{ ids: string[]; last: string | null; isFull: boolean }[]>`
         with first as materialized (
-          select id, status, definition_id, environment_id, version, created_at, origin
-          from workflow_runs where tenant_id = ${tenantId} and id > ${after} order by id limit ${scanMax}
+          ${first} order by id limit ${scanMax}
         ), matching as (
           select id from first where ${conditionsOf(filter)}
             ${definitionId === "" ? sql`` : sql`and definition_id = ${definitionId}`}

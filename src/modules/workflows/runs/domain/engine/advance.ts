@@ -1,6 +1,6 @@
 import { type AdvanceBudget, type AdvanceContext, Execution, noteApproval, runError } from "./execution.ts";
 import type { Plan } from "./plan.ts";
-import { failRun, stopRun } from "./run-end.ts";
+import { failRun, retryCompensations, stopRun } from "./run-end.ts";
 import { historyBytesMax, historyTooLarge } from "./size-limits.ts";
 import { type Activity, isAttemptOpen, type RunEvent, type RunState } from "./state.ts";
 import type { StepKey } from "./step-key.ts";
@@ -69,6 +69,9 @@ export class Advance extends Execution {
         return;
       case "cancel":
         this.#cancel(event);
+        return;
+      case "retry_compensations":
+        retryCompensations(this, event);
         return;
       case "abort":
         // A run that cannot go on while it compensates does not compensate further.

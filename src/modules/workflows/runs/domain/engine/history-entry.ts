@@ -40,6 +40,12 @@ export type HistoryEntry =
     }
   | { readonly kind: "run_paused" | "run_cancelled"; readonly by: string; readonly reason: string }
   | { readonly kind: "run_resumed"; readonly by: string }
+  | {
+      readonly kind: "compensations_retried";
+      readonly by: string;
+      readonly reason: string;
+      readonly steps: readonly StepKey[];
+    }
   | { readonly kind: "run_ended"; readonly status: string; readonly error?: HistoryError };
 
 export type HistoryError = Omit<RunError, "step"> & Partial<Pick<RunError, "step">>;

@@ -4,7 +4,14 @@ import type { RunEnd } from "./advance-result.ts";
 import { evaluateRunOutput, expressionFailure } from "./evaluation.ts";
 import { type Execution, runError } from "./execution.ts";
 import { bytesOf, stateBytesMax, stateTooLarge } from "./size-limits.ts";
-import type { RunError } from "./state.ts";
+import {
+  type Ending,
+  type FailedCompensation,
+  type RunError,
+  type RunEvent,
+  type RunState,
+  requestOf,
+} from "./state.ts";
 import { cancelStep, startExternalWork } from "./steps/external-work.ts";
 
 type Unsuccessful = Exclude<RunEnd["status"], "succeeded">;
@@ -38,11 +45,41 @@ export function failRun(execution: Execution, status: Unsuccessful, error: RunEr
 /** Cancels all steps in progress, compensates completed ones if wanted, and ends the run. */
 export function stopRun(execution: Execution, status: Unsuccessful, error: RunError, compensate: boolean): void {
   const { state, stack } = execution;
+  const { ending } = state;
+  if (ending?.retried) keepRetries(state, ending, error);
   for (const key of Object.keys(state.active)) cancelStep(execution, key);
   stack.length = 0;
-  state.ending = { status, error, failures: state.ending?.failures ?? [] };
+  // A run that had ended before ends as it did then.
+  state.ending = ending?.retried ? ending : { status, error, failures: ending?.failures ?? [] };
   if (!compensate) state.undo.length = 0;
   compensateNext(execution);
+}
+
+/** Retries failed compensations of a run that had ended. The run ends again after them. */
+export function retryCompensations(
+  execution: Execution,
+  { by, reason, steps }: RunEvent & { readonly kind: "retry_compensations" },
+): void {
+  const { state, history } = execution;
+  const ending = state.ending!;
+  history.push({ kind: "compensations_retried", by, reason, steps });
+  const isRetried = ({ undo }: FailedCompensation) => steps.includes(undo.key.slice(1));
+  // They failed in the order in which they were performed, and the last one starts first.
+  state.undo.push(
+    ...ending.failures
+      .filter(isRetried)
+      .map(({ undo }) => undo)
+      .reverse(),
+  );
+  ending.failures = ending.failures.filter((failure) => !isRetried(failure));
+  ending.retried = true;
+  compensateNext(execution);
+}
+
+/** Notes retries that do not go on as failed, so that they can be retried again. */
+function keepRetries({ active, undo }: RunState, ending: Ending, error: RunError): void {
+  const stopped = Object.entries(active).map(([key, activity]) => ({ key, request: requestOf(activity) }));
+  for (const each of [...stopped, ...undo.toReversed()]) ending.failures.push({ undo: each, error });
 }
 
 /** Starts the compensation of the step that completed last, or ends the run. */
@@ -54,8 +91,8 @@ export function compensateNext(execution: Execution): void {
     return;
   }
   const { status, error, failures } = state.ending!;
-  const details =
-    failures.length === 0 ? error.details : { cause: error.details, failed_compensations: failures as unknown as Json };
+  const failed = failures.map((failure) => failure.error) as unknown as Json;
+  const details = failures.length === 0 ? error.details : { cause: error.details, failed_compensations: failed };
   endRun(execution, { status, output: null, error: { ...error, details } });
 }
 

@@ -59,14 +59,22 @@ export interface Undo {
 export interface Ending {
   readonly status: "failed" | "cancelled" | "timed_out";
   readonly error: RunError;
-  /** The compensations that failed. */
-  readonly failures: RunError[];
+  /** The compensations that failed. They can be retried once the run has ended. */
+  failures: FailedCompensation[];
+  /** Whether the run had ended before, and only retries compensations. */
+  retried?: true;
+}
+
+export interface FailedCompensation {
+  readonly undo: Undo;
+  readonly error: RunError;
 }
 
 /** A step in progress. Times are milliseconds since 1970. */
 export type Activity = ActivityTimes &
+  /** A task. The request is that of a compensation. */
   (
-    | { readonly s: "task"; readonly taskId: string; attempt: number }
+    | { readonly s: "task"; readonly taskId: string; attempt: number; readonly request?: Json }
     /** An effect that is being performed, or that waits for its next attempt. */
     | {
         readonly s: "effect";
@@ -140,6 +148,13 @@ export type RunEvent =
   | { readonly kind: "pause"; readonly by: string; readonly reason: string }
   | { readonly kind: "resume"; readonly by: string }
   | { readonly kind: "cancel"; readonly by: string; readonly reason: string; readonly compensate: boolean }
+  /** Failed compensations of a run that had ended are retried. */
+  | {
+      readonly kind: "retry_compensations";
+      readonly by: string;
+      readonly reason: string;
+      readonly steps: readonly StepKey[];
+    }
   /** The run cannot go on. */
   | { readonly kind: "abort"; readonly error: RunError };
 
@@ -161,6 +176,16 @@ export type Pending =
 export function createRunState(input: Json, startAtMs?: number): RunState {
   const start = startAtMs === undefined ? {} : { startAtMs };
   return { input, ...start, startedAtMs: 0, deadlineMs: 0, values: {}, active: {}, undo: [] };
+}
+
+/** The steps whose compensations have failed, the first one that failed first. */
+export function failedCompensations({ ending }: RunState): StepKey[] {
+  return ending?.failures.map(({ undo }) => undo.key.slice(1)) ?? [];
+}
+
+/** The request of a compensation in progress. */
+export function requestOf(activity: Activity | undefined): Json {
+  return (activity !== undefined && "request" in activity ? activity.request : undefined) ?? null;
 }
 
 /** When a run needs attention without an event; undefined if only an event can move it. */

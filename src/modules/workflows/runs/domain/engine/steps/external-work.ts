@@ -1,5 +1,5 @@
 import type { Json } from "../../../../definitions/index.ts";
-import { type Execution, noteApproval } from "../execution.ts";
+import { type Execution, isCompensation, noteApproval } from "../execution.ts";
 import { isEffectKind, type PlanStep, type PlanUnit } from "../plan.ts";
 import type { Activity } from "../state.ts";
 import type { Positions, StepKey } from "../step-key.ts";
@@ -23,7 +23,7 @@ export function startExternalWork(execution: Execution, unit: PlanUnit, key: Ste
   history.push({ kind: "step_started", step: key });
   if (work.kind === "task") {
     const taskId = context.newId();
-    state.active[key] = { s: "task", ...times, taskId, attempt: 1 };
+    state.active[key] = { s: "task", ...times, taskId, attempt: 1, ...(isCompensation(key) && { request }) };
     const { queue, type, version } = work;
     const { attemptMs = defaultAttemptMs, heartbeatMs = 0 } = timeout;
     newTasks.push({ taskId, key, queue, type, version, input: request, attemptMs, heartbeatMs });
