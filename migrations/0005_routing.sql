@@ -187,6 +187,8 @@ create table queue_items (
   blocks            boolean,
   -- How an item that waits for others proceeds. Null for an item that waits for none.
   resume            json,
+  -- Its own retries. Null for an item that follows its pool, as almost all do.
+  retry             json,
   -- Whether it was a dead letter before.
   revived           boolean not null default false,
   -- When it became a dead letter.
@@ -266,6 +268,7 @@ create table routing_history (
   expires_at        timestamptz,
   attempt           integer,
   leased_at         timestamptz,
+  retry             json,
   failures          jsonb,
   -- The token that completed the item: a repeated completion gets the same answer as the first.
   done_token        text,

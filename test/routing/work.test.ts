@@ -79,6 +79,80 @@ test("a completed item stays completed", async () => {
   });
 });
 
+test("an item's own retries replace those of its pool, in single and batch calls of every protocol", async () => {
+  const pool = await own.pool({ config: quick });
+  const message = { pool_id: pool, type: "task", retry: { max_attempts: 1 } };
+  const single = await inEachProtocol(service, own, "RoutingService/Route", message);
+  const results = await own.routeAll([
+    { pool_id: pool, type: "slow", retry: { initial_ms: 3_600_000, max_ms: 3_600_000, jitter: 0 } },
+    { pool_id: pool, type: "usual" },
+    { pool_id: pool, type: "done", retry: { max_attempts: 7 } },
+  ]);
+  const [slow, usual, done] = results.map(({ decision }) => decision.queue_item_id);
+  const once = single.map(({ data }) => data.queue_item_id);
+  const leased = new Map(
+    (await own.leaseMany(pool, once.length + 3)).map((item): [string, ResponseData] => [item.queue_item_id, item]),
+  );
+  for (const id of once) {
+    assert.deepEqual([leased.get(id).max_attempts, (await own.item(pool, id)).retry], [1, { max_attempts: 1 }]);
+    assert.equal((await own.fail(leased.get(id))).state, "dead_lettered");
+    assert.deepEqual((await own.item(pool, id)).retry, { max_attempts: 1 });
+  }
+  assert.deepEqual([leased.get(usual).max_attempts, (await own.item(pool, usual)).retry], [5, undefined]);
+  const delays = [];
+  for (const id of [slow, usual]) {
+    const { state, retry_at } = await own.fail(leased.get(id));
+    const { failures } = await own.item(pool, id);
+    delays.push([state, Date.parse(retry_at) - Date.parse(failures[0].failed_at)]);
+  }
+  assert.deepEqual(delays, [
+    ["pending", 3_600_000],
+    ["pending", 1],
+  ]);
+  assert.equal((await own.complete(leased.get(done))).state, "completed");
+  assert.deepEqual((await own.item(pool, done)).retry, { max_attempts: 7 });
+});
+
+test("an item's own retries also apply to an expired lease, and to an item of a group", async () => {
+  const admission = { concurrency: { key: "item.key", limit: 5 } };
+  const grouped = await own.pool({ config: { ...quick, admission } });
+  const plain = await own.pool({ config: quick });
+  for (const pool of [grouped, plain]) {
+    const item = { key: "k", retry: { max_attempts: 1 } };
+    const [failed, expired] = [await own.route(pool, item), await own.route(pool, item)];
+    const leased = await own.leaseMany(pool, 2, { lease_s: 1 });
+    const first = leased.find(({ queue_item_id }) => queue_item_id === failed.queue_item_id);
+    assert.equal((await own.fail(first)).state, "dead_lettered");
+    await own.itemIn(pool, expired.queue_item_id, "dead_lettered");
+  }
+});
+
+test("an item's own retries stay within the bounds of its pool, also of bounds that it gets later", async () => {
+  const pool = await own.pool({ config: { retry: { item_max_attempts: 6, item_max_ms: 120_000 } } });
+  const refusals = [
+    [{ max_attempts: 7 }, "retry.max_attempts"],
+    [{ max_ms: 120_001 }, "retry.max_ms"],
+    [{ initial_ms: 60_001 }, "retry.initial_ms"],
+    [{ initial_ms: 200, max_ms: 100 }, "retry.initial_ms"],
+    [{ max_attempts: 101 }, "retry.max_attempts"],
+  ] as const;
+  for (const [retry, field] of refusals) {
+    const item = { pool_id: pool, type: "task", retry };
+    const { body } = await own.refused("INVALID_ARGUMENT", "POST", "/api/route", item);
+    assert.deepEqual(
+      body.violations.map((each: ResponseData) => each.field),
+      [field],
+    );
+    const [result] = await own.routeAll([item]);
+    assert.deepEqual([result.error_code, result.violations[0].field], ["INVALID_ARGUMENT", field]);
+  }
+  const { queue_item_id: id } = await own.route(pool, { retry: { max_attempts: 6, initial_ms: 0, max_ms: 120_000 } });
+  await own.ok("PATCH", `/api/pools/${pool}`, { config: { retry: { item_max_attempts: 1 } } });
+  const leased = await own.leaseOne(pool);
+  assert.deepEqual([leased.queue_item_id, leased.max_attempts], [id, 1]);
+  assert.equal((await own.fail(leased)).state, "dead_lettered");
+});
+
 test("the retry delay grows with each failed attempt, and the last failure creates a dead letter", async () => {
   const retry = { max_attempts: 3, initial_ms: 150, factor: 2, max_ms: 60_000, jitter: 0 };
   const { pool, items } = await poolWith(1, { config: { retry } });

@@ -19,7 +19,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/routing.proto.
  */
 export const file_service_api_routing: GenFile = /*@__PURE__*/
-  fileDesc("ChlzZXJ2aWNlL2FwaS9yb3V0aW5nLnByb3RvEgtzZXJ2aWNlLmFwaSLfAQoMUmVxdWlyZW1lbnRzEk8KBnNraWxscxgBIAMoCzIlLnNlcnZpY2UuYXBpLlJlcXVpcmVtZW50cy5Ta2lsbHNFbnRyeUIYukgVmgESEDIiBnIEEAEYQCoGGgQYBSgBEh0KDHJlY2lwaWVudF9pZBgCIAEoCUIHukgEcgIYQBIwChZleGNsdWRlZF9yZWNpcGllbnRfaWRzGAMgAygJQhC6SA2SAQoQZCIGcgQQARhAGi0KC1NraWxsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEiuwMKCVJvdXRlSXRlbRIYCgdwb29sX2lkGAEgASgJQge6SARyAhhAEhgKBHR5cGUYAiABKAlCCrpIB3IFEAEYgAESFQoDa2V5GAMgASgJQgi6SAVyAxj/ARIrCgphdHRyaWJ1dGVzGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIvCgxyZXF1aXJlbWVudHMYBSABKAsyGS5zZXJ2aWNlLmFwaS5SZXF1aXJlbWVudHMSKAoHcGF5bG9hZBgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJQoIcHJpb3JpdHkYByABKAVCE7pIEBoOGOgHKJj4/////////wESLgoKbm90X2JlZm9yZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGwoFdHRsX3MYCSABKAVCDLpICRoHGIDnhA8oABIXCg9yZWplY3RfYXNfZXJyb3IYDyABKAgSIQoFYWZ0ZXIYFCADKAlCErpID5IBDBAyGAEiBnIEEAEYQBIrCg1hZnRlcl9mYWlsdXJlGBUgASgJQhS6SBFyD1IAUgZjYW5jZWxSA3J1biLPAwoMUm91dGVSZXF1ZXN0EhgKB3Bvb2xfaWQYASABKAlCB7pIBHICGEASGAoEdHlwZRgCIAEoCUIKukgHcgUQARiAARIVCgNrZXkYAyABKAlCCLpIBXIDGP8BEisKCmF0dHJpYnV0ZXMYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei8KDHJlcXVpcmVtZW50cxgFIAEoCzIZLnNlcnZpY2UuYXBpLlJlcXVpcmVtZW50cxIoCgdwYXlsb2FkGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIlCghwcmlvcml0eRgHIAEoBUITukgQGg4Y6AcomPj/////////ARIuCgpub3RfYmVmb3JlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIbCgV0dGxfcxgJIAEoBUIMukgJGgcYgOeEDygAEg8KB2RyeV9ydW4YCiABKAgSFwoPcmVqZWN0X2FzX2Vycm9yGA8gASgIEiEKBWFmdGVyGBQgAygJQhK6SA+SAQwQMhgBIgZyBBABGEASKwoNYWZ0ZXJfZmFpbHVyZRgVIAEoCUIUukgRcg9SAFIGY2FuY2VsUgNydW4iRQoJVHJhY2VTdGVwEgwKBHN0ZXAYASABKAkSCgoCaWQYAiABKAkSDgoGcmVzdWx0GAMgASgJEg4KBmRldGFpbBgEIAEoCSL1BAoIRGVjaXNpb24SEwoLZGVjaXNpb25faWQYASABKAkSEQoJdGVuYW50X2lkGAIgASgJEg8KB3Bvb2xfaWQYAyABKAkSDwoHb3V0Y29tZRgEIAEoCRIOCgZyZWFzb24YBSABKAkSFAoMcmVjaXBpZW50X2lkGAYgASgJEhUKDXF1ZXVlX2l0ZW1faWQYByABKAkSGAoQbWF0Y2hlZF9ydWxlX2lkcxgIIAMoCRIlCgV0cmFjZRgJIAMoCzIWLnNlcnZpY2UuYXBpLlRyYWNlU3RlcBIXCg9zbmFwc2hvdF9kaWdlc3QYCiABKAkSDAoEc2VlZBgLIAEoAxIXCg9leHBlcmltZW50X2tleXMYDCADKAkSKgoGZHVlX2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYChBleGlzdGluZ19pdGVtX2lkGA4gASgJEi4KCmRlY2lkZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2RyeV9ydW4YECABKAgSDAoEdHlwZRgRIAEoCRILCgNrZXkYEiABKAkSDwoHbWVzc2FnZRgTIAEoCRI7CgtleHBlcmltZW50cxgUIAMoCzImLnNlcnZpY2UuYXBpLkRlY2lzaW9uLkV4cGVyaW1lbnRzRW50cnkSFQoNcmV0cnlfYWZ0ZXJfcxgYIAEoARImCgZvZmZlcnMYHiADKAsyFi5zZXJ2aWNlLmFwaS5JdGVtT2ZmZXIaMgoQRXhwZXJpbWVudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIjgKDVJvdXRlUmVzcG9uc2USJwoIZGVjaXNpb24YASABKAsyFS5zZXJ2aWNlLmFwaS5EZWNpc2lvbiJdChFSb3V0ZUJhdGNoUmVxdWVzdBI3CgVpdGVtcxgBIAMoCzIWLnNlcnZpY2UuYXBpLlJvdXRlSXRlbUIQukgNkgEKCAEQ6AciA9gBAxIPCgdkcnlfcnVuGAIgASgIIqQBCgtSb3V0ZVJlc3VsdBInCghkZWNpc2lvbhgBIAEoCzIVLnNlcnZpY2UuYXBpLkRlY2lzaW9uEhIKCmVycm9yX2NvZGUYAiABKAkSFQoNZXJyb3JfbWVzc2FnZRgDIAEoCRIqCgp2aW9sYXRpb25zGAQgAygLMhYuc2VydmljZS5hcGkuVmlvbGF0aW9uEhUKDXJldHJ5X2FmdGVyX3MYBSABKAEiVwoSUm91dGVCYXRjaFJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5zZXJ2aWNlLmFwaS5Sb3V0ZVJlc3VsdBIWCg5hY2NlcHRlZF9jb3VudBgCIAEoBSI0ChJHZXREZWNpc2lvblJlcXVlc3QSHgoLZGVjaXNpb25faWQYASABKAlCCbpIBnIEEAEYQCI+ChNHZXREZWNpc2lvblJlc3BvbnNlEicKCGRlY2lzaW9uGAEgASgLMhUuc2VydmljZS5hcGkuRGVjaXNpb24i1gEKFExpc3REZWNpc2lvbnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUSGAoHcG9vbF9pZBgEIAEoCUIHukgEcgIYQBIYCgdvdXRjb21lGAUgASgJQge6SARyAhggEh0KDHJlY2lwaWVudF9pZBgGIAEoCUIHukgEcgIYQBIVCgNrZXkYByABKAlCCLpIBXIDGIACEh8KDmVudmlyb25tZW50X2lkGAggASgJQge6SARyAhhAIoQBChVMaXN0RGVjaXNpb25zUmVzcG9uc2USKAoJZGVjaXNpb25zGAEgAygLMhUuc2VydmljZS5hcGkuRGVjaXNpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIjcKFVJlcGxheURlY2lzaW9uUmVxdWVzdBIeCgtkZWNpc2lvbl9pZBgBIAEoCUIJukgGcgQQARhAIlkKBlJlcGxheRIRCglpZGVudGljYWwYASABKAgSJwoIZGVjaXNpb24YAiABKAsyFS5zZXJ2aWNlLmFwaS5EZWNpc2lvbhITCgtkaWZmZXJlbmNlcxgDIAMoCSI9ChZSZXBsYXlEZWNpc2lvblJlc3BvbnNlEiMKBnJlcGxheRgBIAEoCzITLnNlcnZpY2UuYXBpLlJlcGxheSKsAgoHT3V0Y29tZRITCgtkZWNpc2lvbl9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDwoHcG9vbF9pZBgDIAEoCRIUCgxyZWNpcGllbnRfaWQYBCABKAkSDgoGc3RhdHVzGAUgASgJEhcKCmxhdGVuY3lfbXMYBiABKAFIAIgBARISCgVzY29yZRgHIAEoAUgBiAEBEhEKBGNvc3QYCCABKAFIAogBARIvCgtvYnNlcnZlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmVjb3JkZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19sYXRlbmN5X21zQggKBl9zY29yZUIHCgVfY29zdCLbAgoUUmVjb3JkT3V0Y29tZVJlcXVlc3QSHAoLZGVjaXNpb25faWQYASABKAlCB7pIBHICGEASHgoNcXVldWVfaXRlbV9pZBgCIAEoCUIHukgEcgIYQBJFCgZzdGF0dXMYAyABKAlCNbpIMnIwUgdzdWNjZXNzUgdmYWlsdXJlUgd0aW1lb3V0UghkZWNsaW5lZFIJY2FuY2VsbGVkEikKCmxhdGVuY3lfbXMYBCABKAFCELpIDRILKQAAAAAAAAAAQAFIAIgBARIbCgVzY29yZRgFIAEoAUIHukgEEgJAAUgBiAEBEiMKBGNvc3QYBiABKAFCELpIDRILKQAAAAAAAAAAQAFIAogBARIvCgtvYnNlcnZlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX2xhdGVuY3lfbXNCCAoGX3Njb3JlQgcKBV9jb3N0Ij4KFVJlY29yZE91dGNvbWVSZXNwb25zZRIlCgdvdXRjb21lGAEgASgLMhQuc2VydmljZS5hcGkuT3V0Y29tZSIzChFHZXRPdXRjb21lUmVxdWVzdBIeCgtkZWNpc2lvbl9pZBgBIAEoCUIJukgGcgQQARhAIjsKEkdldE91dGNvbWVSZXNwb25zZRIlCgdvdXRjb21lGAEgASgLMhQuc2VydmljZS5hcGkuT3V0Y29tZTLPBgoOUm91dGluZ1NlcnZpY2USnQEKBVJvdXRlEhkuc2VydmljZS5hcGkuUm91dGVSZXF1ZXN0Ghouc2VydmljZS5hcGkuUm91dGVSZXNwb25zZSJdyvMYMSoFcm91dGUyBXdyaXRlWAF6DXJvdXRpbmcucm91dGWCAQ8SDVJvdXRlIGFuIGl0ZW3S8xgFcm91dGWC0+STAhk6ASpiCGRlY2lzaW9uIgovYXBpL3JvdXRlEp4BCgpSb3V0ZUJhdGNoEh4uc2VydmljZS5hcGkuUm91dGVCYXRjaFJlcXVlc3QaHy5zZXJ2aWNlLmFwaS5Sb3V0ZUJhdGNoUmVzcG9uc2UiT8rzGCEqBXJvdXRlMgV3cml0ZVAUWAF6DXJvdXRpbmcucm91dGXS8xgLcm91dGUtYmF0Y2iC0+STAhU6ASoiEC9hcGkvcm91dGU6YmF0Y2gSrwEKC0dldERlY2lzaW9uEh8uc2VydmljZS5hcGkuR2V0RGVjaXNpb25SZXF1ZXN0GiAuc2VydmljZS5hcGkuR2V0RGVjaXNpb25SZXNwb25zZSJdyvMYKyoIZGVjaXNpb24yBHJlYWSCARgSFkdldCBhIHJvdXRpbmcgZGVjaXNpb26C0+STAihiCGRlY2lzaW9uEhwvYXBpL2RlY2lzaW9ucy97ZGVjaXNpb25faWR9Ep8BCg1MaXN0RGVjaXNpb25zEiEuc2VydmljZS5hcGkuTGlzdERlY2lzaW9uc1JlcXVlc3QaIi5zZXJ2aWNlLmFwaS5MaXN0RGVjaXNpb25zUmVzcG9uc2UiR8rzGC0qCGRlY2lzaW9uMgRyZWFkUAKCARgSFkxpc3Qgcm91dGluZyBkZWNpc2lvbnOC0+STAhASDi9hcGkvZGVjaXNpb25zEqcBCg5SZXBsYXlEZWNpc2lvbhIiLnNlcnZpY2UuYXBpLlJlcGxheURlY2lzaW9uUmVxdWVzdBojLnNlcnZpY2UuYXBpLlJlcGxheURlY2lzaW9uUmVzcG9uc2UiTMrzGBIqCGRlY2lzaW9uMgRyZWFkUAKC0+STAjA6ASpiBnJlcGxheSIjL2FwaS9kZWNpc2lvbnMve2RlY2lzaW9uX2lkfTpyZXBsYXkyswIKDk91dGNvbWVTZXJ2aWNlEo8BCg1SZWNvcmRPdXRjb21lEiEuc2VydmljZS5hcGkuUmVjb3JkT3V0Y29tZVJlcXVlc3QaIi5zZXJ2aWNlLmFwaS5SZWNvcmRPdXRjb21lUmVzcG9uc2UiN8rzGBIqB291dGNvbWUyBXdyaXRlWAGC0+STAhs6ASpiB291dGNvbWUiDS9hcGkvb3V0Y29tZXMSjgEKCkdldE91dGNvbWUSHi5zZXJ2aWNlLmFwaS5HZXRPdXRjb21lUmVxdWVzdBofLnNlcnZpY2UuYXBpLkdldE91dGNvbWVSZXNwb25zZSI/yvMYDyoHb3V0Y29tZTIEcmVhZILT5JMCJmIHb3V0Y29tZRIbL2FwaS9vdXRjb21lcy97ZGVjaXNpb25faWR9YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_item_offer, file_service_api_violation, file_service_options_governance]);
+  fileDesc("ChlzZXJ2aWNlL2FwaS9yb3V0aW5nLnByb3RvEgtzZXJ2aWNlLmFwaSLfAQoMUmVxdWlyZW1lbnRzEk8KBnNraWxscxgBIAMoCzIlLnNlcnZpY2UuYXBpLlJlcXVpcmVtZW50cy5Ta2lsbHNFbnRyeUIYukgVmgESEDIiBnIEEAEYQCoGGgQYBSgBEh0KDHJlY2lwaWVudF9pZBgCIAEoCUIHukgEcgIYQBIwChZleGNsdWRlZF9yZWNpcGllbnRfaWRzGAMgAygJQhC6SA2SAQoQZCIGcgQQARhAGi0KC1NraWxsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEimQIKCUl0ZW1SZXRyeRIkCgxtYXhfYXR0ZW1wdHMYASABKAVCCbpIBhoEGGQoAUgAiAEBEiUKCmluaXRpYWxfbXMYAiABKAVCDLpICRoHGIC4mSkoAEgBiAEBEiwKBmZhY3RvchgDIAEoAUIXukgUEhIZAAAAAAAAWUApAAAAAAAA8D9IAogBARIiCgZtYXhfbXMYBCABKAVCDbpIChoIGICIsqACKABIA4gBARIsCgZqaXR0ZXIYBSABKAFCF7pIFBISGQAAAAAAAPA/KQAAAAAAAAAASASIAQFCDwoNX21heF9hdHRlbXB0c0INCgtfaW5pdGlhbF9tc0IJCgdfZmFjdG9yQgkKB19tYXhfbXNCCQoHX2ppdHRlciLiAwoJUm91dGVJdGVtEhgKB3Bvb2xfaWQYASABKAlCB7pIBHICGEASGAoEdHlwZRgCIAEoCUIKukgHcgUQARiAARIVCgNrZXkYAyABKAlCCLpIBXIDGP8BEisKCmF0dHJpYnV0ZXMYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei8KDHJlcXVpcmVtZW50cxgFIAEoCzIZLnNlcnZpY2UuYXBpLlJlcXVpcmVtZW50cxIoCgdwYXlsb2FkGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIlCghwcmlvcml0eRgHIAEoBUITukgQGg4Y6AcomPj/////////ARIuCgpub3RfYmVmb3JlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIbCgV0dGxfcxgJIAEoBUIMukgJGgcYgOeEDygAEhcKD3JlamVjdF9hc19lcnJvchgPIAEoCBIhCgVhZnRlchgUIAMoCUISukgPkgEMEDIYASIGcgQQARhAEisKDWFmdGVyX2ZhaWx1cmUYFSABKAlCFLpIEXIPUgBSBmNhbmNlbFIDcnVuEiUKBXJldHJ5GBYgASgLMhYuc2VydmljZS5hcGkuSXRlbVJldHJ5IvYDCgxSb3V0ZVJlcXVlc3QSGAoHcG9vbF9pZBgBIAEoCUIHukgEcgIYQBIYCgR0eXBlGAIgASgJQgq6SAdyBRABGIABEhUKA2tleRgDIAEoCUIIukgFcgMY/wESKwoKYXR0cmlidXRlcxgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLwoMcmVxdWlyZW1lbnRzGAUgASgLMhkuc2VydmljZS5hcGkuUmVxdWlyZW1lbnRzEigKB3BheWxvYWQYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiUKCHByaW9yaXR5GAcgASgFQhO6SBAaDhjoByiY+P////////8BEi4KCm5vdF9iZWZvcmUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhsKBXR0bF9zGAkgASgFQgy6SAkaBxiA54QPKAASDwoHZHJ5X3J1bhgKIAEoCBIXCg9yZWplY3RfYXNfZXJyb3IYDyABKAgSIQoFYWZ0ZXIYFCADKAlCErpID5IBDBAyGAEiBnIEEAEYQBIrCg1hZnRlcl9mYWlsdXJlGBUgASgJQhS6SBFyD1IAUgZjYW5jZWxSA3J1bhIlCgVyZXRyeRgWIAEoCzIWLnNlcnZpY2UuYXBpLkl0ZW1SZXRyeSJFCglUcmFjZVN0ZXASDAoEc3RlcBgBIAEoCRIKCgJpZBgCIAEoCRIOCgZyZXN1bHQYAyABKAkSDgoGZGV0YWlsGAQgASgJIvUECghEZWNpc2lvbhITCgtkZWNpc2lvbl9pZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDwoHcG9vbF9pZBgDIAEoCRIPCgdvdXRjb21lGAQgASgJEg4KBnJlYXNvbhgFIAEoCRIUCgxyZWNpcGllbnRfaWQYBiABKAkSFQoNcXVldWVfaXRlbV9pZBgHIAEoCRIYChBtYXRjaGVkX3J1bGVfaWRzGAggAygJEiUKBXRyYWNlGAkgAygLMhYuc2VydmljZS5hcGkuVHJhY2VTdGVwEhcKD3NuYXBzaG90X2RpZ2VzdBgKIAEoCRIMCgRzZWVkGAsgASgDEhcKD2V4cGVyaW1lbnRfa2V5cxgMIAMoCRIqCgZkdWVfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKEGV4aXN0aW5nX2l0ZW1faWQYDiABKAkSLgoKZGVjaWRlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHZHJ5X3J1bhgQIAEoCBIMCgR0eXBlGBEgASgJEgsKA2tleRgSIAEoCRIPCgdtZXNzYWdlGBMgASgJEjsKC2V4cGVyaW1lbnRzGBQgAygLMiYuc2VydmljZS5hcGkuRGVjaXNpb24uRXhwZXJpbWVudHNFbnRyeRIVCg1yZXRyeV9hZnRlcl9zGBggASgBEiYKBm9mZmVycxgeIAMoCzIWLnNlcnZpY2UuYXBpLkl0ZW1PZmZlchoyChBFeHBlcmltZW50c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiOAoNUm91dGVSZXNwb25zZRInCghkZWNpc2lvbhgBIAEoCzIVLnNlcnZpY2UuYXBpLkRlY2lzaW9uIl0KEVJvdXRlQmF0Y2hSZXF1ZXN0EjcKBWl0ZW1zGAEgAygLMhYuc2VydmljZS5hcGkuUm91dGVJdGVtQhC6SA2SAQoIARDoByID2AEDEg8KB2RyeV9ydW4YAiABKAgipAEKC1JvdXRlUmVzdWx0EicKCGRlY2lzaW9uGAEgASgLMhUuc2VydmljZS5hcGkuRGVjaXNpb24SEgoKZXJyb3JfY29kZRgCIAEoCRIVCg1lcnJvcl9tZXNzYWdlGAMgASgJEioKCnZpb2xhdGlvbnMYBCADKAsyFi5zZXJ2aWNlLmFwaS5WaW9sYXRpb24SFQoNcmV0cnlfYWZ0ZXJfcxgFIAEoASJXChJSb3V0ZUJhdGNoUmVzcG9uc2USKQoHcmVzdWx0cxgBIAMoCzIYLnNlcnZpY2UuYXBpLlJvdXRlUmVzdWx0EhYKDmFjY2VwdGVkX2NvdW50GAIgASgFIjQKEkdldERlY2lzaW9uUmVxdWVzdBIeCgtkZWNpc2lvbl9pZBgBIAEoCUIJukgGcgQQARhAIj4KE0dldERlY2lzaW9uUmVzcG9uc2USJwoIZGVjaXNpb24YASABKAsyFS5zZXJ2aWNlLmFwaS5EZWNpc2lvbiLWAQoUTGlzdERlY2lzaW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBRIYCgdwb29sX2lkGAQgASgJQge6SARyAhhAEhgKB291dGNvbWUYBSABKAlCB7pIBHICGCASHQoMcmVjaXBpZW50X2lkGAYgASgJQge6SARyAhhAEhUKA2tleRgHIAEoCUIIukgFcgMYgAISHwoOZW52aXJvbm1lbnRfaWQYCCABKAlCB7pIBHICGEAihAEKFUxpc3REZWNpc2lvbnNSZXNwb25zZRIoCglkZWNpc2lvbnMYASADKAsyFS5zZXJ2aWNlLmFwaS5EZWNpc2lvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiNwoVUmVwbGF5RGVjaXNpb25SZXF1ZXN0Eh4KC2RlY2lzaW9uX2lkGAEgASgJQgm6SAZyBBABGEAiWQoGUmVwbGF5EhEKCWlkZW50aWNhbBgBIAEoCBInCghkZWNpc2lvbhgCIAEoCzIVLnNlcnZpY2UuYXBpLkRlY2lzaW9uEhMKC2RpZmZlcmVuY2VzGAMgAygJIj0KFlJlcGxheURlY2lzaW9uUmVzcG9uc2USIwoGcmVwbGF5GAEgASgLMhMuc2VydmljZS5hcGkuUmVwbGF5IqwCCgdPdXRjb21lEhMKC2RlY2lzaW9uX2lkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIPCgdwb29sX2lkGAMgASgJEhQKDHJlY2lwaWVudF9pZBgEIAEoCRIOCgZzdGF0dXMYBSABKAkSFwoKbGF0ZW5jeV9tcxgGIAEoAUgAiAEBEhIKBXNjb3JlGAcgASgBSAGIAQESEQoEY29zdBgIIAEoAUgCiAEBEi8KC29ic2VydmVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNvcmRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX2xhdGVuY3lfbXNCCAoGX3Njb3JlQgcKBV9jb3N0ItsCChRSZWNvcmRPdXRjb21lUmVxdWVzdBIcCgtkZWNpc2lvbl9pZBgBIAEoCUIHukgEcgIYQBIeCg1xdWV1ZV9pdGVtX2lkGAIgASgJQge6SARyAhhAEkUKBnN0YXR1cxgDIAEoCUI1ukgycjBSB3N1Y2Nlc3NSB2ZhaWx1cmVSB3RpbWVvdXRSCGRlY2xpbmVkUgljYW5jZWxsZWQSKQoKbGF0ZW5jeV9tcxgEIAEoAUIQukgNEgspAAAAAAAAAABAAUgAiAEBEhsKBXNjb3JlGAUgASgBQge6SAQSAkABSAGIAQESIwoEY29zdBgGIAEoAUIQukgNEgspAAAAAAAAAABAAUgCiAEBEi8KC29ic2VydmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEINCgtfbGF0ZW5jeV9tc0IICgZfc2NvcmVCBwoFX2Nvc3QiPgoVUmVjb3JkT3V0Y29tZVJlc3BvbnNlEiUKB291dGNvbWUYASABKAsyFC5zZXJ2aWNlLmFwaS5PdXRjb21lIjMKEUdldE91dGNvbWVSZXF1ZXN0Eh4KC2RlY2lzaW9uX2lkGAEgASgJQgm6SAZyBBABGEAiOwoSR2V0T3V0Y29tZVJlc3BvbnNlEiUKB291dGNvbWUYASABKAsyFC5zZXJ2aWNlLmFwaS5PdXRjb21lMs8GCg5Sb3V0aW5nU2VydmljZRKdAQoFUm91dGUSGS5zZXJ2aWNlLmFwaS5Sb3V0ZVJlcXVlc3QaGi5zZXJ2aWNlLmFwaS5Sb3V0ZVJlc3BvbnNlIl3K8xgxKgVyb3V0ZTIFd3JpdGVYAXoNcm91dGluZy5yb3V0ZYIBDxINUm91dGUgYW4gaXRlbdLzGAVyb3V0ZYLT5JMCGToBKmIIZGVjaXNpb24iCi9hcGkvcm91dGUSngEKClJvdXRlQmF0Y2gSHi5zZXJ2aWNlLmFwaS5Sb3V0ZUJhdGNoUmVxdWVzdBofLnNlcnZpY2UuYXBpLlJvdXRlQmF0Y2hSZXNwb25zZSJPyvMYISoFcm91dGUyBXdyaXRlUBRYAXoNcm91dGluZy5yb3V0ZdLzGAtyb3V0ZS1iYXRjaILT5JMCFToBKiIQL2FwaS9yb3V0ZTpiYXRjaBKvAQoLR2V0RGVjaXNpb24SHy5zZXJ2aWNlLmFwaS5HZXREZWNpc2lvblJlcXVlc3QaIC5zZXJ2aWNlLmFwaS5HZXREZWNpc2lvblJlc3BvbnNlIl3K8xgrKghkZWNpc2lvbjIEcmVhZIIBGBIWR2V0IGEgcm91dGluZyBkZWNpc2lvboLT5JMCKGIIZGVjaXNpb24SHC9hcGkvZGVjaXNpb25zL3tkZWNpc2lvbl9pZH0SnwEKDUxpc3REZWNpc2lvbnMSIS5zZXJ2aWNlLmFwaS5MaXN0RGVjaXNpb25zUmVxdWVzdBoiLnNlcnZpY2UuYXBpLkxpc3REZWNpc2lvbnNSZXNwb25zZSJHyvMYLSoIZGVjaXNpb24yBHJlYWRQAoIBGBIWTGlzdCByb3V0aW5nIGRlY2lzaW9uc4LT5JMCEBIOL2FwaS9kZWNpc2lvbnMSpwEKDlJlcGxheURlY2lzaW9uEiIuc2VydmljZS5hcGkuUmVwbGF5RGVjaXNpb25SZXF1ZXN0GiMuc2VydmljZS5hcGkuUmVwbGF5RGVjaXNpb25SZXNwb25zZSJMyvMYEioIZGVjaXNpb24yBHJlYWRQAoLT5JMCMDoBKmIGcmVwbGF5IiMvYXBpL2RlY2lzaW9ucy97ZGVjaXNpb25faWR9OnJlcGxheTKzAgoOT3V0Y29tZVNlcnZpY2USjwEKDVJlY29yZE91dGNvbWUSIS5zZXJ2aWNlLmFwaS5SZWNvcmRPdXRjb21lUmVxdWVzdBoiLnNlcnZpY2UuYXBpLlJlY29yZE91dGNvbWVSZXNwb25zZSI3yvMYEioHb3V0Y29tZTIFd3JpdGVYAYLT5JMCGzoBKmIHb3V0Y29tZSINL2FwaS9vdXRjb21lcxKOAQoKR2V0T3V0Y29tZRIeLnNlcnZpY2UuYXBpLkdldE91dGNvbWVSZXF1ZXN0Gh8uc2VydmljZS5hcGkuR2V0T3V0Y29tZVJlc3BvbnNlIj/K8xgPKgdvdXRjb21lMgRyZWFkgtPkkwImYgdvdXRjb21lEhsvYXBpL291dGNvbWVzL3tkZWNpc2lvbl9pZH1iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_item_offer, file_service_api_violation, file_service_options_governance]);
 
 /**
  * Requirements of an item for its recipient.
@@ -55,6 +55,55 @@ export type Requirements = Message<"service.api.Requirements"> & {
  */
 export const RequirementsSchema: GenMessage<Requirements> = /*@__PURE__*/
   messageDesc(file_service_api_routing, 0);
+
+/**
+ * How failed work on one item is retried, within retry.item_max_attempts and retry.item_max_ms of its pool.
+ *
+ * @generated from message service.api.ItemRetry
+ */
+export type ItemRetry = Message<"service.api.ItemRetry"> & {
+  /**
+   * The maximum number of attempts.
+   *
+   * @generated from field: optional int32 max_attempts = 1;
+   */
+  maxAttempts?: number | undefined;
+
+  /**
+   * The first back-off in milliseconds.
+   *
+   * @generated from field: optional int32 initial_ms = 2;
+   */
+  initialMs?: number | undefined;
+
+  /**
+   * The factor by which the back-off grows.
+   *
+   * @generated from field: optional double factor = 3;
+   */
+  factor?: number | undefined;
+
+  /**
+   * The maximum back-off in milliseconds, at least initial_ms.
+   *
+   * @generated from field: optional int32 max_ms = 4;
+   */
+  maxMs?: number | undefined;
+
+  /**
+   * The random share of a back-off, 0 to 1.
+   *
+   * @generated from field: optional double jitter = 5;
+   */
+  jitter?: number | undefined;
+};
+
+/**
+ * Describes the message service.api.ItemRetry.
+ * Use `create(ItemRetrySchema)` to create a new message.
+ */
+export const ItemRetrySchema: GenMessage<ItemRetry> = /*@__PURE__*/
+  messageDesc(file_service_api_routing, 1);
 
 /**
  * An item of work to route.
@@ -147,6 +196,13 @@ export type RouteItem = Message<"service.api.RouteItem"> & {
    * @generated from field: string after_failure = 21;
    */
   afterFailure: string;
+
+  /**
+   * Its own retries. Fields that are not set follow the pool.
+   *
+   * @generated from field: service.api.ItemRetry retry = 22;
+   */
+  retry?: ItemRetry | undefined;
 };
 
 /**
@@ -154,7 +210,7 @@ export type RouteItem = Message<"service.api.RouteItem"> & {
  * Use `create(RouteItemSchema)` to create a new message.
  */
 export const RouteItemSchema: GenMessage<RouteItem> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 1);
+  messageDesc(file_service_api_routing, 2);
 
 /**
  * Routes one item.
@@ -254,6 +310,13 @@ export type RouteRequest = Message<"service.api.RouteRequest"> & {
    * @generated from field: string after_failure = 21;
    */
   afterFailure: string;
+
+  /**
+   * Its own retries. Fields that are not set follow the pool.
+   *
+   * @generated from field: service.api.ItemRetry retry = 22;
+   */
+  retry?: ItemRetry | undefined;
 };
 
 /**
@@ -261,7 +324,7 @@ export type RouteRequest = Message<"service.api.RouteRequest"> & {
  * Use `create(RouteRequestSchema)` to create a new message.
  */
 export const RouteRequestSchema: GenMessage<RouteRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 2);
+  messageDesc(file_service_api_routing, 3);
 
 /**
  * One step that led to a decision.
@@ -303,7 +366,7 @@ export type TraceStep = Message<"service.api.TraceStep"> & {
  * Use `create(TraceStepSchema)` to create a new message.
  */
 export const TraceStepSchema: GenMessage<TraceStep> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 3);
+  messageDesc(file_service_api_routing, 4);
 
 /**
  * Which recipient gets an item, and why.
@@ -472,7 +535,7 @@ export type Decision = Message<"service.api.Decision"> & {
  * Use `create(DecisionSchema)` to create a new message.
  */
 export const DecisionSchema: GenMessage<Decision> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 4);
+  messageDesc(file_service_api_routing, 5);
 
 /**
  * The decision.
@@ -493,7 +556,7 @@ export type RouteResponse = Message<"service.api.RouteResponse"> & {
  * Use `create(RouteResponseSchema)` to create a new message.
  */
 export const RouteResponseSchema: GenMessage<RouteResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 5);
+  messageDesc(file_service_api_routing, 6);
 
 /**
  * Routes many items.
@@ -523,7 +586,7 @@ export type RouteBatchRequest = Message<"service.api.RouteBatchRequest"> & {
  * Use `create(RouteBatchRequestSchema)` to create a new message.
  */
 export const RouteBatchRequestSchema: GenMessage<RouteBatchRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 6);
+  messageDesc(file_service_api_routing, 7);
 
 /**
  * The result of one item of a batch: a decision or an error.
@@ -572,7 +635,7 @@ export type RouteResult = Message<"service.api.RouteResult"> & {
  * Use `create(RouteResultSchema)` to create a new message.
  */
 export const RouteResultSchema: GenMessage<RouteResult> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 7);
+  messageDesc(file_service_api_routing, 8);
 
 /**
  * The results, in the order of the items.
@@ -600,7 +663,7 @@ export type RouteBatchResponse = Message<"service.api.RouteBatchResponse"> & {
  * Use `create(RouteBatchResponseSchema)` to create a new message.
  */
 export const RouteBatchResponseSchema: GenMessage<RouteBatchResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 8);
+  messageDesc(file_service_api_routing, 9);
 
 /**
  * Identifies a decision.
@@ -621,7 +684,7 @@ export type GetDecisionRequest = Message<"service.api.GetDecisionRequest"> & {
  * Use `create(GetDecisionRequestSchema)` to create a new message.
  */
 export const GetDecisionRequestSchema: GenMessage<GetDecisionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 9);
+  messageDesc(file_service_api_routing, 10);
 
 /**
  * The requested decision.
@@ -642,7 +705,7 @@ export type GetDecisionResponse = Message<"service.api.GetDecisionResponse"> & {
  * Use `create(GetDecisionResponseSchema)` to create a new message.
  */
 export const GetDecisionResponseSchema: GenMessage<GetDecisionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 10);
+  messageDesc(file_service_api_routing, 11);
 
 /**
  * Request for a page of decisions.
@@ -712,7 +775,7 @@ export type ListDecisionsRequest = Message<"service.api.ListDecisionsRequest"> &
  * Use `create(ListDecisionsRequestSchema)` to create a new message.
  */
 export const ListDecisionsRequestSchema: GenMessage<ListDecisionsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 11);
+  messageDesc(file_service_api_routing, 12);
 
 /**
  * A page of decisions.
@@ -754,7 +817,7 @@ export type ListDecisionsResponse = Message<"service.api.ListDecisionsResponse">
  * Use `create(ListDecisionsResponseSchema)` to create a new message.
  */
 export const ListDecisionsResponseSchema: GenMessage<ListDecisionsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 12);
+  messageDesc(file_service_api_routing, 13);
 
 /**
  * Selects the decision to replay.
@@ -775,7 +838,7 @@ export type ReplayDecisionRequest = Message<"service.api.ReplayDecisionRequest">
  * Use `create(ReplayDecisionRequestSchema)` to create a new message.
  */
 export const ReplayDecisionRequestSchema: GenMessage<ReplayDecisionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 13);
+  messageDesc(file_service_api_routing, 14);
 
 /**
  * A replayed decision.
@@ -810,7 +873,7 @@ export type Replay = Message<"service.api.Replay"> & {
  * Use `create(ReplaySchema)` to create a new message.
  */
 export const ReplaySchema: GenMessage<Replay> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 14);
+  messageDesc(file_service_api_routing, 15);
 
 /**
  * The result of a replay.
@@ -831,7 +894,7 @@ export type ReplayDecisionResponse = Message<"service.api.ReplayDecisionResponse
  * Use `create(ReplayDecisionResponseSchema)` to create a new message.
  */
 export const ReplayDecisionResponseSchema: GenMessage<ReplayDecisionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 15);
+  messageDesc(file_service_api_routing, 16);
 
 /**
  * The outcome of an item.
@@ -915,7 +978,7 @@ export type Outcome = Message<"service.api.Outcome"> & {
  * Use `create(OutcomeSchema)` to create a new message.
  */
 export const OutcomeSchema: GenMessage<Outcome> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 16);
+  messageDesc(file_service_api_routing, 17);
 
 /**
  * Records an outcome.
@@ -978,7 +1041,7 @@ export type RecordOutcomeRequest = Message<"service.api.RecordOutcomeRequest"> &
  * Use `create(RecordOutcomeRequestSchema)` to create a new message.
  */
 export const RecordOutcomeRequestSchema: GenMessage<RecordOutcomeRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 17);
+  messageDesc(file_service_api_routing, 18);
 
 /**
  * The stored outcome.
@@ -999,7 +1062,7 @@ export type RecordOutcomeResponse = Message<"service.api.RecordOutcomeResponse">
  * Use `create(RecordOutcomeResponseSchema)` to create a new message.
  */
 export const RecordOutcomeResponseSchema: GenMessage<RecordOutcomeResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 18);
+  messageDesc(file_service_api_routing, 19);
 
 /**
  * Identifies a decision.
@@ -1020,7 +1083,7 @@ export type GetOutcomeRequest = Message<"service.api.GetOutcomeRequest"> & {
  * Use `create(GetOutcomeRequestSchema)` to create a new message.
  */
 export const GetOutcomeRequestSchema: GenMessage<GetOutcomeRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 19);
+  messageDesc(file_service_api_routing, 20);
 
 /**
  * The requested outcome.
@@ -1041,7 +1104,7 @@ export type GetOutcomeResponse = Message<"service.api.GetOutcomeResponse"> & {
  * Use `create(GetOutcomeResponseSchema)` to create a new message.
  */
 export const GetOutcomeResponseSchema: GenMessage<GetOutcomeResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_routing, 20);
+  messageDesc(file_service_api_routing, 21);
 
 /**
  * Routing: which recipient gets an item, and why.

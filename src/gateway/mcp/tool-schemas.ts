@@ -54,14 +54,17 @@ const prefix = "#/$defs/";
 const named = new Set(["properties", "$defs"]);
 const numberFormats: ReadonlySet<unknown> = new Set(["int32", "double"]);
 
+/** Bounds that a refused call explains. */
+const bounds: ReadonlySet<string> = new Set(["minLength", "maxLength", "maxItems", "maxProperties", "uniqueItems"]);
+
 /**
  * Removes what a model does not need, because it reads all schemas before it calls anything: titles of messages, widths of
- * numbers, and lengths of texts, which a refused call explains.
+ * numbers, and sizes of texts and lists.
  */
 function compact(schema: Schema): Schema {
   const kept = Object.entries(schema).filter(
     ([key, value]) =>
-      key !== "maxLength" &&
+      !bounds.has(key) &&
       !(key === "description" && schema.properties !== undefined) &&
       !(key === "format" && numberFormats.has(value)),
   );

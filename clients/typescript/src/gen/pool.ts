@@ -134,6 +134,10 @@ export type PoolConfigRetryInput = {
   readonly max_ms?: number;
   /** The random share of a back-off, 0 to 1; default 0.5. */
   readonly jitter?: number;
+  /** The most attempts that an item may set for itself; default 100. */
+  readonly item_max_attempts?: number;
+  /** The longest back-off in milliseconds that an item may set for itself; default 604,800,000. */
+  readonly item_max_ms?: number;
 };
 
 /** How long dead letters are stored and how often they may be retried. */
@@ -388,6 +392,10 @@ export type PoolConfigRetry = {
   readonly max_ms?: number;
   /** The random share of a back-off, 0 to 1; default 0.5. */
   readonly jitter?: number;
+  /** The most attempts that an item may set for itself; default 100. */
+  readonly item_max_attempts?: number;
+  /** The longest back-off in milliseconds that an item may set for itself; default 604,800,000. */
+  readonly item_max_ms?: number;
 };
 
 /** How long dead letters are stored and how often they may be retried. */

@@ -5,6 +5,7 @@ import type { Transport } from "../transport/transport.ts";
 import type { List } from "../transport/list.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { ItemOffer } from "./item-offer.ts";
+import type { ItemRetry } from "./routing.ts";
 
 /** Queues: the items that wait in pools, and the control of them. */
 export interface QueueService {
@@ -277,6 +278,8 @@ export type QueueItem = {
   readonly after: readonly string[];
   /** What happens if an item that it waits for ends without being completed: cancel or run. Empty if it waits for none. */
   readonly after_failure: string;
+  /** Its own retries, as it was routed with; absent if it follows its pool. */
+  readonly retry?: ItemRetry;
 };
 
 /** The progress of an attempt. */

@@ -83,6 +83,8 @@ export type RouteItemInput = {
   readonly after?: readonly string[];
   /** What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds). */
   readonly after_failure?: "" | "cancel" | "run";
+  /** Its own retries. Fields that are not set follow the pool. */
+  readonly retry?: ItemRetryInput;
 };
 
 /** Requirements of an item for its recipient. */
@@ -93,6 +95,34 @@ export type RequirementsInput = {
   readonly recipient_id?: string;
   /** Recipients that must not take it. */
   readonly excluded_recipient_ids?: readonly string[];
+};
+
+/** How failed work on one item is retried, within retry.item_max_attempts and retry.item_max_ms of its pool. */
+export type ItemRetryInput = {
+  /** The maximum number of attempts. */
+  readonly max_attempts?: number;
+  /** The first back-off in milliseconds. */
+  readonly initial_ms?: number;
+  /** The factor by which the back-off grows. */
+  readonly factor?: number;
+  /** The maximum back-off in milliseconds, at least initial_ms. */
+  readonly max_ms?: number;
+  /** The random share of a back-off, 0 to 1. */
+  readonly jitter?: number;
+};
+
+/** How failed work on one item is retried, within retry.item_max_attempts and retry.item_max_ms of its pool. */
+export type ItemRetry = {
+  /** The maximum number of attempts. */
+  readonly max_attempts?: number;
+  /** The first back-off in milliseconds. */
+  readonly initial_ms?: number;
+  /** The factor by which the back-off grows. */
+  readonly factor?: number;
+  /** The maximum back-off in milliseconds, at least initial_ms. */
+  readonly max_ms?: number;
+  /** The random share of a back-off, 0 to 1. */
+  readonly jitter?: number;
 };
 
 /** Routes one item. */
@@ -123,6 +153,8 @@ export type RouteRequest = {
   readonly after?: readonly string[];
   /** What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds). */
   readonly after_failure?: "" | "cancel" | "run";
+  /** Its own retries. Fields that are not set follow the pool. */
+  readonly retry?: ItemRetryInput;
 };
 
 /** Which recipient gets an item, and why. */
@@ -331,6 +363,8 @@ export type RouteItem = {
   readonly after: readonly string[];
   /** What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds). */
   readonly after_failure: string;
+  /** Its own retries. Fields that are not set follow the pool. */
+  readonly retry?: ItemRetry;
 };
 
 /** Requirements of an item for its recipient. */

@@ -1,5 +1,6 @@
 import { type AdmissionExplanation, createAdmissionService } from "@client/gen/admission";
 import { createQueueService, type QueueItem } from "@client/gen/queue";
+import type { ItemRetry } from "@client/gen/routing";
 import { useMemo, useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
 import { can } from "../../core/session";
@@ -70,6 +71,7 @@ function ItemFacts({ item }: { readonly item: QueueItem }) {
         Recipient: item.recipient_id && <Name id={item.recipient_id} kind="recipient" />,
         Priority: item.priority,
         Attempt: item.attempt,
+        "Own retries": item.retry && retryText(item.retry),
         Queued: formatTime(item.enqueued_at),
         Due: item.due_at && formatTime(item.due_at),
         "Lease ends": item.lease_expires_at && <Ago time={item.lease_expires_at} />,
@@ -79,6 +81,18 @@ function ItemFacts({ item }: { readonly item: QueueItem }) {
       }}
     />
   );
+}
+
+/** The retries that the item sets for itself; the rest follows its pool. */
+function retryText({ max_attempts, initial_ms, factor, max_ms, jitter }: ItemRetry): string {
+  const parts = [
+    max_attempts !== undefined && `at most ${max_attempts} attempts`,
+    initial_ms !== undefined && `first after ${formatSeconds(initial_ms / 1000)}`,
+    factor !== undefined && `times ${factor}`,
+    max_ms !== undefined && `at most ${formatSeconds(max_ms / 1000)}`,
+    jitter !== undefined && `jitter ${jitter}`,
+  ];
+  return parts.filter(Boolean).join(", ");
 }
 
 /** Why the item has not been handed out. */

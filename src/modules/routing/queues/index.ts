@@ -59,6 +59,7 @@ export type { OutcomeSink, WorkOutcome } from "./completion/item-outcomes.ts";
 export type { DependencyCheck } from "./dependencies/dependency-check.ts";
 export type { ItemDependencies } from "./domain/dependency.ts";
 export { type ItemOffer, type ItemState, type ItemsAfter, noRequirementsJson } from "./domain/queue-item.ts";
+export { type ItemRetry, retryViolation } from "./domain/retry-policy.ts";
 export { archiveTracked } from "./history/history-store.ts";
 export type { AcceptedBatch, DecisionRow, ItemEventRow, ItemRow } from "./intake/accept-input.ts";
 export type { AcceptRequest } from "./intake/accept-request.ts";

@@ -4,7 +4,7 @@ import { pageBytesMax } from "../../../platform/paging/index.ts";
 import type { ItemDetails } from "./domain/queue-item.ts";
 
 /**
- * Adds the parts of items that few items have: the result, the progress and the items that they wait for. They are read
+ * Adds the parts of items that few items have: the result, the progress, the items that they wait for and their own retries. They are read
  * apart from the items, because the view of all items does not have them. The items are the newest first; if their details take
  * too many bytes for a page, the last ones are left out.
  */
@@ -16,10 +16,10 @@ export async function withDetails<Item extends { readonly id: string }>(
   if (items.length === 0) return [];
   const ids = items.map(({ id }) => id);
   const rows = await sql<({ id: string } & ItemDetails)[]>`
-    select id, null as result_json, progress, evidence::json -> 'after' as after from queue_items
+    select id, null as result_json, progress, evidence::json -> 'after' as after, retry from queue_items
     where tenant_id = ${tenantId} and id = any(${ids}::text[])
     union all
-    select id, result::text, null::json, evidence::json -> 'after' from routing_history
+    select id, result::text, null::json, evidence::json -> 'after', retry from routing_history
     where tenant_id = ${tenantId} and id = any(${ids}::text[]) and state is not null
     order by id desc`.firstRows(pageBytesMax);
   const complete = rows.isCut ? items.filter(({ id }) => id >= rows.at(-1)!.id) : items;
@@ -27,4 +27,4 @@ export async function withDetails<Item extends { readonly id: string }>(
   return complete.map((item) => ({ ...item, ...(details.get(item.id) ?? noDetails) }));
 }
 
-const noDetails: ItemDetails = { resultJson: null, progress: null, after: null };
+const noDetails: ItemDetails = { resultJson: null, progress: null, after: null, retry: null };

@@ -14,7 +14,7 @@ import {
 } from "./intake/dead-letter-readmission.ts";
 import { applyTransitions, applyTransitionsUncounted } from "./transitions/item-transitions.ts";
 import { addCounts, shardCount } from "./transitions/queue-counts.ts";
-import { type ItemTransition, readItemGroups, type TransitionedItem } from "./transitions/transition-store.ts";
+import { type ItemTransition, readItemExtras, type TransitionedItem } from "./transitions/transition-store.ts";
 
 interface Dependencies extends Pick<PlatformServices, "db" | "shares"> {
   readonly pools: Pick<PoolReader, "snapshot">;
@@ -88,7 +88,7 @@ export function createUnassignedItems(dependencies: Dependencies): UnassignedIte
   ) {
     const { tenantId } = from;
     // Read without a lock. If an item changes its groups before it is locked, leave() detects it.
-    const groups = await readItemGroups(
+    const groups = await readItemExtras(
       tx,
       from.ids.map((id) => ({ tenantId, id })),
     );
@@ -140,7 +140,7 @@ export function createUnassignedItems(dependencies: Dependencies): UnassignedIte
     async deadLetter({ tenantId, poolId, ids }, reasonCode, maxRetries, nowMs) {
       const freed = await db.transaction(async (tx) => {
         const items = ids.map((id) => ({ tenantId, id, poolId }));
-        const groups = (await readItemGroups(tx, items)).flatMap(groupNamesOf);
+        const groups = (await readItemExtras(tx, items)).flatMap(groupNamesOf);
         const transitions = items.map((item) => ({
           ...item,
           from: "unassigned" as const,

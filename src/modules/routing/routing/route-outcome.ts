@@ -6,6 +6,7 @@ import {
   type AcceptedBatch,
   type DecisionRow,
   type ItemDependencies,
+  type ItemRetry,
   type ItemRow,
   type ItemsAfter,
   noRequirementsJson,
@@ -33,6 +34,8 @@ export interface RouteInput {
   readonly after?: ItemsAfter | undefined;
   /** Those of them that have not ended. */
   readonly waitsFor?: readonly string[] | undefined;
+  /** Its own retries; undefined if it follows its pool. */
+  readonly retry?: ItemRetry | undefined;
 }
 
 /** An item with its decision and its admission verdict. */
@@ -137,6 +140,7 @@ export function itemRow(
     leaseS: tracked ? config.lease.durationS : undefined,
     expiresAtMs: nowMs + ttlS * 1000,
     ownTtl: input.ttlS !== 0,
+    retry: input.retry,
     ...(admission === undefined ? unconstrained : groupsOf(admission)),
   };
 }

@@ -5,6 +5,7 @@ import type { EventLoopScheduler } from "../../../platform/event-loop/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { AdmissionRequest } from "../admission/index.ts";
 import { type PoolReader, type PoolSnapshot, type Pools, sideOf } from "../pools/index.ts";
+import { type ItemRetry, retryViolation } from "../queues/index.ts";
 import {
   createCallBudget,
   type DecisionBudget,
@@ -128,6 +129,7 @@ export function createPreparation(dependencies: PreparationParts) {
         }
         const finish = (experiments: Earlier["experiments"], steps: Earlier["steps"]): RoutedItem => {
           if (input.after !== undefined) requireQueued(snapshot, decision);
+          if (input.retry !== undefined) requireRetry(snapshot, input.retry);
           if (!dryRun && decision.recipientId !== "") live.recordAssignment(view, decision.recipientId, nowMs);
           const [admission, verdict] = [undefined, undefined];
           const work = itemRow({ snapshot, input, decision, admission, verdict }, nowMs);
@@ -340,6 +342,12 @@ function requireQueued({ pool }: PoolSnapshot, { deliveryMode }: Decision): void
     );
   if (deliveryMode === "decision_only")
     throw invalid("after", "delivery", "must be empty, because the recipient takes decisions and no items");
+}
+
+/** Throws if an item's own retries exceed the bounds of its pool. */
+function requireRetry({ pool }: PoolSnapshot, retry: ItemRetry): void {
+  const violation = retryViolation(pool.config.retry, retry);
+  if (violation !== undefined) throw invalid(violation.field, violation.rule, violation.message);
 }
 
 function requireActive(snapshot: PoolSnapshot): PoolSnapshot {

@@ -2,6 +2,7 @@ import { create, type MessageShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   type Decision as DecisionMessage,
+  type ItemRetry as ItemRetryMessage,
   type Requirements,
   type RouteResult as ResultMessage,
   type RouteBatchRequest,
@@ -19,7 +20,7 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import { Failure, invalid } from "../../../errors/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
 import { createMessageChecker } from "../../../platform/validation/index.ts";
-import { fromItemOffer, type ItemsAfter, readItemOffers } from "../queues/index.ts";
+import { fromItemOffer, type ItemRetry, type ItemsAfter, readItemOffers } from "../queues/index.ts";
 import type { DecisionService } from "./decisions/decision-service.ts";
 import { decisionStore, evidenceOf, type StoredDecision } from "./decisions/decision-store.ts";
 import { type Evidence, type EvidenceTraceStep, matchedRuleIds } from "./domain/evidence.ts";
@@ -108,11 +109,16 @@ function toRouteInput(item: RouteItem | RouteRequest): RouteInput | Failure {
     ttlS: item.ttlS,
     rejectAsError: item.rejectAsError,
     ...(item.after.length > 0 && { after: toItemsAfter(item) }),
+    ...(item.retry !== undefined && { retry: toItemRetry(item.retry) }),
   };
 }
 
 function toItemsAfter({ after, afterFailure }: Pick<RouteItem, "after" | "afterFailure">): ItemsAfter {
   return { ids: after, onFailure: afterFailure === "run" ? "run" : "cancel" };
+}
+
+function toItemRetry({ $typeName: _, $unknown: __, ...retry }: ItemRetryMessage): ItemRetry {
+  return retry;
 }
 
 function requirementsOf({ skills, recipientId, excludedRecipientIds }: Requirements): RoutableItem["requirements"] {

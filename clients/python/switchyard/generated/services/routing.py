@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...operation import CallOptions
     from ...streams import AsyncEventStream, EventStream
     from ...transport import RawResponse
-    from ..types.routing import Decision, Outcome, Replay, RequirementsInput, RouteBatchResponse, RouteItemInput
+    from ..types.routing import Decision, ItemRetryInput, Outcome, Replay, RequirementsInput, RouteBatchResponse, RouteItemInput
 
 ROUTE = Operation("POST", "/api/route", body="*", keyed=True)
 ROUTE_BATCH = Operation("POST", "/api/route:batch", body="*", keyed=True)
@@ -40,6 +40,7 @@ class RoutingService(Service):
         reject_as_error: bool | None = None,
         after: Sequence[str] | None = None,
         after_failure: Literal["", "cancel", "run"] | None = None,
+        retry: ItemRetryInput | None = None,
         call: CallOptions | None = None,
     ) -> Decision:
         """
@@ -58,6 +59,7 @@ class RoutingService(Service):
         reject_as_error: Whether a rejection is an error instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects the item, ROUTING_FAILED if a rule does. A repeat under the same idempotency key is decided anew.
         after: Items that must end before this one can be leased. They can be in any pool that the caller may use.
         after_failure: What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds).
+        retry: Its own retries. Fields that are not set follow the pool.
         """
         return self._call(ROUTE, locals())
 
@@ -149,6 +151,7 @@ class AsyncRoutingService(AsyncService):
         reject_as_error: bool | None = None,
         after: Sequence[str] | None = None,
         after_failure: Literal["", "cancel", "run"] | None = None,
+        retry: ItemRetryInput | None = None,
         call: CallOptions | None = None,
     ) -> Decision:
         """
@@ -167,6 +170,7 @@ class AsyncRoutingService(AsyncService):
         reject_as_error: Whether a rejection is an error instead of a decision with the outcome rejected: ROUTING_THROTTLED if a throttle rejects the item, ROUTING_FAILED if a rule does. A repeat under the same idempotency key is decided anew.
         after: Items that must end before this one can be leased. They can be in any pool that the caller may use.
         after_failure: What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds).
+        retry: Its own retries. Fields that are not set follow the pool.
         """
         return await self._call(ROUTE, locals())
 

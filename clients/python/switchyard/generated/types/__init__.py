@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .admission import AdmissionExplanation as AdmissionExplanation, AdmissionGroup as AdmissionGroup, AdmissionPreview as AdmissionPreview, ConstraintVerdict as ConstraintVerdict, ItemDependency as ItemDependency
-    from .routing import Decision as Decision, Outcome as Outcome, Replay as Replay, Requirements as Requirements, RequirementsInput as RequirementsInput, RouteBatchResponse as RouteBatchResponse, RouteItem as RouteItem, RouteItemInput as RouteItemInput, RouteResult as RouteResult, TraceStep as TraceStep
+    from .routing import Decision as Decision, ItemRetry as ItemRetry, ItemRetryInput as ItemRetryInput, Outcome as Outcome, Replay as Replay, Requirements as Requirements, RequirementsInput as RequirementsInput, RouteBatchResponse as RouteBatchResponse, RouteItem as RouteItem, RouteItemInput as RouteItemInput, RouteResult as RouteResult, TraceStep as TraceStep
     from .queue import AssignmentRetry as AssignmentRetry, DrainQueueResponse as DrainQueueResponse, ItemFailure as ItemFailure, ItemProgress as ItemProgress, Queue as Queue, QueueItem as QueueItem, QueueTotals as QueueTotals
     from .analytics import AnalyticsCatalog as AnalyticsCatalog, AnalyticsLimits as AnalyticsLimits, AnalyticsMetric as AnalyticsMetric, AnalyticsPoint as AnalyticsPoint, AnalyticsResult as AnalyticsResult, AnalyticsSeries as AnalyticsSeries
     from .anomaly import Anomaly as Anomaly
@@ -79,6 +79,8 @@ _MODULES = {
     "ConstraintVerdict": "admission",
     "ItemDependency": "admission",
     "Decision": "routing",
+    "ItemRetry": "routing",
+    "ItemRetryInput": "routing",
     "Outcome": "routing",
     "Replay": "routing",
     "Requirements": "routing",

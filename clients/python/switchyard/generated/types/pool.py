@@ -149,6 +149,10 @@ class PoolConfigRetry(TypedDict, total=False):
     max_ms: int
     #: The random share of a back-off, 0 to 1; default 0.5.
     jitter: float
+    #: The most attempts that an item may set for itself; default 100.
+    item_max_attempts: int
+    #: The longest back-off in milliseconds that an item may set for itself; default 604,800,000.
+    item_max_ms: int
 
 
 class PoolConfigDlq(TypedDict, total=False):
@@ -372,6 +376,10 @@ class PoolConfigRetryInput(TypedDict, total=False):
     max_ms: int
     #: The random share of a back-off, 0 to 1; default 0.5.
     jitter: float
+    #: The most attempts that an item may set for itself; default 100.
+    item_max_attempts: int
+    #: The longest back-off in milliseconds that an item may set for itself; default 604,800,000.
+    item_max_ms: int
 
 
 class PoolConfigDlqInput(TypedDict, total=False):

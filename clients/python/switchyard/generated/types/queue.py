@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Literal, Mapping, Sequence, T
 
 if TYPE_CHECKING:
     from .item_offer import ItemOffer
+    from .routing import ItemRetry
 
 
 class _AssignmentRetryRequired(TypedDict):
@@ -172,6 +173,8 @@ class QueueItem(_QueueItemRequired, total=False):
     result: Any
     #: The last reported progress of an item that has not ended.
     progress: ItemProgress
+    #: Its own retries, as it was routed with; absent if it follows its pool.
+    retry: ItemRetry
 
 
 class _ItemProgressRequired(TypedDict):

@@ -39,6 +39,8 @@ class RouteItemInput(_RouteItemInputRequired, total=False):
     after: Sequence[str]
     #: What happens if one of these items ends without being completed: cancel (default: this item is cancelled) or run (it proceeds).
     after_failure: Literal["", "cancel", "run"]
+    #: Its own retries. Fields that are not set follow the pool.
+    retry: ItemRetryInput
 
 
 class RequirementsInput(TypedDict, total=False):
@@ -50,6 +52,36 @@ class RequirementsInput(TypedDict, total=False):
     recipient_id: str
     #: Recipients that must not take it.
     excluded_recipient_ids: Sequence[str]
+
+
+class ItemRetryInput(TypedDict, total=False):
+    """How failed work on one item is retried, within retry.item_max_attempts and retry.item_max_ms of its pool."""
+
+    #: The maximum number of attempts.
+    max_attempts: int
+    #: The first back-off in milliseconds.
+    initial_ms: int
+    #: The factor by which the back-off grows.
+    factor: float
+    #: The maximum back-off in milliseconds, at least initial_ms.
+    max_ms: int
+    #: The random share of a back-off, 0 to 1.
+    jitter: float
+
+
+class ItemRetry(TypedDict, total=False):
+    """How failed work on one item is retried, within retry.item_max_attempts and retry.item_max_ms of its pool."""
+
+    #: The maximum number of attempts.
+    max_attempts: int
+    #: The first back-off in milliseconds.
+    initial_ms: int
+    #: The factor by which the back-off grows.
+    factor: float
+    #: The maximum back-off in milliseconds, at least initial_ms.
+    max_ms: int
+    #: The random share of a back-off, 0 to 1.
+    jitter: float
 
 
 class _DecisionRequired(TypedDict):
@@ -216,6 +248,8 @@ class RouteItem(_RouteItemRequired, total=False):
     payload: Dict[str, Any]
     #: The earliest time at which it may be leased.
     not_before: str
+    #: Its own retries. Fields that are not set follow the pool.
+    retry: ItemRetry
 
 
 class Requirements(TypedDict):

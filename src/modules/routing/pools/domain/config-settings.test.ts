@@ -17,7 +17,11 @@ test("unset fields have defaults, and constraints are absent unless set", () => 
   assert.deepEqual(config.selection, { hashKey: "", choiceCount: 2, slowStartS: 60, skillChoice: "best_skilled" });
   assert.deepEqual(config.fallback, { steps: [], onNoMatch: "queue", redirectPoolId: "" });
   assert.deepEqual(config.lease, { durationS: 30, heartbeatS: 10 });
-  assert.deepEqual(config.retry, { maxAttempts: 5, initialMs: 1000, factor: 2, maxMs: 60_000, jitter: 0.5 });
+  const itemBounds = { itemMaxAttempts: 100, itemMaxMs: 604_800_000 };
+  assert.deepEqual(config.retry, {
+    ...{ maxAttempts: 5, initialMs: 1000, factor: 2, maxMs: 60_000, jitter: 0.5 },
+    ...itemBounds,
+  });
   assert.deepEqual(config.dlq, { maxRetries: 3, retentionDays: 14 });
   assert.deepEqual(config.outlier, { consecutiveFailures: 5, ejectS: 30, maxEjectedPct: 50 });
   assert.deepEqual(config.admission, {});

@@ -31,7 +31,10 @@ const defaults: Omit<PoolConfig, "admission" | "reservation"> = {
   fallback: { steps: [], onNoMatch: "queue", redirectPoolId: "" },
   queue: { maxDepth: 100_000, ttlS: 1_209_600, ageingS: 60, order: "aged_priority" },
   lease: { durationS: 30, heartbeatS: 10 },
-  retry: { maxAttempts: 5, initialMs: 1000, factor: 2, maxMs: 60_000, jitter: 0.5 },
+  retry: {
+    ...{ maxAttempts: 5, initialMs: 1000, factor: 2, maxMs: 60_000, jitter: 0.5 },
+    ...{ itemMaxAttempts: 100, itemMaxMs: 604_800_000 },
+  },
   dlq: { maxRetries: 3, retentionDays: 14 },
   outlier: { consecutiveFailures: 5, ejectS: 30, maxEjectedPct: 50 },
   anomaly: {

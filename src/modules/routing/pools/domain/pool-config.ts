@@ -34,6 +34,9 @@ export interface PoolConfig {
     readonly maxMs: number;
     /** Random share of a delay, 0 to 1. */
     readonly jitter: number;
+    /** The bounds of what items set for themselves. */
+    readonly itemMaxAttempts: number;
+    readonly itemMaxMs: number;
   };
   readonly dlq: { readonly maxRetries: number; readonly retentionDays: number };
   readonly outlier: {

@@ -2,14 +2,14 @@ import { createBatcher, type Database, type Sql } from "../../../../platform/db/
 import { isUlid } from "../../../../platform/ids/ulid.ts";
 import { groupNamesOf } from "../../admission/index.ts";
 import type { ItemFailure } from "../domain/queue-item.ts";
-import { afterFailure, type RetryPolicy, type WorkFailure } from "../domain/retry-policy.ts";
+import { afterFailure, policyOf, type RetryPolicy, type WorkFailure } from "../domain/retry-policy.ts";
 import { applyTransitions } from "../transitions/item-transitions.ts";
 import { restoreAttempts, unassigned } from "../transitions/lease-release.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
 import {
   type ItemTransition,
   readFinishedLeases,
-  readItemGroups,
+  readItemExtras,
   type TransitionedItem,
 } from "../transitions/transition-store.ts";
 import { type CompletedRow, type Completion, completePlainItems } from "./completion-store.ts";
@@ -81,23 +81,28 @@ export function createCompletionService({ db, effects, now, random }: Dependenci
 
   async function finishItemsIn(tx: Sql, reports: readonly WorkReport[]) {
     const nowMs = now();
+    const leases = reports.map(({ token }) => parseLeaseToken(token));
+    // The token says whether an item is in groups or has its own retries, so only those items are read.
+    const extras = await readItemExtras(
+      tx,
+      reports.filter(({ failure }, at) => leases[at]?.grouped || (leases[at]?.ownRetry && failure !== undefined)),
+    );
+    const retries = new Map(extras.map((item) => [itemKey(item), item.retry]));
     const transitions: ItemTransition[] = [];
     // The first of several reports for one lease in a batch wins.
     const seen = new Set<string>();
-    const indices = reports.map((report) => {
-      const lease = parseLeaseToken(report.token);
+    const indices = reports.map((report, at) => {
+      const lease = leases[at];
       const name = report.tenantId + report.id + report.token;
       if (lease === undefined || seen.has(name)) return undefined;
       seen.add(name);
-      return transitions.push(toTransition(report, lease.attempt, nowMs, random())) - 1;
+      const retry = policyOf(report.retry, retries.get(itemKey(report)));
+      return transitions.push(toTransition({ ...report, retry }, lease.attempt, nowMs, random())) - 1;
     });
-    // The token says whether an item is in groups, so only those items are read.
-    const grouped = reports.filter(({ token }) => parseLeaseToken(token)?.grouped);
-    const groups = (await readItemGroups(tx, grouped)).flatMap(groupNamesOf);
     const { transitioned, freed } = await applyTransitions(
       tx,
       transitions,
-      groups,
+      extras.flatMap(groupNamesOf),
       nowMs,
       turn++ % shardCount,
       (items) =>
@@ -261,10 +266,20 @@ function toTransition(report: WorkReport, attempt: number, nowMs: number, jitter
   return { ...failed, to: "pending", dueInMs: retryInMs, holdReason: "retry", failure: { ...entry, told } };
 }
 
-const tokenPattern = /^[0-9a-f]{24}(p|g)([1-9][0-9]{0,5})$/;
+const tokenPattern = /^[0-9a-f]{24}(p|g|r)([1-9][0-9]{0,5})$/;
 
-/** Reads a lease token: whether its item is in admission groups, and the number of the attempt. */
-export function parseLeaseToken(token: string): { grouped: boolean; attempt: number } | undefined {
+/** What a lease token says. */
+export interface LeaseFacts {
+  /** Whether the item is in admission groups. It can have its own retries as well. */
+  readonly grouped: boolean;
+  /** Whether an item without groups has its own retries. */
+  readonly ownRetry: boolean;
+  readonly attempt: number;
+}
+
+/** Reads a lease token. */
+export function parseLeaseToken(token: string): LeaseFacts | undefined {
   const match = tokenPattern.exec(token);
-  return match === null ? undefined : { grouped: match[1] === "g", attempt: Number(match[2]) };
+  if (match === null) return undefined;
+  return { grouped: match[1] === "g", ownRetry: match[1] === "r", attempt: Number(match[2]) };
 }

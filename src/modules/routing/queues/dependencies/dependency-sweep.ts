@@ -5,7 +5,7 @@ import { groupNamesOf } from "../../admission/index.ts";
 import { nextStep } from "../domain/dependency.ts";
 import { applyTransitions } from "../transitions/item-transitions.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
-import { type EndedItem, readItemGroups } from "../transitions/transition-store.ts";
+import { type EndedItem, readItemExtras } from "../transitions/transition-store.ts";
 import * as store from "./settled-dependency-store.ts";
 
 interface Dependencies {
@@ -27,7 +27,7 @@ const failedReason = "dependency_failed";
  */
 export function createDependencySweep({ db, now, events, wake, onEnded }: Dependencies): () => Promise<boolean> {
   async function cancel(tx: Sql, items: readonly store.WaitingItem[], nowMs: number) {
-    const groups = (await readItemGroups(tx, items)).flatMap(groupNamesOf);
+    const groups = (await readItemExtras(tx, items)).flatMap(groupNamesOf);
     const transitions = items.map(({ tenantId, id, poolId }) => ({
       ...{ tenantId, id, poolId, from: "waiting" as const, to: "cancelled" as const },
     }));

@@ -1,5 +1,6 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import type { FailedAttempt } from "../../dead-letters/index.ts";
+import type { ItemRetry } from "./retry-policy.ts";
 
 /**
  * The state of an item.
@@ -61,6 +62,7 @@ export interface ItemDetails {
   /** The progress of an unfinished item. */
   readonly progress: ItemProgress | null;
   readonly after: ItemsAfter | null;
+  readonly retry: ItemRetry | null;
 }
 
 /** How an offer of an item to a recipient ended; open while it has not. */

@@ -14,7 +14,7 @@ export interface ItemEnd {
 /** The columns that an item's row and its row in the history have in common. */
 export function historyColumns(sql: Sql): Fragment {
   return sql`
-    tenant_id, id, pool_id, delivery, recipient_id, priority, expires_at, attempt, leased_at, failures, singleton_group,
+    tenant_id, id, pool_id, delivery, recipient_id, priority, expires_at, attempt, leased_at, retry, failures, singleton_group,
     debounce_group, throttle_group, concurrency_group, type, key, attributes, requirements, payload, decided_priority,
     outcome, decided_for, snapshot_digest, seed, evidence`;
 }

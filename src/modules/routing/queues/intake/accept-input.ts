@@ -5,6 +5,7 @@ import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { type ConstraintKind, constraintKinds, type ItemGroups, type OwnedGroup } from "../../admission/index.ts";
 import type { ItemDependencies } from "../domain/dependency.ts";
 import { rankOf } from "../domain/queue-item.ts";
+import type { ItemRetry } from "../domain/retry-policy.ts";
 
 export interface DecisionRow {
   readonly tenantId: TenantId;
@@ -48,6 +49,8 @@ export interface ItemRow {
   readonly limitGroups: readonly OwnedGroup[];
   /** The unfinished items that it waits for; undefined for none. */
   readonly dependencies?: ItemDependencies | undefined;
+  /** Its own retries; undefined if it follows its pool. */
+  readonly retry?: ItemRetry | undefined;
 }
 
 /** An event about an item, written in the same statement. */
@@ -82,6 +85,8 @@ export interface Shape {
   readonly dependent: boolean;
   /** Whether some item is offered to its recipient. */
   readonly offered: boolean;
+  /** Whether some item has its own retries. */
+  readonly retried: boolean;
 }
 
 export function shapeOf(rows: readonly InputRow[]): Shape {
@@ -90,6 +95,7 @@ export function shapeOf(rows: readonly InputRow[]): Shape {
     kinds: constraintKinds.filter((kind) => rows.some(({ item }) => item !== undefined && item.groups[kind] !== "")),
     dependent: rows.some(({ item }) => item?.dependencies !== undefined),
     offered: rows.some(({ item }) => item?.holdReason === "offer"),
+    retried: rows.some(({ item }) => item?.retry !== undefined),
   };
 }
 
@@ -148,6 +154,7 @@ const unusualColumns: readonly Column[] = [
 ];
 
 const resumeColumn = queued("resume", ({ dependencies }) => dependencies && JSON.stringify(dependencies.resume));
+const retryColumn = queued("retry", ({ retry }) => retry && JSON.stringify(retry));
 
 /**
  * The input rows, sent by column. A list costs PostgreSQL time for the column and for each row, so unused columns are left out,
@@ -158,7 +165,7 @@ export function inputRows(
   sql: Sql,
   rows: readonly InputRow[],
   batchIndices: readonly number[] | undefined,
-  { unusual, kinds, dependent }: Shape,
+  { unusual, kinds, dependent, retried }: Shape,
 ): Fragment {
   const sets = [poolColumns, usualColumns];
   if (batchIndices !== undefined) sets.push([["batch", (_row, nth) => batchIndices[nth]]]);
@@ -171,6 +178,7 @@ export function inputRows(
     ...kinds.map((kind) => queued(`${kind}_group`, ({ groups }) => groups[kind])),
     ...(unusual ? unusualColumns : []),
     ...(dependent ? [resumeColumn] : []),
+    ...(retried ? [retryColumn] : []),
   ];
   const single = (value: Cell) => (value === undefined || value === "" ? null : String(value));
   return sql`

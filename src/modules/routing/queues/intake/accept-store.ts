@@ -85,13 +85,13 @@ function insertDecisions(sql: Sql, accepted: Fragment): Fragment {
 }
 
 /** Inserts the queue items with their decisions. */
-function insertItems(sql: Sql, accepted: Fragment, { unusual, kinds, dependent, offered }: Shape): Fragment {
+function insertItems(sql: Sql, accepted: Fragment, { unusual, kinds, dependent, offered, retried }: Shape): Fragment {
   const { names, values } = decisionColumns(sql);
   const isReady = offered ? sql`(${isDue(sql)} or ${isNotOffered(sql)})` : isDue(sql);
   return sql`, queued as (
       insert into queue_items (tenant_id, id, pool_id, state, delivery, rank, expires_at ${groupColumns(sql, kinds)},
         ${names}, recipient_id, priority ${unusual ? sql`, due_at, hold_reason, own_ttl, lease_until, offer_number, offered_at` : sql``}
-        ${dependent ? sql`, resume` : sql``})
+        ${dependent ? sql`, resume` : sql``} ${retried ? sql`, retry` : sql``})
       select tenant_id, id, pool_id, ${unusual ? sql`case when ${isReady} then 'ready' else state end` : sql`state`},
         delivery, rank::bigint, to_timestamp(expires_at_ms::float8 / 1000)
         ${ofKinds(sql, kinds, (kind) => sql`, coalesce(${sql(`${kind}_group`)}, '')`)}, ${values},
@@ -104,7 +104,7 @@ function insertItems(sql: Sql, accepted: Fragment, { unusual, kinds, dependent, 
               now() + make_interval(secs => lease_s::int), case when hold_reason = 'offer' and not ${isReady} then 1 end,
               case when hold_reason = 'offer' and not ${isReady} then now() end`
             : sql`coalesce(decided_for, ''), priority::int`
-        } ${dependent ? sql`, resume::json` : sql``}
+        } ${dependent ? sql`, resume::json` : sql``} ${retried ? sql`, retry::json` : sql``}
       from ${accepted} as given where state is not null
     )`;
 }

@@ -5,6 +5,7 @@ import { notFound } from "../../../../platform/db/index.ts";
 import { ulidMs } from "../../../../platform/ids/ulid.ts";
 import { toLeaseLimits } from "../../admission/index.ts";
 import { type PoolSnapshot, priorityWorthS, type Recipient } from "../../pools/index.ts";
+import { policyOf } from "../domain/retry-policy.ts";
 import { fromAwaited } from "./awaited-items.ts";
 import { canLeaseAhead } from "./lease-ahead.ts";
 import { canReceiveWork, type LeaseRequest } from "./lease-service.ts";
@@ -66,7 +67,7 @@ export function fromRow(row: LeasedRow, { pool }: PoolSnapshot): LeasedItem {
     payload: row.payload,
     priority: row.priority,
     attempt: row.attempt,
-    maxAttempts: pool.config.retry.maxAttempts,
+    maxAttempts: policyOf(pool.config.retry, row.retry).maxAttempts,
     leaseToken: row.leaseToken,
     leaseExpiresAt: timestampFromDate(row.leaseUntil),
     enqueuedAt: timestampFromMs(ulidMs(row.id)),

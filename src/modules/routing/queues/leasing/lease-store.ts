@@ -3,6 +3,7 @@ import { type Fragment, hasKey, lines, type Sql } from "../../../../platform/db/
 import { leaseBytesMax, selectWithinBytes } from "../../../../platform/paging/index.ts";
 import { strictPriorityS } from "../../pools/index.ts";
 import { noRequirementsJson } from "../domain/queue-item.ts";
+import type { ItemRetry } from "../domain/retry-policy.ts";
 import { type AwaitedRow, withAwaitedItems } from "./awaited-items.ts";
 import type { Capacities } from "./lease-request.ts";
 
@@ -56,6 +57,8 @@ export interface LeasedRow {
   readonly leaseToken: string;
   readonly leaseUntil: Date;
   readonly rank: number;
+  /** Its own retries; null if it follows its pool. */
+  readonly retry: ItemRetry | null;
   /** Whether it was routed to wait for other items. */
   readonly waited: boolean;
   /** These items, if there are any. */
@@ -129,11 +132,12 @@ export async function leaseItems(sql: Sql, params: LeaseParams): Promise<LeasedR
         ${offerNumber === undefined ? sql`` : sql`hold_reason = '', due_at = null,`}
         ${params.takesSlots === true ? sql`has_slot = q.concurrency_group <> '',` : sql``}
         lease_token = encode(substr(sha256((${tokenSecret} || q.id)::bytea), 1, 12), 'hex')
-          || case when q.singleton_group || q.debounce_group || q.concurrency_group = '' then 'p' else 'g' end
+          || case when q.singleton_group || q.debounce_group || q.concurrency_group <> '' then 'g'
+            when q.retry is null then 'p' else 'r' end
           || (q.attempt + 1)
       where q.ctid = any(${places})
       returning q.id, q.pool_id, q.recipient_id, q.priority, q.attempt, q.lease_token, q.lease_until, q.rank, q.type,
-        q.key, q.attributes, q.payload, q.resume is not null as waited
+        q.key, q.attributes, q.payload, q.resume is not null as waited, q.retry
     ), waits as (
       select count(*) as n, coalesce(count(*) * floor(extract(epoch from now()) * 1000)
         - sum(${enqueuedAtMs(sql, sql`${ageingMs}::bigint`)}), 0) as ms from leased

@@ -8,7 +8,7 @@ import type { CompletionService, WorkReport } from "../completion/completion-ser
 import { createDependencySweep } from "../dependencies/dependency-sweep.ts";
 import { applyTransitions } from "../transitions/item-transitions.ts";
 import { shardCount } from "../transitions/queue-counts.ts";
-import { type EndedItem, readItemGroups } from "../transitions/transition-store.ts";
+import { type EndedItem, readItemExtras } from "../transitions/transition-store.ts";
 import { createPauseEnd } from "./pause-end.ts";
 import * as store from "./sweep-store.ts";
 
@@ -125,7 +125,7 @@ export function createItemSweeper(dependencies: Dependencies) {
   }
 
   async function expire(tx: Sql, outdated: Awaited<ReturnType<typeof store.findExpiredItems>>, nowMs: number) {
-    const groups = (await readItemGroups(tx, outdated)).flatMap(groupNamesOf);
+    const groups = (await readItemExtras(tx, outdated)).flatMap(groupNamesOf);
     const transitions = outdated.map((item) => ({ ...item, from: "waiting" as const, to: "expired" as const }));
     const { transitioned, freed } = await applyTransitions(tx, transitions, groups, nowMs, nextShard());
     const entries = transitioned.map(({ tenantId, id, poolId }) => ({

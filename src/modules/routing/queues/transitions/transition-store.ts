@@ -3,6 +3,7 @@ import type { TenantId } from "../../../../platform/access/index.ts";
 import { distinctRecords, type Fragment, hasKey, type Sql } from "../../../../platform/db/index.ts";
 import type { GroupMember } from "../../admission/index.ts";
 import { type ItemFailure, type ItemState, isEndState } from "../domain/queue-item.ts";
+import type { ItemRetry } from "../domain/retry-policy.ts";
 import { archiveItems } from "../history/history-store.ts";
 
 /** A requested state transition of one item. */
@@ -190,17 +191,23 @@ export async function findPoolsWaitingFor(
     select distinct tenant_id, pool_id from pool`;
 }
 
+/** What an item has that few have: its groups, and its own retries. */
+export interface ItemExtras extends GroupMember {
+  readonly id: string;
+  readonly retry: ItemRetry | null;
+}
+
 /**
- * Reads the groups of items, without a lock. Only a dead-letter retry or a redirect to another pool changes an item's
+ * Reads the groups of items, and their own retries, without a lock. Only a dead-letter retry or a redirect to another pool changes an item's
  * groups. No earlier lease or wait survives a retry, and after a redirect the item is not found in its old pool.
  */
-export async function readItemGroups(sql: Sql, items: readonly { readonly tenantId: TenantId; readonly id: string }[]) {
+export async function readItemExtras(sql: Sql, items: readonly { readonly tenantId: TenantId; readonly id: string }[]) {
   if (items.length === 0) return [];
-  return sql<GroupMember[]>`
-    select tenant_id, singleton_group, debounce_group, concurrency_group from queue_items
+  return sql<ItemExtras[]>`
+    select tenant_id, id, singleton_group, debounce_group, concurrency_group, retry from queue_items
     where (tenant_id, id) in (
       select * from unnest(${items.map(({ tenantId }) => tenantId)}::text[], ${items.map(({ id }) => id)}::text[]))
-      and (singleton_group <> '' or debounce_group <> '' or concurrency_group <> '')`;
+      and (singleton_group <> '' or debounce_group <> '' or concurrency_group <> '' or retry is not null)`;
 }
 
 /** How an item ended, for the holders of its earlier leases. */
