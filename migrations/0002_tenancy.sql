@@ -47,6 +47,8 @@ create table environments (
   name           text not null,
   mode           text not null check (mode in ('live', 'sandbox')),
   status         text not null check (status in ('active', 'disabled', 'deleted')),
+  -- What the approval of a promotion needs.
+  promotion_policy jsonb not null default '{"approvals": 1, "excludeAuthors": false}',
   created_at     timestamptz not null,
   updated_at     timestamptz not null,
   record_version integer not null default 1,

@@ -24,6 +24,8 @@ create table promotion_candidates (
   created_by       text not null,
   -- Who must not approve: the creator, and who created the creator's key.
   creators         text[] not null,
+  -- The people behind the authors of the versions. A policy can exclude them too.
+  authors          text[] not null,
   created_at       timestamptz not null,
   updated_at       timestamptz not null,
   record_version   integer not null default 1,

@@ -153,7 +153,9 @@ export async function createAreas(dependencies: Dependencies) {
       const more = [memberId && `member:${memberId}`, email && `email:${email.toLowerCase()}`];
       return tenancy.findIdentities(sql, tenantId, [subject, ...more.filter((each) => each !== undefined)]);
     },
-    hasApprover: ({ sql, tenantId }, except) => tenancy.hasOtherMember(sql, tenantId, approvers, except),
+    findAuthors: ({ sql, tenantId }, subjects) => tenancy.findIdentities(sql, tenantId, subjects),
+    countApprovers: ({ sql, tenantId }, except) => tenancy.countOtherMembers(sql, tenantId, approvers, except),
+    readPolicy: ({ sql, tenantId }, environmentId) => tenancy.readPromotionPolicy(sql, tenantId, environmentId),
   });
 
   const areas = { tenancy, identity, connectors, routing, notifications, experiments, workflows, operations, billing };

@@ -12,6 +12,12 @@ export interface ArtifactVersion {
   readonly sha256: string;
 }
 
+/** A version that can be promoted. */
+export interface AuthoredVersion extends ArtifactVersion {
+  /** The subject of the caller that stored it. */
+  readonly createdBy: string;
+}
+
 /** The record that a version belongs to. */
 export interface ArtifactTarget {
   readonly id: string;
@@ -135,7 +141,7 @@ export interface PromotableArtifacts {
   readonly scopes: readonly string[];
   /** Finds a target of an environment by its id or name, with its live version. Undefined if there is none. */
   findTarget(context: Context, environmentId: string, ref: string): Promise<ArtifactTarget | undefined>;
-  findVersion(context: Context, targetId: string, version: number): Promise<ArtifactVersion | undefined>;
+  findVersion(context: Context, targetId: string, version: number): Promise<AuthoredVersion | undefined>;
   /** Checks a version against its target, without changes or external calls. */
   check(context: Context, environmentId: string, targetId: string, version: number): Promise<ArtifactCheck>;
   live(context: Context, targetId: string): Promise<ArtifactVersion>;

@@ -21,7 +21,7 @@ export type Person = (method: string, path: string, body?: object) => Promise<Re
 
 /** Starts a node with an issuer of tokens, and a tenant. */
 export async function startGovernedNode(databaseUrl?: string, more: TestSettings = {}): Promise<GovernedNode> {
-  const issuer: Issuer = await startIssuer(["ada", "bob"]);
+  const issuer: Issuer = await startIssuer(["ada", "bob", "carl"]);
   afterFile(() => issuer.goDown());
   const settings = {
     "api.oidc_issuer": issuer.url,

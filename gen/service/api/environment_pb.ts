@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file service/api/environment.proto.
  */
 export const file_service_api_environment: GenFile = /*@__PURE__*/
-  fileDesc("Ch1zZXJ2aWNlL2FwaS9lbnZpcm9ubWVudC5wcm90bxILc2VydmljZS5hcGkiugMKC0Vudmlyb25tZW50EgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRILCgNrZXkYAyABKAkSDAoEbmFtZRgEIAEoCRIrCgRtb2RlGAUgASgOMh0uc2VydmljZS5hcGkuRW52aXJvbm1lbnQuTW9kZRIvCgZzdGF0dXMYBiABKA4yHy5zZXJ2aWNlLmFwaS5FbnZpcm9ubWVudC5TdGF0dXMSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YCSABKAMiPQoETW9kZRIUChBNT0RFX1VOU1BFQ0lGSUVEEAASDQoJTU9ERV9MSVZFEAESEAoMTU9ERV9TQU5EQk9YEAIiXAoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEhEKDVNUQVRVU19BQ1RJVkUQARITCg9TVEFUVVNfRElTQUJMRUQQAhISCg5TVEFUVVNfREVMRVRFRBADIpYBChhDcmVhdGVFbnZpcm9ubWVudFJlcXVlc3QSKwoDa2V5GAEgASgJQh66SBtyGTIXXlthLXpdW2EtejAtOV8tXXswLDYyfSQSFgoEbmFtZRgCIAEoCUIIukgFcgMYyAESNQoEbW9kZRgDIAEoDjIdLnNlcnZpY2UuYXBpLkVudmlyb25tZW50Lk1vZGVCCLpIBYIBAhABIkoKGUNyZWF0ZUVudmlyb25tZW50UmVzcG9uc2USLQoLZW52aXJvbm1lbnQYASABKAsyGC5zZXJ2aWNlLmFwaS5FbnZpcm9ubWVudCI6ChVHZXRFbnZpcm9ubWVudFJlcXVlc3QSIQoOZW52aXJvbm1lbnRfaWQYASABKAlCCbpIBnIEEAEYQCJHChZHZXRFbnZpcm9ubWVudFJlc3BvbnNlEi0KC2Vudmlyb25tZW50GAEgASgLMhguc2VydmljZS5hcGkuRW52aXJvbm1lbnQi5AEKGFVwZGF0ZUVudmlyb25tZW50UmVxdWVzdBIhCg5lbnZpcm9ubWVudF9pZBgBIAEoCUIJukgGcgQQARhAEh0KBG5hbWUYAiABKAlCCrpIB3IFEAEYyAFIAIgBARJCCgZzdGF0dXMYAyABKA4yHy5zZXJ2aWNlLmFwaS5FbnZpcm9ubWVudC5TdGF0dXNCDLpICYIBBhABIAAgA0gBiAEBEhsKDnJlY29yZF92ZXJzaW9uGAQgASgDSAKIAQFCBwoFX25hbWVCCQoHX3N0YXR1c0IRCg9fcmVjb3JkX3ZlcnNpb24iSgoZVXBkYXRlRW52aXJvbm1lbnRSZXNwb25zZRItCgtlbnZpcm9ubWVudBgBIAEoCzIYLnNlcnZpY2UuYXBpLkVudmlyb25tZW50Ij0KGERlbGV0ZUVudmlyb25tZW50UmVxdWVzdBIhCg5lbnZpcm9ubWVudF9pZBgBIAEoCUIJukgGcgQQARhAIkoKGURlbGV0ZUVudmlyb25tZW50UmVzcG9uc2USLQoLZW52aXJvbm1lbnQYASABKAsyGC5zZXJ2aWNlLmFwaS5FbnZpcm9ubWVudCJOChdMaXN0RW52aXJvbm1lbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFIo0BChhMaXN0RW52aXJvbm1lbnRzUmVzcG9uc2USLgoMZW52aXJvbm1lbnRzGAEgAygLMhguc2VydmljZS5hcGkuRW52aXJvbm1lbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIMowHChJFbnZpcm9ubWVudFNlcnZpY2USrAEKEUNyZWF0ZUVudmlyb25tZW50EiUuc2VydmljZS5hcGkuQ3JlYXRlRW52aXJvbm1lbnRSZXF1ZXN0GiYuc2VydmljZS5hcGkuQ3JlYXRlRW52aXJvbm1lbnRSZXNwb25zZSJIyvMYGCoLZW52aXJvbm1lbnQyBXdyaXRlUAVYAYLT5JMCJjoBKmILZW52aXJvbm1lbnQiFC9hcGkvdjIvZW52aXJvbm1lbnRzEqwBCg5HZXRFbnZpcm9ubWVudBIiLnNlcnZpY2UuYXBpLkdldEVudmlyb25tZW50UmVxdWVzdBojLnNlcnZpY2UuYXBpLkdldEVudmlyb25tZW50UmVzcG9uc2UiUcrzGBMqC2Vudmlyb25tZW50MgRyZWFkgtPkkwI0YgtlbnZpcm9ubWVudBIlL2FwaS92Mi9lbnZpcm9ubWVudHMve2Vudmlyb25tZW50X2lkfRK9AQoRVXBkYXRlRW52aXJvbm1lbnQSJS5zZXJ2aWNlLmFwaS5VcGRhdGVFbnZpcm9ubWVudFJlcXVlc3QaJi5zZXJ2aWNlLmFwaS5VcGRhdGVFbnZpcm9ubWVudFJlc3BvbnNlIlnK8xgYKgtlbnZpcm9ubWVudDIFd3JpdGVQBVgBgtPkkwI3OgEqYgtlbnZpcm9ubWVudDIlL2FwaS92Mi9lbnZpcm9ubWVudHMve2Vudmlyb25tZW50X2lkfRK+AQoRRGVsZXRlRW52aXJvbm1lbnQSJS5zZXJ2aWNlLmFwaS5EZWxldGVFbnZpcm9ubWVudFJlcXVlc3QaJi5zZXJ2aWNlLmFwaS5EZWxldGVFbnZpcm9ubWVudFJlc3BvbnNlIlrK8xgcKgtlbnZpcm9ubWVudDIGZGVsZXRlUAVYAZABAYLT5JMCNGILZW52aXJvbm1lbnQqJS9hcGkvdjIvZW52aXJvbm1lbnRzL3tlbnZpcm9ubWVudF9pZH0SlgEKEExpc3RFbnZpcm9ubWVudHMSJC5zZXJ2aWNlLmFwaS5MaXN0RW52aXJvbm1lbnRzUmVxdWVzdBolLnNlcnZpY2UuYXBpLkxpc3RFbnZpcm9ubWVudHNSZXNwb25zZSI1yvMYFSoLZW52aXJvbm1lbnQyBHJlYWRQAoLT5JMCFhIUL2FwaS92Mi9lbnZpcm9ubWVudHNiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("Ch1zZXJ2aWNlL2FwaS9lbnZpcm9ubWVudC5wcm90bxILc2VydmljZS5hcGki8gMKC0Vudmlyb25tZW50EgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRILCgNrZXkYAyABKAkSDAoEbmFtZRgEIAEoCRIrCgRtb2RlGAUgASgOMh0uc2VydmljZS5hcGkuRW52aXJvbm1lbnQuTW9kZRIvCgZzdGF0dXMYBiABKA4yHy5zZXJ2aWNlLmFwaS5FbnZpcm9ubWVudC5TdGF0dXMSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YCSABKAMSNgoQcHJvbW90aW9uX3BvbGljeRgKIAEoCzIcLnNlcnZpY2UuYXBpLlByb21vdGlvblBvbGljeSI9CgRNb2RlEhQKEE1PREVfVU5TUEVDSUZJRUQQABINCglNT0RFX0xJVkUQARIQCgxNT0RFX1NBTkRCT1gQAiJcCgZTdGF0dXMSFgoSU1RBVFVTX1VOU1BFQ0lGSUVEEAASEQoNU1RBVFVTX0FDVElWRRABEhMKD1NUQVRVU19ESVNBQkxFRBACEhIKDlNUQVRVU19ERUxFVEVEEAMiSAoPUHJvbW90aW9uUG9saWN5EhwKCWFwcHJvdmFscxgBIAEoBUIJukgGGgQYCigBEhcKD2V4Y2x1ZGVfYXV0aG9ycxgCIAEoCCKWAQoYQ3JlYXRlRW52aXJvbm1lbnRSZXF1ZXN0EisKA2tleRgBIAEoCUIeukgbchkyF15bYS16XVthLXowLTlfLV17MCw2Mn0kEhYKBG5hbWUYAiABKAlCCLpIBXIDGMgBEjUKBG1vZGUYAyABKA4yHS5zZXJ2aWNlLmFwaS5FbnZpcm9ubWVudC5Nb2RlQgi6SAWCAQIQASJKChlDcmVhdGVFbnZpcm9ubWVudFJlc3BvbnNlEi0KC2Vudmlyb25tZW50GAEgASgLMhguc2VydmljZS5hcGkuRW52aXJvbm1lbnQiOgoVR2V0RW52aXJvbm1lbnRSZXF1ZXN0EiEKDmVudmlyb25tZW50X2lkGAEgASgJQgm6SAZyBBABGEAiRwoWR2V0RW52aXJvbm1lbnRSZXNwb25zZRItCgtlbnZpcm9ubWVudBgBIAEoCzIYLnNlcnZpY2UuYXBpLkVudmlyb25tZW50IrYCChhVcGRhdGVFbnZpcm9ubWVudFJlcXVlc3QSIQoOZW52aXJvbm1lbnRfaWQYASABKAlCCbpIBnIEEAEYQBIdCgRuYW1lGAIgASgJQgq6SAdyBRABGMgBSACIAQESQgoGc3RhdHVzGAMgASgOMh8uc2VydmljZS5hcGkuRW52aXJvbm1lbnQuU3RhdHVzQgy6SAmCAQYQASAAIANIAYgBARIbCg5yZWNvcmRfdmVyc2lvbhgEIAEoA0gCiAEBEjsKEHByb21vdGlvbl9wb2xpY3kYBSABKAsyHC5zZXJ2aWNlLmFwaS5Qcm9tb3Rpb25Qb2xpY3lIA4gBAUIHCgVfbmFtZUIJCgdfc3RhdHVzQhEKD19yZWNvcmRfdmVyc2lvbkITChFfcHJvbW90aW9uX3BvbGljeSJKChlVcGRhdGVFbnZpcm9ubWVudFJlc3BvbnNlEi0KC2Vudmlyb25tZW50GAEgASgLMhguc2VydmljZS5hcGkuRW52aXJvbm1lbnQiPQoYRGVsZXRlRW52aXJvbm1lbnRSZXF1ZXN0EiEKDmVudmlyb25tZW50X2lkGAEgASgJQgm6SAZyBBABGEAiSgoZRGVsZXRlRW52aXJvbm1lbnRSZXNwb25zZRItCgtlbnZpcm9ubWVudBgBIAEoCzIYLnNlcnZpY2UuYXBpLkVudmlyb25tZW50Ik4KF0xpc3RFbnZpcm9ubWVudHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUijQEKGExpc3RFbnZpcm9ubWVudHNSZXNwb25zZRIuCgxlbnZpcm9ubWVudHMYASADKAsyGC5zZXJ2aWNlLmFwaS5FbnZpcm9ubWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgyjAcKEkVudmlyb25tZW50U2VydmljZRKsAQoRQ3JlYXRlRW52aXJvbm1lbnQSJS5zZXJ2aWNlLmFwaS5DcmVhdGVFbnZpcm9ubWVudFJlcXVlc3QaJi5zZXJ2aWNlLmFwaS5DcmVhdGVFbnZpcm9ubWVudFJlc3BvbnNlIkjK8xgYKgtlbnZpcm9ubWVudDIFd3JpdGVQBVgBgtPkkwImOgEqYgtlbnZpcm9ubWVudCIUL2FwaS92Mi9lbnZpcm9ubWVudHMSrAEKDkdldEVudmlyb25tZW50EiIuc2VydmljZS5hcGkuR2V0RW52aXJvbm1lbnRSZXF1ZXN0GiMuc2VydmljZS5hcGkuR2V0RW52aXJvbm1lbnRSZXNwb25zZSJRyvMYEyoLZW52aXJvbm1lbnQyBHJlYWSC0+STAjRiC2Vudmlyb25tZW50EiUvYXBpL3YyL2Vudmlyb25tZW50cy97ZW52aXJvbm1lbnRfaWR9Er0BChFVcGRhdGVFbnZpcm9ubWVudBIlLnNlcnZpY2UuYXBpLlVwZGF0ZUVudmlyb25tZW50UmVxdWVzdBomLnNlcnZpY2UuYXBpLlVwZGF0ZUVudmlyb25tZW50UmVzcG9uc2UiWcrzGBgqC2Vudmlyb25tZW50MgV3cml0ZVAFWAGC0+STAjc6ASpiC2Vudmlyb25tZW50MiUvYXBpL3YyL2Vudmlyb25tZW50cy97ZW52aXJvbm1lbnRfaWR9Er4BChFEZWxldGVFbnZpcm9ubWVudBIlLnNlcnZpY2UuYXBpLkRlbGV0ZUVudmlyb25tZW50UmVxdWVzdBomLnNlcnZpY2UuYXBpLkRlbGV0ZUVudmlyb25tZW50UmVzcG9uc2UiWsrzGBwqC2Vudmlyb25tZW50MgZkZWxldGVQBVgBkAEBgtPkkwI0YgtlbnZpcm9ubWVudColL2FwaS92Mi9lbnZpcm9ubWVudHMve2Vudmlyb25tZW50X2lkfRKWAQoQTGlzdEVudmlyb25tZW50cxIkLnNlcnZpY2UuYXBpLkxpc3RFbnZpcm9ubWVudHNSZXF1ZXN0GiUuc2VydmljZS5hcGkuTGlzdEVudmlyb25tZW50c1Jlc3BvbnNlIjXK8xgVKgtlbnZpcm9ubWVudDIEcmVhZFACgtPkkwIWEhQvYXBpL3YyL2Vudmlyb25tZW50c2IGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * A part of a tenant, such as production, with its own configuration and keys.
@@ -85,6 +85,13 @@ export type Environment = Message<"service.api.Environment"> & {
    * @generated from field: int64 record_version = 9;
    */
   recordVersion: bigint;
+
+  /**
+   * What the approval of a promotion needs.
+   *
+   * @generated from field: service.api.PromotionPolicy promotion_policy = 10;
+   */
+  promotionPolicy?: PromotionPolicy | undefined;
 };
 
 /**
@@ -184,6 +191,34 @@ export const Environment_StatusSchema: GenEnum<Environment_Status> = /*@__PURE__
   enumDesc(file_service_api_environment, 0, 1);
 
 /**
+ * What the approval of a promotion needs in an environment.
+ *
+ * @generated from message service.api.PromotionPolicy
+ */
+export type PromotionPolicy = Message<"service.api.PromotionPolicy"> & {
+  /**
+   * How many people must approve a candidate. Each of them needs the scope promotion:approve.
+   *
+   * @generated from field: int32 approvals = 1;
+   */
+  approvals: number;
+
+  /**
+   * Whether the approvals of people who wrote a version of the candidate do not count. Those of its creator never count.
+   *
+   * @generated from field: bool exclude_authors = 2;
+   */
+  excludeAuthors: boolean;
+};
+
+/**
+ * Describes the message service.api.PromotionPolicy.
+ * Use `create(PromotionPolicySchema)` to create a new message.
+ */
+export const PromotionPolicySchema: GenMessage<PromotionPolicy> = /*@__PURE__*/
+  messageDesc(file_service_api_environment, 1);
+
+/**
  * Request to create an environment.
  *
  * @generated from message service.api.CreateEnvironmentRequest
@@ -216,7 +251,7 @@ export type CreateEnvironmentRequest = Message<"service.api.CreateEnvironmentReq
  * Use `create(CreateEnvironmentRequestSchema)` to create a new message.
  */
 export const CreateEnvironmentRequestSchema: GenMessage<CreateEnvironmentRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_environment, 1);
+  messageDesc(file_service_api_environment, 2);
 
 /**
  * The new environment.
@@ -237,7 +272,7 @@ export type CreateEnvironmentResponse = Message<"service.api.CreateEnvironmentRe
  * Use `create(CreateEnvironmentResponseSchema)` to create a new message.
  */
 export const CreateEnvironmentResponseSchema: GenMessage<CreateEnvironmentResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_environment, 2);
+  messageDesc(file_service_api_environment, 3);
 
 /**
  * Identifies an environment.
@@ -258,7 +293,7 @@ export type GetEnvironmentRequest = Message<"service.api.GetEnvironmentRequest">
  * Use `create(GetEnvironmentRequestSchema)` to create a new message.
  */
 export const GetEnvironmentRequestSchema: GenMessage<GetEnvironmentRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_environment, 3);
+  messageDesc(file_service_api_environment, 4);
 
 /**
  * The requested environment.
@@ -279,7 +314,7 @@ export type GetEnvironmentResponse = Message<"service.api.GetEnvironmentResponse
  * Use `create(GetEnvironmentResponseSchema)` to create a new message.
  */
 export const GetEnvironmentResponseSchema: GenMessage<GetEnvironmentResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_environment, 4);
+  messageDesc(file_service_api_environment, 5);
 
 /**
  * Changes the fields that are present.
@@ -314,6 +349,13 @@ export type UpdateEnvironmentRequest = Message<"service.api.UpdateEnvironmentReq
    * @generated from field: optional int64 record_version = 4;
    */
   recordVersion?: bigint | undefined;
+
+  /**
+   * What the approval of a promotion needs. A caller who changes it needs the scope promotion:approve.
+   *
+   * @generated from field: optional service.api.PromotionPolicy promotion_policy = 5;
+   */
+  promotionPolicy?: PromotionPolicy | undefined;
 };
 
 /**
@@ -321,7 +363,7 @@ export type UpdateEnvironmentRequest = Message<"service.api.UpdateEnvironmentReq
  * Use `create(UpdateEnvironmentRequestSchema)` to create a new message.
  */
 export const UpdateEnvironmentRequestSchema: GenMessage<UpdateEnvironmentRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_environment, 5);
+  messageDesc(file_service_api_environment, 6);
 
 /**
  * The updated environment.
@@ -342,7 +384,7 @@ export type UpdateEnvironmentResponse = Message<"service.api.UpdateEnvironmentRe
  * Use `create(UpdateEnvironmentResponseSchema)` to create a new message.
  */
 export const UpdateEnvironmentResponseSchema: GenMessage<UpdateEnvironmentResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_environment, 6);
+  messageDesc(file_service_api_environment, 7);
 
 /**
  * Selects the environment to delete.
@@ -363,7 +405,7 @@ export type DeleteEnvironmentRequest = Message<"service.api.DeleteEnvironmentReq
  * Use `create(DeleteEnvironmentRequestSchema)` to create a new message.
  */
 export const DeleteEnvironmentRequestSchema: GenMessage<DeleteEnvironmentRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_environment, 7);
+  messageDesc(file_service_api_environment, 8);
 
 /**
  * The deleted environment.
@@ -384,7 +426,7 @@ export type DeleteEnvironmentResponse = Message<"service.api.DeleteEnvironmentRe
  * Use `create(DeleteEnvironmentResponseSchema)` to create a new message.
  */
 export const DeleteEnvironmentResponseSchema: GenMessage<DeleteEnvironmentResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_environment, 8);
+  messageDesc(file_service_api_environment, 9);
 
 /**
  * Request for a page of environments.
@@ -419,7 +461,7 @@ export type ListEnvironmentsRequest = Message<"service.api.ListEnvironmentsReque
  * Use `create(ListEnvironmentsRequestSchema)` to create a new message.
  */
 export const ListEnvironmentsRequestSchema: GenMessage<ListEnvironmentsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_environment, 9);
+  messageDesc(file_service_api_environment, 10);
 
 /**
  * A page of environments.
@@ -461,7 +503,7 @@ export type ListEnvironmentsResponse = Message<"service.api.ListEnvironmentsResp
  * Use `create(ListEnvironmentsResponseSchema)` to create a new message.
  */
 export const ListEnvironmentsResponseSchema: GenMessage<ListEnvironmentsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_environment, 10);
+  messageDesc(file_service_api_environment, 11);
 
 /**
  * Environments of a tenant, such as production: the scope of its configuration and keys.

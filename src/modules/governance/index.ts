@@ -15,20 +15,17 @@ import { type ConformanceParts, createConformance } from "./conformance/index.ts
 import { createEvidence, reencryptableSigningKeys } from "./evidence/index.ts";
 import { governanceNames } from "./name-sources.ts";
 import { createPackGate, toEvidenceCandidate, toRuntimeFinding } from "./promotion-evidence.ts";
-import { createPromotions, type FindIdentities, type Promotions } from "./promotions/index.ts";
+import { createPromotions, type People, type Promotions } from "./promotions/index.ts";
 
 export type { ProofCase } from "./evidence/index.ts";
 export { waiverScope } from "./promotions/index.ts";
 
-interface Dependencies extends PlatformServices, ConformanceParts {
+interface Dependencies extends PlatformServices, ConformanceParts, People {
   /** Calls an operation in process. */
   readonly call: OperationCaller;
   readonly events: EventRecorder;
   readonly tests: GuardrailTests;
   readonly artifacts: () => readonly PromotableArtifacts[];
-  readonly findIdentities: FindIdentities;
-  /** Whether a member who is none of these people has a role that may approve promotions. */
-  readonly hasApprover: Parameters<typeof createPromotions>[0]["hasApprover"];
 }
 
 /** The tables of the area that are encrypted with the master keys. */

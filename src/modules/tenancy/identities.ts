@@ -33,18 +33,17 @@ export async function findIdentities(sql: Sql, tenantId: TenantId, identities: r
   return rows.map(({ identity }) => identity);
 }
 
-/** Whether a member who is none of these people has one of some roles. */
-export async function hasOtherMember(
+/** How many members who are none of these people have one of some roles. */
+export async function countOtherMembers(
   sql: Sql,
   tenantId: TenantId,
   roles: readonly string[],
   except: readonly string[],
-): Promise<boolean> {
-  const rows = await sql`
-    select from members
+): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from members
     where tenant_id = ${tenantId} and status in ('active', 'invited')
       and (roles && ${roles as string[]}::text[] or group_roles && ${roles as string[]}::text[])
-      and not (array[subject, 'member:' || id, 'email:' || lower(email)] && ${except as string[]}::text[])
-    limit 1`;
-  return rows.length > 0;
+      and not (array[subject, 'member:' || id, 'email:' || lower(email)] && ${except as string[]}::text[])`;
+  return row!.count;
 }

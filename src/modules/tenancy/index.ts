@@ -12,13 +12,14 @@ import type { EventRecorder } from "../operations/index.ts";
 import { createApiKeys } from "./api-keys/index.ts";
 import { createDynamicConfig } from "./dynamic-config/index.ts";
 import { createEnvironments } from "./environments/index.ts";
-import { findIdentities, hasOtherMember } from "./identities.ts";
+import { countOtherMembers, findIdentities } from "./identities.ts";
 import { createMembers, type MemberCredentials } from "./members/index.ts";
 import { tenancyNames } from "./name-sources.ts";
 import { createSecrets } from "./secrets/index.ts";
 import { createTenants } from "./tenants/index.ts";
 
 export { type ApiKeys, type ApiKeyVerifier, createApiKeys, createKeyText } from "./api-keys/index.ts";
+export type { PromotionPolicy } from "./environments/index.ts";
 export type { Member, MemberAccounts, Members } from "./members/index.ts";
 export { createSecrets } from "./secrets/index.ts";
 export type { QuotaRequest, Quotas, ScratchTenants, Tenant } from "./tenants/index.ts";
@@ -91,7 +92,9 @@ export function createTenancy({ config, scopes, sealed, ...parts }: Dependencies
     findEnvironment: environments.find,
     /** Lists the environments that a caller may use, by id. */
     listEnvironments: environments.list,
+    /** What the approval of a promotion needs in an environment. */
+    readPromotionPolicy: environments.readPromotionPolicy,
     findIdentities,
-    hasOtherMember,
+    countOtherMembers,
   } satisfies Area & Record<string, unknown>;
 }

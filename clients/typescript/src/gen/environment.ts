@@ -68,15 +68,33 @@ export type Environment = {
   readonly updated_at?: string;
   /** The version of the record; send it back to make an update conditional. */
   readonly record_version: number;
+  /** What the approval of a promotion needs. */
+  readonly promotion_policy?: PromotionPolicy;
 };
 
 /** The status of an environment. */
 export type EnvironmentStatus = "STATUS_UNSPECIFIED" | "STATUS_ACTIVE" | "STATUS_DISABLED" | "STATUS_DELETED";
 
+/** What the approval of a promotion needs in an environment. */
+export type PromotionPolicy = {
+  /** How many people must approve a candidate. Each of them needs the scope promotion:approve. */
+  readonly approvals: number;
+  /** Whether the approvals of people who wrote a version of the candidate do not count. Those of its creator never count. */
+  readonly exclude_authors: boolean;
+};
+
 /** Identifies an environment. */
 export type GetEnvironmentRequest = {
   /** The id or the key of the environment. */
   readonly environment_id: string;
+};
+
+/** What the approval of a promotion needs in an environment. */
+export type PromotionPolicyInput = {
+  /** How many people must approve a candidate. Each of them needs the scope promotion:approve. */
+  readonly approvals: number;
+  /** Whether the approvals of people who wrote a version of the candidate do not count. Those of its creator never count. */
+  readonly exclude_authors?: boolean;
 };
 
 /** Changes the fields that are present. */
@@ -89,6 +107,8 @@ export type UpdateEnvironmentRequest = {
   readonly status?: EnvironmentStatus;
   /** Makes the change conditional on this version. */
   readonly record_version?: number;
+  /** What the approval of a promotion needs. A caller who changes it needs the scope promotion:approve. */
+  readonly promotion_policy?: PromotionPolicyInput;
 };
 
 /** Selects the environment to delete. */

@@ -27,7 +27,7 @@ export interface PromotionService {
   /** Stops the canary and stores what it has shown. */
   stopCanary(request: StopCanaryRequest, options?: CallOptions): Promise<Candidate>;
 
-  /** Approves a candidate. The caller must be a person, and must not be the one who created the candidate. */
+  /** Approves a candidate. The caller must be a person, and must not be the one who created the candidate. The candidate is approved when as many people as the policy of its environment asks for have approved it. */
   approveCandidate(request: ApproveCandidateRequest, options?: CallOptions): Promise<Candidate>;
 
   /** Activates all artifacts in one transaction. It changes nothing if a target is not what it was at the preflight. */
@@ -261,16 +261,30 @@ export type CandidateCanary = {
 
 /** An approval. It is bound to the artifacts, to what the targets had, to the evidence pack and to its gate. */
 export type CandidateApproval = {
+  /** Who approved last. */
+  readonly approved_by: string;
+  /** When. */
+  readonly approved_at?: string;
+  /** What the last approver wrote. */
+  readonly note: string;
+  /** The SHA-256 of everything that the approval is bound to. */
+  readonly sha256: string;
+  /** Why it is void; empty while it is valid. */
+  readonly void_reasons: readonly string[];
+  /** The people whose approvals count, in their order. */
+  readonly approvers: readonly CandidateApprovalApprover[];
+  /** How many people must approve, by the policy of the environment. */
+  readonly approvals_needed: number;
+};
+
+/** The approval of one person. */
+export type CandidateApprovalApprover = {
   /** Who approved. */
   readonly approved_by: string;
   /** When. */
   readonly approved_at?: string;
   /** What the approver wrote. */
   readonly note: string;
-  /** The SHA-256 of everything that the approval is bound to. */
-  readonly sha256: string;
-  /** Why it is void; empty while it is valid. */
-  readonly void_reasons: readonly string[];
 };
 
 /** A promotion. */

@@ -128,7 +128,7 @@ export function CandidateActions({ candidate, refresh }: Props) {
       )}
       {dialog === "approve" && (
         <FormDialog
-          done="The candidate is approved."
+          done="Your approval is recorded."
           fields={[{ name: "note", label: "What did you check?", kind: "long", required: true }]}
           onClose={() => open(undefined)}
           onSubmit={async ({ note }) => {

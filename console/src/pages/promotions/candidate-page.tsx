@@ -62,7 +62,11 @@ function Problems({ candidate }: { readonly candidate: Candidate }) {
   return (
     <>
       {candidate.possible_calls.includes("approve") && !mayApprove(candidate) && (
-        <Notice tone="info">It waits for an approval by a second person.</Notice>
+        <Notice tone="info">
+          {approval === undefined
+            ? "It waits for an approval by a second person."
+            : `It has ${approval.approvers.length} of ${approval.approvals_needed} approvals.`}
+        </Notice>
       )}
       {preflight?.blocking.map(({ code, message, target_id }) => (
         <Notice key={`${code} ${target_id}`} tone="bad">
@@ -121,7 +125,9 @@ function Checks({ candidate }: { readonly candidate: Candidate }) {
             Canary: canary && `${canary.percent} % of the keys, ${words(canary.verdict)}`,
             Waiver: candidate.waiver_reason,
             Evidence: candidate.pack_id === "" ? "no pack" : undefined,
-            "Approved by": approval && <Who id={approval.approved_by} time={approval.approved_at} />,
+            "Approved by": approval?.approvers.map(({ approved_by, approved_at }) => (
+              <Who id={approved_by} key={approved_by} time={approved_at} />
+            )),
             "Promoted by": promotion && <Who id={promotion.promoted_by} time={promotion.promoted_at} />,
             "Rolled back by": promotion?.rolled_back_at && (
               <Who id={promotion.rolled_back_by} time={promotion.rolled_back_at} />

@@ -1,4 +1,5 @@
-import { type CreateEnvironmentRequest, createEnvironmentService } from "@client/gen/environment";
+import { type CreateEnvironmentRequest, createEnvironmentService, type Environment } from "@client/gen/environment";
+import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { useAddressedDialog } from "../../core/router";
 import { can } from "../../core/session";
@@ -15,7 +16,9 @@ const environments = createEnvironmentService(transport);
 /** The environments of the workspace. */
 export function Environments() {
   const [isAdding, add] = useAddressedDialog("new", can("environment:write"));
+  const [edited, edit] = useState<Environment>();
   const list = useList("environments", (page) => environments.list(page), { live: ["environment."] });
+  const mayChangePolicy = can("environment:write") && can("promotion:approve");
   const remove = (id: string, key: string) =>
     confirm({
       title: `Delete the environment ${key}?`,
@@ -47,6 +50,13 @@ export function Environments() {
             render: ({ status }) => <Status of={status} />,
           },
           {
+            title: "Approvals",
+            width: "150px",
+            value: ({ promotion_policy }) => promotion_policy?.approvals,
+            render: ({ promotion_policy: policy }) =>
+              `${policy?.approvals ?? 1}${policy?.exclude_authors ? ", without authors" : ""}`,
+          },
+          {
             title: "Created",
             width: "120px",
             value: ({ created_at }) => created_at,
@@ -58,16 +68,52 @@ export function Environments() {
         label="Environments"
         list={list}
         rowActions={
-          can("environment:delete")
-            ? ({ id, key }) => (
-                <Button onClick={() => remove(id, key)} small tone="quiet">
-                  Delete
-                </Button>
+          can("environment:delete") || mayChangePolicy
+            ? (environment) => (
+                <>
+                  {mayChangePolicy && (
+                    <Button onClick={() => edit(environment)} small tone="quiet">
+                      Approvals
+                    </Button>
+                  )}
+                  {can("environment:delete") && (
+                    <Button onClick={() => remove(environment.id, environment.key)} small tone="quiet">
+                      Delete
+                    </Button>
+                  )}
+                </>
               )
             : undefined
         }
-        rowActionsWidth="90px"
+        rowActionsWidth="180px"
       />
+      {edited && (
+        <FormDialog
+          done="The policy was changed."
+          fields={[
+            {
+              name: "approvals",
+              label: "People who must approve a promotion",
+              kind: "number",
+              required: true,
+              hint: "1 to 10. Whoever created the candidate never counts.",
+            },
+            { name: "exclude_authors", label: "Authors of its versions do not count", kind: "flag" },
+          ]}
+          initial={{ ...edited.promotion_policy }}
+          onClose={() => edit(undefined)}
+          onSubmit={async ({ approvals, exclude_authors }) => {
+            await environments.update({
+              environment_id: edited.id,
+              promotion_policy: { approvals: Number(approvals), exclude_authors: exclude_authors === true },
+              record_version: edited.record_version,
+            });
+            list.refresh();
+          }}
+          submit="Change policy"
+          title={`Approvals in ${edited.key}`}
+        />
+      )}
       {isAdding && (
         <FormDialog
           done="The environment was created."

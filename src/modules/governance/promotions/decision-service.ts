@@ -1,6 +1,14 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
-import { bindingOf, type GateReading, voidReasons } from "./domain/approval-validity.ts";
+import type { PromotionPolicy } from "../../tenancy/index.ts";
+import {
+  bindingOf,
+  countedApprovers,
+  excludedFrom,
+  type GateReading,
+  isSamePerson,
+  voidReasons,
+} from "./domain/approval-validity.ts";
 import type { Candidate } from "./domain/candidate.ts";
 import { callsOfVoidApproval, requireCall } from "./domain/states.ts";
 import { type CandidateService, labelOf, type PromotionParts } from "./service.ts";
@@ -14,8 +22,12 @@ export type DecisionService = ReturnType<typeof createDecisionService>;
 export function createDecisionService(parts: PromotionParts, candidates: CandidateService, stages: StageService) {
   const { kinds, gate } = parts;
 
-  /** Rejects everybody but a person who did not create the candidate. */
-  async function requireApprover(context: Context, { creators }: Candidate): Promise<void> {
+  /** The identities of a caller that may approve: a person who did not create the candidate, nor wrote it if authors are excluded. */
+  async function requireApprover(
+    context: Context,
+    candidate: Candidate,
+    policy: PromotionPolicy,
+  ): Promise<readonly string[]> {
     if (context.principal.kind !== "user") {
       throw fail("PERMISSION_DENIED", {
         public:
@@ -24,12 +36,19 @@ export function createDecisionService(parts: PromotionParts, candidates: Candida
       });
     }
     const identities = await parts.findIdentities(context);
-    if (identities.some((identity) => creators.includes(identity))) {
+    if (isSamePerson(identities, candidate.creators)) {
       throw fail("PERMISSION_DENIED", {
         public: "Whoever created the candidate cannot approve it: ask somebody else.",
         extra: { reason: "approver_is_creator" },
       });
     }
+    if (isSamePerson(identities, excludedFrom(candidate, policy))) {
+      throw fail("PERMISSION_DENIED", {
+        public: "Whoever wrote a version of the candidate cannot approve it in this environment: ask somebody else.",
+        extra: { reason: "approver_is_author" },
+      });
+    }
+    return identities;
   }
 
   function requirePassedCanary({ canary }: Candidate): void {
@@ -54,23 +73,27 @@ export function createDecisionService(parts: PromotionParts, candidates: Candida
       const locked = await candidates.lock(context, id);
       const reading = await gate.readGate(sql, tenantId, locked);
       const observed = await kinds.observe(context, locked);
+      const policy = await parts.readPolicy(context, locked.environmentId);
       // A void approval can be given again.
-      if (voidReasons(locked, observed, reading).length === 0) requireCall(locked.state, "approve");
-      await requireApprover(context, locked);
+      if (voidReasons(locked, observed, reading, policy).length === 0) requireCall(locked.state, "approve");
+      const identities = await requireApprover(context, locked, policy);
       requirePassedCanary(locked);
       requireUnmoved(observed);
       requireOpenGate(reading);
+      const sha256 = bindingOf(locked, reading);
+      // Nobody counts twice, and nobody has approved what the candidate became later.
+      const others = countedApprovers(locked, policy).filter(
+        (other) => locked.approval!.sha256 === sha256 && !isSamePerson(other.identities, identities),
+      );
+      const approver = { approvedBy: principal.subject, approvedAt: new Date(nowMs).toISOString(), note, identities };
+      const approvers = [...others, approver];
+      const isEnough = approvers.length >= policy.approvals;
+      const count = policy.approvals === 1 ? "" : ` (${approvers.length} of ${policy.approvals})`;
       return candidates.apply(context, locked, {
         call: "approve",
-        event: "promotion.approved",
-        change: {
-          state: "approved",
-          approval: {
-            ...{ approvedBy: principal.subject, approvedAt: new Date(nowMs).toISOString(), note },
-            sha256: bindingOf(locked, reading),
-          },
-        },
-        summary: note === "" ? "Approved." : `Approved: ${note}`,
+        event: isEnough ? "promotion.approved" : "promotion.approval_given",
+        change: { state: isEnough ? "approved" : "canary_stopped", approval: { approvers, sha256 } },
+        summary: note === "" ? `Approved${count}.` : `Approved${count}: ${note}`,
       });
     },
 
@@ -84,7 +107,8 @@ export function createDecisionService(parts: PromotionParts, candidates: Candida
       requireUnmoved(observed);
       const reading = await gate.readGate(sql, tenantId, locked);
       requireOpenGate(reading);
-      const reasons = voidReasons(locked, observed, reading);
+      const policy = await parts.readPolicy(context, locked.environmentId);
+      const reasons = voidReasons(locked, observed, reading, policy);
       if (reasons.length > 0) {
         throw fail("FAILED_PRECONDITION", {
           public: `The approval is void: ${reasons.join(", ")}. It must be given again.`,

@@ -10,7 +10,7 @@ import { environmentIdOf, productionOf } from "../../../platform/access/index.ts
 import { timeRangeOf } from "../../../platform/records/index.ts";
 import type { TargetSimulation } from "./artifact-kinds.ts";
 import type { DecisionService } from "./decision-service.ts";
-import type { Candidate, Guardrail, NewArtifact, NewCandidate } from "./domain/candidate.ts";
+import type { Approval, Candidate, Guardrail, NewArtifact, NewCandidate } from "./domain/candidate.ts";
 import { callsOfVoidApproval, possibleCalls } from "./domain/states.ts";
 import type { CandidateService, InspectedCandidate } from "./service.ts";
 import type { StageService } from "./stage-service.ts";
@@ -139,7 +139,7 @@ function toNewCandidate(request: CreateCandidateRequest): NewCandidate {
 }
 
 /** Converts a candidate with its results. */
-function fromCandidate({ voidReasons, ...candidate }: InspectedCandidate) {
+function fromCandidate({ voidReasons, approvalsNeeded, ...candidate }: InspectedCandidate) {
   const { preflight, guardrailReport, canary, approval, promotion, state } = candidate;
   return {
     ...candidate,
@@ -153,7 +153,7 @@ function fromCandidate({ voidReasons, ...candidate }: InspectedCandidate) {
       startedAt: timeOf(canary.startedAt),
       stoppedAt: state === "canary_running" ? undefined : timeOf(canary.stoppedAt),
     },
-    approval: approval && { ...approval, approvedAt: timeOf(approval.approvedAt), voidReasons },
+    approval: approval && fromApproval(approval, approvalsNeeded, voidReasons),
     promotion: promotion && {
       ...promotion,
       promotedAt: timeOf(promotion.promotedAt),
@@ -162,6 +162,11 @@ function fromCandidate({ voidReasons, ...candidate }: InspectedCandidate) {
       rollbackReason: promotion.rollbackReason ?? "",
     },
   };
+}
+
+function fromApproval({ approvers, sha256 }: Approval, approvalsNeeded: number, voidReasons: readonly string[]) {
+  const given = approvers.map(({ approvedAt, ...approver }) => ({ ...approver, approvedAt: new Date(approvedAt) }));
+  return { ...given.at(-1)!, sha256, approvers: given, approvalsNeeded, voidReasons };
 }
 
 /** Converts a candidate of a list, without its results. */

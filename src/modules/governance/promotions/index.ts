@@ -28,7 +28,7 @@ import { candidateStore } from "./store.ts";
 
 export type { Candidate } from "./domain/candidate.ts";
 export { isOpen as isCandidateOpen } from "./domain/states.ts";
-export type { EvidenceGate, FindIdentities } from "./service.ts";
+export type { EvidenceGate, People } from "./service.ts";
 export { waiverScope } from "./service.ts";
 
 interface Dependencies

@@ -8,6 +8,7 @@ import { ulid } from "../../../platform/ids/ulid.ts";
 import { newStamps } from "../../../platform/records/index.ts";
 import type { GuardrailTests } from "../../experiments/index.ts";
 import type { EventRecorder } from "../../operations/index.ts";
+import type { PromotionPolicy } from "../../tenancy/index.ts";
 import type { ArtifactKinds, SimulationRange, TargetSimulation } from "./artifact-kinds.ts";
 import type { CanaryResult, CanaryScorer } from "./canary-scorer.ts";
 import { type GateReading, voidReasons } from "./domain/approval-validity.ts";
@@ -31,10 +32,19 @@ export interface EvidenceGate {
   attachPack(context: Context, candidate: Candidate, packId: string): Promise<void>;
 }
 
-/** The people behind a caller: its subject, its member, and who created its key. */
-export type FindIdentities = (context: Context) => Promise<readonly string[]>;
+/** What promotions know about people, by their identities. */
+export interface People {
+  /** The people behind a caller: its subject, its member, and who created its key. */
+  readonly findIdentities: (context: Context) => Promise<readonly string[]>;
+  /** The people behind the subjects that versions were created by. */
+  readonly findAuthors: (context: Context, subjects: readonly string[]) => Promise<readonly string[]>;
+  /** How many members who are none of these people have a role that may approve. */
+  readonly countApprovers: (context: Context, except: readonly string[]) => Promise<number>;
+  /** What an approval needs in an environment. */
+  readonly readPolicy: (context: Context, environmentId: string) => Promise<PromotionPolicy>;
+}
 
-export interface PromotionParts {
+export interface PromotionParts extends People {
   readonly kinds: ArtifactKinds;
   readonly gate: EvidenceGate;
   readonly events: EventRecorder;
@@ -42,9 +52,6 @@ export interface PromotionParts {
   readonly scoreCanary: CanaryScorer;
   /** Counts a step that was committed. */
   readonly countStep: (call: string, state: string) => void;
-  readonly findIdentities: FindIdentities;
-  /** Whether a member who is none of these people has a role that may approve. */
-  readonly hasApprover: (context: Context, except: readonly string[]) => Promise<boolean>;
 }
 
 /** The effects of a candidate's step. */
@@ -59,6 +66,7 @@ export interface Step {
 
 /** The current state of a candidate, with fields computed on read. */
 export interface InspectedCandidate extends Candidate {
+  readonly approvalsNeeded: number;
   /** Why the approval is void. */
   readonly voidReasons: readonly string[];
 }
@@ -108,8 +116,9 @@ export function createCandidateService(dependencies: PromotionParts) {
     context: Context,
     environmentId: string,
     { artifacts }: NewCandidate,
-  ): Promise<CandidateArtifact[]> {
+  ): Promise<{ artifacts: CandidateArtifact[]; authors: readonly string[] }> {
     const resolved: CandidateArtifact[] = [];
+    const authors = new Set<string>();
     for (const [at, { kind, ref, version, sha256 }] of artifacts.entries()) {
       const owner = kinds.ownerOf(kind);
       const target = await owner.findTarget(context, environmentId, ref);
@@ -124,12 +133,13 @@ export function createCandidateService(dependencies: PromotionParts) {
       if (resolved.some((each) => each.targetKind === owner.targetKind && each.targetId === target.id)) {
         throw invalid(`artifacts[${at}].ref`, "unique", "must not name a target twice");
       }
+      authors.add(found.createdBy);
       resolved.push({
         ...{ kind, targetKind: owner.targetKind, targetId: target.id, targetName: target.name },
         ...{ version, sha256: found.sha256, baseVersion: target.live.version, baseSha256: target.live.sha256 },
       });
     }
-    return resolved;
+    return { artifacts: resolved, authors: await dependencies.findAuthors(context, [...authors]) };
   }
 
   async function requireFreeTargets({ sql, tenantId }: Context, artifacts: readonly CandidateArtifact[]) {
@@ -167,7 +177,7 @@ export function createCandidateService(dependencies: PromotionParts) {
       if (input.waiverReason !== "" && !covers(principal.scopes, waiverScope)) {
         throw fail("PERMISSION_DENIED", { public: `The caller needs the scope ${waiverScope} to set waiver_reason.` });
       }
-      const artifacts = await resolveArtifacts(context, environment.id, input);
+      const { artifacts, authors } = await resolveArtifacts(context, environment.id, input);
       await requireFreeTargets(context, artifacts);
       const candidate: Candidate = {
         ...{ tenantId, id: ulid(nowMs) as CandidateId, environmentId: environment.id, environmentKey: environment.key },
@@ -175,7 +185,8 @@ export function createCandidateService(dependencies: PromotionParts) {
         ...{ packId: "", guardrails: input.guardrails, waiverReason: input.waiverReason },
         ...{ salt: randomBytes(16).toString("hex"), artifacts },
         ...{ preflight: null, guardrailReport: null, canary: null, approval: null, promotion: null },
-        ...{ createdBy: principal.subject, creators: await dependencies.findIdentities(context), ...newStamps(nowMs) },
+        ...{ createdBy: principal.subject, creators: await dependencies.findIdentities(context), authors },
+        ...newStamps(nowMs),
       };
       await candidateStore(sql).insert(candidate);
       if (input.packId !== "") await gate.attachPack(context, candidate, input.packId);
@@ -191,13 +202,16 @@ export function createCandidateService(dependencies: PromotionParts) {
     /** A candidate with the current results of its canary, and whether its approval is valid. */
     async inspect(context: Context, candidate: Candidate): Promise<InspectedCandidate> {
       const { canary, state } = candidate;
+      const policy = await dependencies.readPolicy(context, candidate.environmentId);
+      const approvalsNeeded = policy.approvals;
       let current = candidate;
       if (state === "canary_running" && canary !== null) {
         current = { ...candidate, canary: { ...canary, ...(await dependencies.scoreCanary(context, candidate)) } };
       }
-      if (state !== "approved") return { ...current, voidReasons: [] };
+      if (state !== "approved") return { ...current, approvalsNeeded, voidReasons: [] };
       const reading = await gate.readGate(context.sql, context.tenantId, candidate);
-      return { ...current, voidReasons: voidReasons(candidate, await kinds.observe(context, candidate), reading) };
+      const observed = await kinds.observe(context, candidate);
+      return { ...current, approvalsNeeded, voidReasons: voidReasons(candidate, observed, reading, policy) };
     },
 
     /** Replays recorded work with the artifacts of a candidate. A tenant has one simulation at a time on each node. */

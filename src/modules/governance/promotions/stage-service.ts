@@ -2,7 +2,7 @@ import { type Context, PrepareAgain } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import type { QueueWait, SimulationReport } from "../../promotable-artifacts.ts";
 import type { TargetSimulation } from "./artifact-kinds.ts";
-import { movedArtifacts, type ObservedArtifact } from "./domain/approval-validity.ts";
+import { excludedFrom, movedArtifacts, type ObservedArtifact } from "./domain/approval-validity.ts";
 import type { CanaryRecord, Candidate, CandidateArtifact, Finding } from "./domain/candidate.ts";
 import { needSimulation, overallVerdict, scoreGuardrails, waiveMissingTraffic } from "./domain/candidate-scores.ts";
 import { requireCall } from "./domain/states.ts";
@@ -101,9 +101,13 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
         impacts.push(...summariesOf(prepared.reports));
       }
       await candidateStore(sql).setBases(tenantId, locked.id, artifacts);
-      if (!(await parts.hasApprover(context, locked.creators))) {
+      const policy = await parts.readPolicy(context, locked.environmentId);
+      if ((await parts.countApprovers(context, excludedFrom(locked, policy))) < policy.approvals) {
+        const who = policy.excludeAuthors ? "the creator and the authors" : "the creator";
         const message =
-          "No member other than the creator has a role that may approve. Somebody whose token has it must.";
+          policy.approvals === 1
+            ? `No member other than ${who} has a role that may approve. Somebody whose token has it must.`
+            : `Fewer than ${policy.approvals} members other than ${who} have a role that may approve. People whose tokens have it must.`;
         impacts.push({ kind: "", targetId: "", code: "no_known_approver", message });
       }
       const passed = blocking.length === 0;
@@ -194,6 +198,7 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
         event: "promotion.canary_started",
         change: {
           state: "canary_running",
+          approval: null,
           canary: {
             ...{ sharePpm: share, keysMin: terms.keys_min, margin: terms.margin },
             ...{ verdict: "inconclusive", scores: [] },

@@ -15,7 +15,7 @@ export type CandidateChange = Partial<
 type Row = Omit<Candidate, "artifacts">;
 
 const candidates = recordTable<Row>("promotion_candidates", {
-  fixed: `tenant_id id environment_id environment_key name description guardrails waiver_reason salt created_by creators
+  fixed: `tenant_id id environment_id environment_key name description guardrails waiver_reason salt created_by creators authors
     created_at`,
   mutable: "state pack_id preflight guardrail_report canary approval promotion updated_at record_version",
 });

@@ -71,7 +71,8 @@ function createArtifacts(
     async findVersion({ sql, tenantId }, targetId, version) {
       const found = await versionStore(sql).find(tenantId, targetId, version);
       if (found === undefined) return undefined;
-      return { version, sha256: isWhole ? found.digest : digestOfStrategy(decodeContent(found.content)) };
+      const sha256 = isWhole ? found.digest : digestOfStrategy(decodeContent(found.content));
+      return { version, sha256, createdBy: found.createdBy };
     },
 
     async check(context, _environmentId, targetId, version) {

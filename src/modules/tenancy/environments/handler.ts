@@ -1,11 +1,12 @@
 import {
   Environment_Mode as ModeNumber,
+  type PromotionPolicy as PromotionPolicyMessage,
   type EnvironmentService as Rpc,
   Environment_Status as Status,
 } from "../../../../gen/service/api/environment_pb.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { enumNumbers, expectedVersion, nameOf } from "../../../platform/records/index.ts";
-import type { Environment } from "./domain/environment.ts";
+import type { Environment, PromotionPolicy } from "./domain/environment.ts";
 import type { EnvironmentService } from "./service.ts";
 import { environmentStore } from "./store.ts";
 
@@ -20,8 +21,12 @@ export function environmentHandlers(service: EnvironmentService): Handlers<typeo
       return { environment: fromEnvironment(await service.getEnvironment(context, environmentId)) };
     },
 
-    async updateEnvironment(context, { environmentId, name, status, recordVersion }) {
-      const change = { name, status: status === undefined ? undefined : nameOf(statuses, status) };
+    async updateEnvironment(context, { environmentId, name, status, promotionPolicy, recordVersion }) {
+      const change = {
+        name,
+        status: status === undefined ? undefined : nameOf(statuses, status),
+        promotionPolicy: toPolicy(promotionPolicy),
+      };
       const version = expectedVersion(recordVersion);
       return { environment: fromEnvironment(await service.updateEnvironment(context, environmentId, change, version)) };
     },
@@ -42,6 +47,9 @@ export function environmentHandlers(service: EnvironmentService): Handlers<typeo
 
 const modes = enumNumbers(ModeNumber);
 const statuses = enumNumbers(Status);
+
+const toPolicy = (policy: PromotionPolicyMessage | undefined): PromotionPolicy | undefined =>
+  policy && { approvals: policy.approvals, excludeAuthors: policy.excludeAuthors };
 
 const fromEnvironment = (environment: Environment) => ({
   ...environment,

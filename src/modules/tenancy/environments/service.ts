@@ -1,6 +1,6 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail } from "../../../errors/index.ts";
-import { mayUseEnvironment, type Principal, type TenantId } from "../../../platform/access/index.ts";
+import { covers, mayUseEnvironment, type Principal, type TenantId } from "../../../platform/access/index.ts";
 import { requireFound, type Sql, unchangedRecord, updateRefusal } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import { changedFields, isEmptyChange, newStamps } from "../../../platform/records/index.ts";
@@ -8,6 +8,7 @@ import type { PlatformServices } from "../../area.ts";
 import type { EventRecorder } from "../../operations/index.ts";
 import {
   canChangeStatus,
+  defaultPromotionPolicy,
   type Environment,
   type EnvironmentChange,
   type EnvironmentStatus,
@@ -34,8 +35,9 @@ export function createEnvironmentService({ events, changes }: EnvironmentParts) 
     update: EnvironmentChange,
     expectedVersion: number | undefined,
   ): Promise<Environment> {
-    const { sql, tenantId, nowMs } = context;
+    const { sql, tenantId, principal, nowMs } = context;
     const current = await getEnvironment(context, idOrKey);
+    if (update.promotionPolicy !== undefined) requirePolicyScope(principal);
     if (update.status !== undefined && !canChangeStatus(current, update.status))
       throw productionIsProtected(update.status);
     const store = environmentStore(sql);
@@ -89,12 +91,27 @@ export function createEnvironmentService({ events, changes }: EnvironmentParts) 
 }
 
 function newEnvironment(tenantId: TenantId, input: NewEnvironment, nowMs: number): Environment {
-  return { ...input, tenantId, id: ulid(nowMs), status: "active", ...newStamps(nowMs) };
+  return {
+    ...input,
+    tenantId,
+    id: ulid(nowMs),
+    status: "active",
+    promotionPolicy: defaultPromotionPolicy,
+    ...newStamps(nowMs),
+  };
 }
 
 function requireEnvironmentAccess(principal: Principal, key: string): void {
   if (mayUseEnvironment(principal, key)) return;
   throw fail("PERMISSION_DENIED", { public: `The caller is not allowed to use the environment ${key}.` });
+}
+
+/** Who decides how many people approve must be allowed to approve. */
+function requirePolicyScope({ scopes }: Principal): void {
+  if (covers(scopes, "promotion:approve")) return;
+  throw fail("PERMISSION_DENIED", {
+    public: "The caller needs the scope promotion:approve to change promotion_policy.",
+  });
 }
 
 function productionIsProtected(status: EnvironmentStatus) {

@@ -2,11 +2,11 @@ import { type EnvironmentMode, productionKey, type TenantId } from "../../../pla
 import type { Sql } from "../../../platform/db/index.ts";
 import type { Page, PageRows } from "../../../platform/paging/index.ts";
 import { recordTable } from "../../../platform/records/index.ts";
-import type { Environment } from "./domain/environment.ts";
+import type { Environment, PromotionPolicy } from "./domain/environment.ts";
 
 const environments = recordTable<Environment>("environments", {
   fixed: "tenant_id id key mode created_at",
-  mutable: "name status updated_at record_version",
+  mutable: "name status promotion_policy updated_at record_version",
   exists: "status <> 'deleted'",
 });
 
@@ -21,6 +21,13 @@ export function environmentStore(sql: Sql) {
       sql<Environment[]>`
         select ${columns} from environments
         where tenant_id = ${tenantId} and (id = ${idOrKey} or key = ${idOrKey}) and status <> 'deleted'`.first(),
+
+    /** The promotion policy of an environment, even of a deleted one. */
+    async readPromotionPolicy(tenantId: TenantId, id: string): Promise<PromotionPolicy> {
+      const [row] = await sql<Pick<Environment, "promotionPolicy">[]>`
+        select promotion_policy from environments where tenant_id = ${tenantId} and id = ${id}`;
+      return row!.promotionPolicy;
+    },
 
     list(tenantId: TenantId, mode: EnvironmentMode, page: Page): Promise<PageRows<Environment>> {
       const where = {

@@ -63,7 +63,7 @@ export function createDefinitionArtifacts(
 
     async findVersion({ sql, tenantId }, targetId, version) {
       const found = await definitionStore(sql).findVersionHead(tenantId, targetId as DefinitionId, version);
-      return found && { version, sha256: found.digest };
+      return found && { version, sha256: found.digest, createdBy: found.publishedBy };
     },
 
     async check(context, _environmentId, targetId, version) {

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...operation import CallOptions
     from ...streams import AsyncEventStream, EventStream
     from ...transport import RawResponse
-    from ..types.environment import Environment, EnvironmentMode, EnvironmentStatus
+    from ..types.environment import Environment, EnvironmentMode, EnvironmentStatus, PromotionPolicyInput
 
 CREATE = Operation("POST", "/api/v2/environments", body="*", keyed=True)
 GET = Operation("GET", "/api/v2/environments/{environment_id}")
@@ -61,6 +61,7 @@ class EnvironmentService(Service):
         name: str | None = None,
         status: EnvironmentStatus | None = None,
         record_version: int | None = None,
+        promotion_policy: PromotionPolicyInput | None = None,
         call: CallOptions | None = None,
     ) -> Environment:
         """
@@ -70,6 +71,7 @@ class EnvironmentService(Service):
         name: The display name.
         status: STATUS_ACTIVE or STATUS_DISABLED.
         record_version: Makes the change conditional on this version.
+        promotion_policy: What the approval of a promotion needs. A caller who changes it needs the scope promotion:approve.
         """
         return self._call(UPDATE, locals())
 
@@ -144,6 +146,7 @@ class AsyncEnvironmentService(AsyncService):
         name: str | None = None,
         status: EnvironmentStatus | None = None,
         record_version: int | None = None,
+        promotion_policy: PromotionPolicyInput | None = None,
         call: CallOptions | None = None,
     ) -> Environment:
         """
@@ -153,6 +156,7 @@ class AsyncEnvironmentService(AsyncService):
         name: The display name.
         status: STATUS_ACTIVE or STATUS_DISABLED.
         record_version: Makes the change conditional on this version.
+        promotion_policy: What the approval of a promotion needs. A caller who changes it needs the scope promotion:approve.
         """
         return await self._call(UPDATE, locals())
 

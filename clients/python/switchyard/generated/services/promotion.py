@@ -158,7 +158,7 @@ class PromotionService(Service):
         call: CallOptions | None = None,
     ) -> Candidate:
         """
-        Approves a candidate. The caller must be a person, and must not be the one who created the candidate.
+        Approves a candidate. The caller must be a person, and must not be the one who created the candidate. The candidate is approved when as many people as the policy of its environment asks for have approved it.
 
         candidate_id: The candidate's id.
         note: Why, for people.
@@ -394,7 +394,7 @@ class AsyncPromotionService(AsyncService):
         call: CallOptions | None = None,
     ) -> Candidate:
         """
-        Approves a candidate. The caller must be a person, and must not be the one who created the candidate.
+        Approves a candidate. The caller must be a person, and must not be the one who created the candidate. The candidate is approved when as many people as the policy of its environment asks for have approved it.
 
         candidate_id: The candidate's id.
         note: Why, for people.

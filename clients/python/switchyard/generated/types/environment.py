@@ -29,6 +29,8 @@ class Environment(_EnvironmentRequired, total=False):
     created_at: str
     #: When it last changed.
     updated_at: str
+    #: What the approval of a promotion needs.
+    promotion_policy: PromotionPolicy
 
 
 #: Whether work in the environment is real.
@@ -37,3 +39,24 @@ EnvironmentMode = Literal["MODE_UNSPECIFIED", "MODE_LIVE", "MODE_SANDBOX"]
 
 #: The status of an environment.
 EnvironmentStatus = Literal["STATUS_UNSPECIFIED", "STATUS_ACTIVE", "STATUS_DISABLED", "STATUS_DELETED"]
+
+
+class PromotionPolicy(TypedDict):
+    """What the approval of a promotion needs in an environment."""
+
+    #: How many people must approve a candidate. Each of them needs the scope promotion:approve.
+    approvals: int
+    #: Whether the approvals of people who wrote a version of the candidate do not count. Those of its creator never count.
+    exclude_authors: bool
+
+
+class _PromotionPolicyInputRequired(TypedDict):
+    #: How many people must approve a candidate. Each of them needs the scope promotion:approve.
+    approvals: int
+
+
+class PromotionPolicyInput(_PromotionPolicyInputRequired, total=False):
+    """What the approval of a promotion needs in an environment."""
+
+    #: Whether the approvals of people who wrote a version of the candidate do not count. Those of its creator never count.
+    exclude_authors: bool

@@ -179,18 +179,36 @@ class CandidateCanary(_CandidateCanaryRequired, total=False):
 
 
 class _CandidateApprovalRequired(TypedDict):
-    #: Who approved.
+    #: Who approved last.
     approved_by: str
-    #: What the approver wrote.
+    #: What the last approver wrote.
     note: str
     #: The SHA-256 of everything that the approval is bound to.
     sha256: str
     #: Why it is void; empty while it is valid.
     void_reasons: List[str]
+    #: The people whose approvals count, in their order.
+    approvers: List[CandidateApprovalApprover]
+    #: How many people must approve, by the policy of the environment.
+    approvals_needed: int
 
 
 class CandidateApproval(_CandidateApprovalRequired, total=False):
     """An approval. It is bound to the artifacts, to what the targets had, to the evidence pack and to its gate."""
+
+    #: When.
+    approved_at: str
+
+
+class _CandidateApprovalApproverRequired(TypedDict):
+    #: Who approved.
+    approved_by: str
+    #: What the approver wrote.
+    note: str
+
+
+class CandidateApprovalApprover(_CandidateApprovalApproverRequired, total=False):
+    """The approval of one person."""
 
     #: When.
     approved_at: str

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../../../platform/crypto/index.ts";
 import type { ArtifactVersion } from "../../../promotable-artifacts.ts";
-import type { Candidate, CandidateArtifact } from "./candidate.ts";
+import type { PromotionPolicy } from "../../../tenancy/index.ts";
+import type { Approver, Candidate, CandidateArtifact } from "./candidate.ts";
 
 /** Whether the evidence of a candidate is sufficient. */
 export interface GateReading {
@@ -32,13 +33,36 @@ export function movedArtifacts(observed: readonly ObservedArtifact[]): readonly 
   return observed.flatMap(({ artifact, live }) => (live.sha256 === artifact.baseSha256 ? [] : [artifact]));
 }
 
+/** The identities whose approvals do not count. */
+export function excludedFrom({ creators, authors }: Candidate, { excludeAuthors }: PromotionPolicy): readonly string[] {
+  return excludeAuthors ? [...creators, ...authors] : creators;
+}
+
+/** Whether two lists of identities have one in common. */
+export function isSamePerson(one: readonly string[], other: readonly string[]): boolean {
+  return one.some((identity) => other.includes(identity));
+}
+
+/** The approvals that count. */
+export function countedApprovers(candidate: Candidate, policy: PromotionPolicy): readonly Approver[] {
+  const excluded = excludedFrom(candidate, policy);
+  return (candidate.approval?.approvers ?? []).filter(({ identities }) => !isSamePerson(identities, excluded));
+}
+
 /** Why the approval of a candidate is void; empty while it is valid. */
-export function voidReasons(candidate: Candidate, observed: readonly ObservedArtifact[], gate: GateReading): string[] {
+export function voidReasons(
+  candidate: Candidate,
+  observed: readonly ObservedArtifact[],
+  gate: GateReading,
+  policy: PromotionPolicy,
+): string[] {
   const { approval, state } = candidate;
   if (approval === null || state !== "approved") return [];
+  const given = countedApprovers(candidate, policy).length;
   return [
     ...movedArtifacts(observed).map(({ kind, targetName }) => `base_moved: ${kind} ${targetName}`),
     ...(gate.state === "closed" ? gate.reasons.map((reason) => `gate_closed: ${reason}`) : []),
     ...(bindingOf(candidate, gate) === approval.sha256 ? [] : ["evidence_changed"]),
+    ...(given < policy.approvals ? [`approvals_missing: ${given} of ${policy.approvals}`] : []),
   ];
 }

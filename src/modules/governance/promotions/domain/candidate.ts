@@ -82,11 +82,18 @@ export interface CanaryRecord {
   readonly stoppedAt?: string | undefined;
 }
 
-/** An approval, with the digest that it is bound to. */
-export interface Approval {
+/** The approval of one person. */
+export interface Approver {
   readonly approvedBy: string;
   readonly approvedAt: string;
   readonly note: string;
+  /** All that is known of the person, so that nobody counts twice. */
+  readonly identities: readonly string[];
+}
+
+/** The approvals, with the digest that all of them are bound to. */
+export interface Approval {
+  readonly approvers: readonly Approver[];
   readonly sha256: string;
 }
 
@@ -128,6 +135,8 @@ export interface Candidate extends Stamps {
   readonly createdBy: string;
   /** The identities of the people behind the creator. None of them can approve. */
   readonly creators: readonly string[];
+  /** The identities of the people who wrote the versions. A policy can exclude them too. */
+  readonly authors: readonly string[];
 }
 
 export interface NewArtifact {

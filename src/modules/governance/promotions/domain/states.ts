@@ -48,8 +48,8 @@ const transitions: Readonly<
     abort: ["aborted"],
   },
   canary_running: { stop_canary: ["canary_stopped", "canary_failed"], abort: ["aborted"] },
-  // A canary that showed too little can go on, with the same keys.
-  canary_stopped: { start_canary: ["canary_running"], approve: ["approved"], abort: ["aborted"] },
+  // A canary that showed too little can go on, with the same keys. An approval that others must follow changes no state.
+  canary_stopped: { start_canary: ["canary_running"], approve: ["approved", "canary_stopped"], abort: ["aborted"] },
   // Running a failed canary until it passes would be cherry-picking.
   canary_failed: { abort: ["aborted"] },
   approved: { promote: ["promoted"], abort: ["aborted"] },

@@ -175,6 +175,7 @@ export const eventTypes = {
   ],
   "promotion.canary_started": ["The canary of a candidate was started.", "name state percent environment_id"],
   "promotion.canary_stopped": ["The canary of a candidate was stopped.", "name state verdict environment_id"],
+  "promotion.approval_given": ["A person approved a candidate that needs more approvals.", "name state environment_id"],
   "promotion.approved": ["A candidate was approved.", "name state environment_id"],
   "promotion.promoted": ["The artifacts of a candidate were activated.", "name state environment_id"],
   "promotion.rolled_back": [

@@ -6,6 +6,16 @@ export type Mode = "live" | "sandbox";
 
 export type EnvironmentStatus = "active" | "disabled" | "deleted";
 
+/** What the approval of a promotion needs. */
+export interface PromotionPolicy {
+  /** How many people must approve. */
+  readonly approvals: number;
+  /** Whether approvals by authors of the versions do not count. */
+  readonly excludeAuthors: boolean;
+}
+
+export const defaultPromotionPolicy: PromotionPolicy = { approvals: 1, excludeAuthors: false };
+
 /** A part of a tenant in which configuration and keys are valid. */
 export interface Environment extends Stamps {
   readonly tenantId: TenantId;
@@ -14,6 +24,7 @@ export interface Environment extends Stamps {
   readonly name: string;
   readonly mode: Mode;
   readonly status: EnvironmentStatus;
+  readonly promotionPolicy: PromotionPolicy;
 }
 
 export type NewEnvironment = Pick<Environment, "key" | "name" | "mode">;
@@ -22,6 +33,7 @@ export type NewEnvironment = Pick<Environment, "key" | "name" | "mode">;
 export interface EnvironmentChange {
   readonly name?: string | undefined;
   readonly status?: EnvironmentStatus | undefined;
+  readonly promotionPolicy?: PromotionPolicy | undefined;
 }
 
 /** Whether an environment's status can change: production stays active, others can have any status. */
