@@ -85,9 +85,10 @@ export async function* readRecordedItems(sql: Sql, tenantId: TenantId, range: Re
         coalesce(o.status, case when succeeded then 'success' end) as status, coalesce(o.latency_ms, done_ms) as latency_ms,
         o.cost
       from (
-        select ${columns}, null::boolean as succeeded, null::double precision as done_ms from queue_items where ${bounds}
+        (select ${columns}, null::boolean as succeeded, null::double precision as done_ms
+          from queue_items where ${bounds} order by id limit ${pageSize})
         union all
-        select ${columns}, succeeded, latency_ms from routing_history where ${bounds}
+        (select ${columns}, succeeded, latency_ms from routing_history where ${bounds} order by id limit ${pageSize})
         order by id limit ${pageSize}
       ) i
       left join outcomes o on o.tenant_id = i.tenant_id and o.decision_id = i.id
