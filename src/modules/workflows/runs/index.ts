@@ -49,6 +49,7 @@ import { createRunMetrics } from "./run-metrics.ts";
 import { createRunService } from "./run-service.ts";
 import { createRunSignals } from "./run-signals.ts";
 import { createRunSweeper } from "./run-sweeper.ts";
+import { createRunUpdates } from "./run-updates.ts";
 import { createServiceStartedRuns, type TakeQuota } from "./service-started-runs.ts";
 import { createSimulation } from "./simulation/simulation-service.ts";
 import { createRunStart } from "./start/run-start.ts";
@@ -140,6 +141,7 @@ export function createRuns(dependencies: Dependencies) {
     handlers: runHandlers({
       service,
       signals: createRunSignals({ ...dependencies, runs: service }),
+      updateRun: createRunUpdates({ db, runs: service }),
       changeRuns: createRunChanges({ db, engine, ...createRunEvents(engine), replayOpen: letters.replayOpen }),
       replays,
       retryCompensations: createCompensationRetry({

@@ -7,6 +7,8 @@ import type { Shards } from "../../../platform/shards/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { TaskDispatch } from "../tasks/index.ts";
 import { Advance } from "./domain/engine/advance.ts";
+import type { Execution } from "./domain/engine/execution.ts";
+import type { HistoryEntry } from "./domain/engine/history-entry.ts";
 import type { Plan } from "./domain/engine/plan.ts";
 import { stateBytesMax, stateTooLarge } from "./domain/engine/size-limits.ts";
 import { isAttemptOpen, type Mail, type RunEvent, type RunState, statusOf, wakeTime } from "./domain/engine/state.ts";
@@ -29,10 +31,10 @@ export interface AdvanceRequest {
   /** The idempotency key of the call. */
   readonly claim?: KeyClaim | undefined;
   /**
-   * Builds the response of the call from the run as this request has left it, and the record to store if it was applied.
-   * Called before the commit.
+   * Builds the response of the call from the run as this request has left it and from what happened because of it, and the
+   * record to store if it was applied. Called before the commit.
    */
-  respond?(readRun: () => Run): IdempotencyRecord | undefined;
+  respond?(readRun: () => Run, history: readonly HistoryEntry[]): IdempotencyRecord | undefined;
   /**
    * The event to apply to the current state; undefined if there is nothing to apply. Throws a Failure to refuse the
    * request. Called again when the run has changed before the event could be stored.
@@ -45,6 +47,7 @@ export interface AdvancedRun {
   readonly run: LiveRun;
   readonly plan: Plan;
   readonly state: RunState;
+  readonly execution: Execution;
   /** The events that no step has consumed. */
   readonly mail: readonly Mail[];
   /** The task of the request, if it is leased. */
@@ -231,11 +234,12 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
       if (claim !== undefined && keys.has(keyName(claim))) return "duplicate";
       if (advance.ended !== undefined) return "not_found";
       const event = request.toEvent({
-        ...{ run, plan, state: advance.state, mail: advance.mail },
+        ...{ run, plan, state: advance.state, execution: advance, mail: advance.mail },
         task: taskId === undefined ? undefined : facts.taskById.get(`${run.tenantId}:${taskId}`),
         isKnown: eventId !== undefined && (events.has(eventId) || facts.known.has(`${run.id}:${eventId}`)),
       });
       const isApplied = event !== undefined && !isLate(advance.state, event);
+      const before = advance.history.length;
       if (isApplied) {
         if (event.kind === "mail") newMail.push(toMailWrite(event.mail));
         advance.apply(event);
@@ -243,7 +247,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
         if (eventId !== undefined) events.add(eventId);
         if (claim !== undefined) keys.add(keyName(claim));
       }
-      const record = request.respond?.(showRun);
+      const record = request.respond?.(showRun, advance.history.slice(before));
       if (isApplied) records.push(record);
       return isApplied ? "applied" : "unchanged";
     };
@@ -270,7 +274,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
       advance = begin();
       advance.apply({ kind: "abort", error: stateTooLarge() });
       write = build();
-      records = applied.map(({ respond }) => respond?.(() => toRun(run, advance, write.stateJson, nowMs)));
+      records = applied.map(({ respond }) => respond?.(() => toRun(run, advance, write.stateJson, nowMs), []));
       // The others have not seen the run as it is stored now.
       const stored = new Set(applied);
       for (const request of requests) if (!stored.has(request)) results.delete(request);

@@ -172,6 +172,22 @@ class SignalWorkflowRunByKeyResponse(TypedDict):
     duplicate: bool
 
 
+class _ApplyWorkflowRunUpdateResponseRequired(TypedDict):
+    #: The id of the update.
+    update_id: str
+    #: Whether there is an answer. Without one, the run has taken the update, and a call with its id waits again.
+    answered: bool
+    #: Whether an update with this id was applied before.
+    duplicate: bool
+
+
+class ApplyWorkflowRunUpdateResponse(_ApplyWorkflowRunUpdateResponseRequired, total=False):
+    """What became of the update."""
+
+    #: The output of the step that answers.
+    answer: Any
+
+
 class ChangeWorkflowRunsResponse(TypedDict):
     """The result."""
 

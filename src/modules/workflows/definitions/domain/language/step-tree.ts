@@ -112,6 +112,13 @@ export class StepScope {
     return this.parent?.sees(id) ?? false;
   }
 
+  /** Whether a step certainly runs after this one, unless something fails. */
+  leadsTo(id: string): boolean {
+    const position = this.list.get(id);
+    if (position !== undefined && position > this.#position) return true;
+    return this.parent?.leadsTo(id) ?? false;
+  }
+
   /** The ids of all visible steps, outermost and first ones first. */
   visibleIds(): readonly string[] {
     const own = [...this.list].flatMap(([id, position]) => (position < this.#position ? [id] : []));

@@ -29,7 +29,7 @@ export type HistoryEntry =
   | { readonly kind: "map_started"; readonly step: StepKey; readonly items: readonly Json[] }
   | { readonly kind: "wait_started"; readonly step: StepKey; readonly any: readonly WaitedEvent[] }
   | { readonly kind: "timer_started"; readonly step: StepKey; readonly until: string }
-  | { readonly kind: "event_received"; readonly event: string; readonly scope: string; readonly event_id: string }
+  | ({ readonly kind: "event_received"; readonly event_id: string } & WaitedEvent)
   | {
       readonly kind: "approval_decided";
       readonly step: StepKey;

@@ -119,6 +119,8 @@ interface ActivityTimes {
 export interface WaitedEvent {
   readonly event: string;
   readonly scope: string;
+  /** Whether it is an update. A wait for an update takes no plain event, and the other way round. */
+  readonly update?: true;
 }
 
 /** A person's decision on an approval. */

@@ -32,13 +32,18 @@ export function* checkInSlices(
 
 function checkSteps(definition: Definition, violations: Violations): void {
   const paths = new Map<string, string>();
-  for (const { step, path } of stepsOf(definition)) {
+  for (const { step, path, scope } of stepsOf(definition)) {
     if (violations.isFull) return;
     const first = paths.get(step.id);
     if (first === undefined) paths.set(step.id, path);
     else
       violations.add(`${path}.id`, "duplicate_id", `the id "${step.id}" is already used at ${first}: choose another`);
     checkStep(step, path, violations);
+    const answer = step.work.kind === "wait_event" ? (step.work.update?.answer ?? "") : "";
+    if (answer !== "" && !scope.leadsTo(answer)) {
+      const message = `must be a step that always runs after "${step.id}": a later step of its list or of a list around it`;
+      violations.add(`${path}.wait_event.update.answer`, "step_reference", message);
+    }
   }
 }
 

@@ -438,6 +438,16 @@ export const invalidDocuments: Readonly<Record<string, InvalidDocument>> = {
     path: "steps[0].wait_event.event",
     message: "must be left out beside any: put it into an entry of any",
   },
+  "a wait for any of several events takes no update": {
+    document: stepOf({ wait_event: { any: [{ event: "signed" }], update: {}, timeout: "1d" } }),
+    path: "steps[0].wait_event.update",
+    message: "is for a wait for one event: use event instead of any",
+  },
+  "an update has known fields": {
+    document: wait({ update: { answers: "a" } }),
+    path: "steps[0].wait_event.update.answers",
+    message: "is not a field of update; did you mean answer?",
+  },
   "any lists an event": {
     document: stepOf({ wait_event: { any: [], timeout: "1d" } }),
     path: "steps[0].wait_event.any",

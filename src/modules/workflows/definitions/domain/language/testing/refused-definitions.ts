@@ -235,6 +235,29 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
     message: "must have a result of type string or int or double or bool, not map",
     position: [1, 1],
   },
+  "the condition of an update is a boolean": {
+    document: stepOf({ wait_event: { event: "a", timeout: "1d", update: { when: "=1 + 1" } } }),
+    path: "steps[0].wait_event.update.when",
+    message: "must have a result of type bool, not int",
+    position: [1, 1],
+  },
+  "update exists only in the condition of an update": {
+    document: documentOf([
+      { id: "change", wait_event: { event: "a", timeout: "1d", update: {} } },
+      noteStep("b", "=update.x"),
+    ]),
+    path: "steps[1].transform",
+    message: "There is no variable 'update'.",
+    position: [1, 2],
+  },
+  "an update is answered by a step that always runs after it": {
+    document: documentOf([
+      noteStep("before", 1),
+      { id: "change", wait_event: { event: "a", timeout: "1d", update: { answer: "before" } } },
+    ]),
+    path: "steps[1].wait_event.update.answer",
+    message: 'must be a step that always runs after "change": a later step of its list or of a list around it',
+  },
   "the scope of an entry of any has its path": {
     document: stepOf({ wait_event: { any: [{ event: "a" }, { event: "b", scope: "=[1]" }], timeout: "1d" } }),
     path: "steps[0].wait_event.any[1].scope",
