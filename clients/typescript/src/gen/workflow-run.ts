@@ -106,7 +106,7 @@ export type WorkflowRun = {
   readonly values?: JsonObject;
   /** Who started it. */
   readonly started_by: string;
-  /** How it was started: api, schedule, event, replay or subworkflow. */
+  /** How it was started: api, schedule, event, replay, subworkflow or continue_as_new. */
   readonly started_via: string;
   /** The run that waits for it; empty if none does. */
   readonly parent_run_id: string;
@@ -128,6 +128,10 @@ export type WorkflowRun = {
   readonly attributes: Readonly<Record<string, string>>;
   /** The steps of an ended run whose compensation has failed and can be retried, with their positions in the maps around them. */
   readonly failed_compensations: readonly string[];
+  /** The run that continues this one with a new input; empty if none does. */
+  readonly continued_by_run_id: string;
+  /** The run that this one continues; empty if it continues none. */
+  readonly continues_run_id: string;
 };
 
 /** Why a run or a step failed. */
@@ -616,7 +620,7 @@ export type WorkflowSimulation = {
 export type SimulatedWorkflowStep = {
   /** The step, with its positions in the maps around it, such as ocr[3]. A compensation starts with a tilde. */
   readonly step: string;
-  /** The kind: task, route, notify, action, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform or fail. */
+  /** The kind: task, route, notify, action, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform, fail or continue_as_new. */
   readonly kind: string;
   /** When it started, in seconds after the start of the run. */
   readonly started_s: number;

@@ -15,9 +15,11 @@ import { isAttemptOpen, type Mail, type RunEvent, type RunState, statusOf, wakeT
 import type { Run } from "./domain/run.ts";
 import type { PlanCache } from "./plan-cache.ts";
 import { toMailWrite, toRunWrite } from "./run-write-builder.ts";
+import type { PrepareNextRun } from "./start/continuation.ts";
+import type { PreparedRun } from "./start/run-starter.ts";
 import { findKnownMail, type LeasedTask, type LiveRun, loadLeasedTasks, loadRuns } from "./storage/run-loader.ts";
 import type { MailWrite, RunWrite } from "./storage/run-write.ts";
-import { updateRuns } from "./storage/run-writer.ts";
+import { insertRuns, updateRuns } from "./storage/run-writer.ts";
 
 export interface AdvanceRequest {
   readonly tenantId: TenantId;
@@ -71,6 +73,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "shares">
   readonly currentShards: Shards["currentSql"];
   /** Called after every commit, with the committed advances. */
   readonly onCommitted: (committed: readonly CommittedAdvance[]) => void;
+  readonly prepareNextRun: PrepareNextRun;
 }
 
 /** The requests for one run that have no result yet, in order of arrival. */
@@ -114,7 +117,8 @@ const shownCharsMax = 2_000_000;
 export type RunEngine = ReturnType<typeof createRunEngine>;
 
 /** Creates the engine of this node. */
-export function createRunEngine({ db, clock, shares, plans, dispatch, currentShards, onCommitted }: Dependencies) {
+export function createRunEngine(dependencies: Dependencies) {
+  const { db, clock, shares, plans, dispatch, currentShards, onCommitted, prepareNextRun } = dependencies;
   const inboxes = new Map<string, RunInbox>();
   const batcher = createBatcher<RunInbox, Results>({
     lanes: 4,
@@ -287,15 +291,12 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
 
   async function commit(advances: readonly RunAdvance[], results: Results): Promise<void> {
     if (advances.length === 0) return;
-    const written = await updateRuns(
-      db.genericPlans.sql,
-      advances.map(({ write }) => write),
-      currentShards,
-    ).catch((error) => {
+    const next = await prepareNext(advances);
+    const written = await store(advances, next).catch((error) => {
       for (const { run, write } of advances) settle(run, write, mayBeCommitted(error) ? undefined : false);
       throw error;
     });
-    const committed: CommittedAdvance[] = [];
+    const committed: CommittedAdvance[] = [...next].flatMap(([nth, prepared]) => (written.has(nth) ? [prepared] : []));
     for (const [nth, { run, plan, advance, write, results: own }] of advances.entries()) {
       settle(run, write, written.has(nth));
       for (const [request, result] of own) {
@@ -306,6 +307,33 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
       if (written.has(nth)) committed.push({ run, plan, advance });
     }
     if (committed.length > 0) onCommitted(committed);
+  }
+
+  /** Prepares the runs that continue others, by the positions of those. */
+  async function prepareNext(advances: readonly RunAdvance[]): Promise<ReadonlyMap<number, PreparedRun>> {
+    const prepared = new Map<number, PreparedRun>();
+    for (const [nth, { run, advance }] of advances.entries()) {
+      const next = advance.ended?.next;
+      if (next !== undefined) prepared.set(nth, await prepareNextRun(run, next, advance.mail));
+    }
+    return prepared;
+  }
+
+  /** Stores advances, and runs that continue others in the same transaction. Returns the positions of what was stored. */
+  async function store(
+    advances: readonly RunAdvance[],
+    next: ReadonlyMap<number, PreparedRun>,
+  ): Promise<ReadonlySet<number>> {
+    const writes = advances.map(({ write }) => write);
+    if (next.size === 0) return updateRuns(db.genericPlans.sql, writes, currentShards);
+    return db.genericPlans.transaction(async (tx) => {
+      const written = await updateRuns(tx, writes, currentShards);
+      const started = [...next].flatMap(([nth, { write }]) => (written.has(nth) ? [write] : []));
+      if (started.length > 0 && (await insertRuns(tx, started)).size > 0) {
+        throw fail("UNAVAILABLE", { public: "The run could not be continued. Try again." });
+      }
+      return written;
+    });
   }
 
   const settle = (run: LiveRun, write: RunWrite, committed: boolean | undefined) =>
@@ -356,6 +384,7 @@ export function createAdvance(run: LiveRun, plan: Plan, nowMs: number): Advance 
   const state = JSON.parse(run.stateJson) as RunState;
   return new Advance(plan, state, {
     nowMs,
+    isAwaited: run.parentRunId !== "",
     stateBytes: Buffer.byteLength(run.stateJson),
     mail: run.mail,
     run: runVariable(run, plan, state.startedAtMs || nowMs),

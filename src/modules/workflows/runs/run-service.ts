@@ -8,10 +8,10 @@ import type { PlatformServices } from "../../area.ts";
 import type { Json } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
 import type { HistoryEntry } from "./domain/engine/history-entry.ts";
-import { type Decision, decisionsOf, type Mail, type RunEvent } from "./domain/engine/state.ts";
+import { inputLengthMax } from "./domain/engine/size-limits.ts";
+import { type Decision, decisionsOf, type Mail, type RunEvent, type RunState } from "./domain/engine/state.ts";
 import type { Run, RunOrigin } from "./domain/run.ts";
 import { type AdvancedRun, type RunEngine, toRun } from "./run-engine.ts";
-import { inputLengthMax } from "./start/run-input.ts";
 import type { StartOutcome, StartRun } from "./start/run-start.ts";
 import type { PreparedRun } from "./start/run-starter.ts";
 import { runStore } from "./storage/run-store.ts";
@@ -84,7 +84,9 @@ export function createRunService({ db, signals, environments, start, engine }: D
   async function unlessEnded<T>(context: Context, runId: string, result: T | "ended"): Promise<T> {
     if (result !== "ended") return result;
     const run = await getRun(context, runId);
-    throw fail("FAILED_PRECONDITION", { public: `The run has ended: it is ${run.status}.` });
+    const { nextRunId } = JSON.parse(run.stateJson) as RunState;
+    const next = nextRunId === undefined ? "" : ` The run ${nextRunId} continues it.`;
+    throw fail("FAILED_PRECONDITION", { public: `The run has ended: it is ${run.status}.${next}` });
   }
 
   /** Changes a run in progress. Returns "duplicate" for a repeated call. */

@@ -376,6 +376,10 @@ export const workKinds = {
     code: text("code", formats.code),
     message: templateOr("message", ""),
   }),
+  continue_as_new: objectKind("continue_as_new", '{"input": {"cart": "=steps.cart"}}', {
+    /** The input of the next run. */
+    input: templateOr("input", {}),
+  }),
   experiment: objectKind("experiment", '{"key": "checkout", "unit": "=input.user"}', {
     /** The key of an experiment of the run's environment. */
     key: text("key", formats.experimentKey),

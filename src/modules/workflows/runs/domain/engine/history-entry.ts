@@ -46,6 +46,11 @@ export type HistoryEntry =
       readonly reason: string;
       readonly steps: readonly StepKey[];
     }
-  | { readonly kind: "run_ended"; readonly status: string; readonly error?: HistoryError };
+  | {
+      readonly kind: "run_ended";
+      readonly status: string;
+      readonly error?: HistoryError;
+      readonly next_run_id?: string;
+    };
 
 export type HistoryError = Omit<RunError, "step"> & Partial<Pick<RunError, "step">>;

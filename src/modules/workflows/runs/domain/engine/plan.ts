@@ -126,7 +126,8 @@ export type PlanWork =
       readonly request: Template;
     }
   | { readonly kind: "transform"; readonly value: Template }
-  | { readonly kind: "fail"; readonly code: string; readonly message: Template };
+  | { readonly kind: "fail"; readonly code: string; readonly message: Template }
+  | { readonly kind: "continue_as_new"; readonly input: Template };
 
 /** How a wait takes an update. */
 export interface PlanUpdate {
@@ -291,6 +292,8 @@ function planWork(work: Work, step: PlanStep, inside: PlanInside, variables: Cel
       return { kind: "transform", value: compileTemplate(work.value, variables) };
     case "fail":
       return { kind: "fail", code: work.code, message: compileTemplate(work.message, variables) };
+    case "continue_as_new":
+      return { kind: "continue_as_new", input: compileTemplate(work.input, variables) };
     case "task":
     case "route":
     case "notify":

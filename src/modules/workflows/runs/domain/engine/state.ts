@@ -30,6 +30,8 @@ export interface RunState {
   /** How the run will end, once its compensations are done. */
   ending?: Ending;
   paused?: true;
+  /** The run that continues this one. */
+  nextRunId?: string;
   /** Events that arrived while the run was paused. */
   pending?: RunEvent[];
   /** Work that did not fit into the last advance. */

@@ -158,6 +158,7 @@ function templatesOf(work: Work | Compensation["work"], path: string): readonly 
         { value: work.covariates, path: `${inside}.covariates` },
       ];
     case "subworkflow":
+    case "continue_as_new":
       return [{ value: work.input, path: `${inside}.input` }];
     case "branch":
       return work.arms.map(({ when }, at) => ({ value: when, path: `${inside}[${at}].when`, types: ["bool"] }));
