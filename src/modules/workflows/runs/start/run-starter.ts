@@ -104,6 +104,8 @@ export function createRunStarter({ db, clock, shares, dispatch, onCommitted }: D
       let advance = begin();
       if (input.refusal !== undefined) advance.apply({ kind: "abort", error: input.refusal });
       else if (!isLater) advance.apply({ kind: "start" });
+      // A run that is continued at once is started by the engine, which stores the next run together with its end.
+      if (advance.ended?.next !== undefined) advance = begin();
       // A run that needs no event may have ended already.
       const mail = advance.ended === undefined ? (input.mail ?? []) : [];
       for (const each of mail) advance.apply({ kind: "mail", mail: each });
