@@ -143,6 +143,9 @@ export const validDocuments: Readonly<Record<string, JsonObject>> = {
     },
     noteStep("reply", "=steps.change.payload"),
   ]),
+  "a branch that continues as new": stepOf({
+    branch: [{ when: "=input.n > 1", steps: [{ id: "next", continue_as_new: { input: { n: "=input.n - 1" } } }] }],
+  }),
   "a wait for any of several events": stepOf({
     wait_event: { any: [{ event: "contract.signed", scope: 7 }, { event: "contract.declined" }], timeout: "365d" },
   }),

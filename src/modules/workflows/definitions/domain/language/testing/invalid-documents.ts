@@ -179,7 +179,7 @@ export const invalidDocuments: Readonly<Record<string, InvalidDocument>> = {
     document: documentOf([{ id: "one" }]),
     path: "steps[0]",
     message:
-      "must have one of task, route, notify, action, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform, fail, experiment, stream_append, stream_read",
+      "must have one of task, route, notify, action, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform, fail, continue_as_new, experiment, stream_append, stream_read",
   },
   "a step has only one kind": {
     document: stepOf(task, { transform: 1 }),

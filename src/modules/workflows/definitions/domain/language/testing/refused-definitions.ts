@@ -25,6 +25,8 @@ const orderInput: JsonObject = {
   properties: { ...(line.properties as JsonObject), lines: { type: "array", items: line } },
 };
 
+const again = { id: "again", continue_as_new: { input: {} } };
+
 /** Every rule that concerns several parts of a document, with a document that breaks only it. */
 export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
   "ids are unique at any depth": {
@@ -249,6 +251,13 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
     path: "steps[1].transform",
     message: "There is no variable 'update'.",
     position: [1, 2],
+  },
+  "a run is not continued while other steps are in progress": {
+    document: stepOf({
+      map: { in: [1], max_items: 1, steps: [{ id: "arm", branch: [{ when: "=true", steps: [again] }] }] },
+    }),
+    path: "steps[0].map.steps[0].branch[0].steps[0].continue_as_new",
+    message: "ends the run, so it must not be inside a parallel or a map: move it after that block",
   },
   "an update is answered by a step that always runs after it": {
     document: documentOf([
