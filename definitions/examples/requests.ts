@@ -249,6 +249,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     version: 2,
     reason: "Version 2 charges twice.",
   },
+  ApplyWorkflowRunUpdateRequest: { name: "address", payload: { street: "Elm Street 5" }, wait_s: 10 },
   CompensateWorkflowRunRequest: { steps: ["reserve"], reason: "The warehouse is available again." },
   ReplayWorkflowRunRequest: { reason: "The payment provider is available again." },
   ReplayWorkflowDeadLetterRequest: { reason: "The payment provider is available again." },

@@ -34,6 +34,9 @@ export interface WorkflowRunService {
   /** Sends an event to the run in progress with a run key, for a caller that does not know the id of the run. */
   signalByKey(request: SignalWorkflowRunByKeyRequest, options?: CallOptions): Promise<SignalWorkflowRunByKeyResponse>;
 
+  /** Updates a run: a step that waits for this update checks the payload, takes it, and answers with a value. An update that is refused changes nothing. */
+  applyUpdate(request: ApplyWorkflowRunUpdateRequest, options?: CallOptions): Promise<ApplyWorkflowRunUpdateResponse>;
+
   /** Cancels, pauses or resumes the runs in progress that match, or sends each an event; or replays the runs that failed and match. The oldest come first, up to 500 in a call. */
   change(request: ChangeWorkflowRunsRequest, options?: CallOptions): Promise<ChangeWorkflowRunsResponse>;
 
@@ -60,6 +63,7 @@ const workflowRunServiceOperations = {
   compensate: { verb: "POST", path: "/api/workflow-runs/{run_id}/compensate", body: "*", keyed: true },
   signal: { verb: "POST", path: "/api/workflow-runs/{run_id}/signal", body: "*", keyed: true },
   signalByKey: { verb: "POST", path: "/api/workflow-runs:signal", body: "*", keyed: true },
+  applyUpdate: { verb: "POST", path: "/api/workflow-runs/{run_id}/update", body: "*", keyed: true },
   change: { verb: "POST", path: "/api/workflow-runs:change", body: "*", keyed: true },
   replay: { verb: "POST", path: "/api/workflow-runs/{run_id}/replay", body: "*", keyed: true },
   getHistory: { verb: "GET", path: "/api/workflow-runs/{run_id}/history", result: "cursor" },
@@ -102,7 +106,7 @@ export type WorkflowRun = {
   readonly values?: JsonObject;
   /** Who started it. */
   readonly started_by: string;
-  /** How it was started: api, schedule, event, replay or subworkflow. */
+  /** How it was started: api, schedule, event, replay, subworkflow or continue_as_new. */
   readonly started_via: string;
   /** The run that waits for it; empty if none does. */
   readonly parent_run_id: string;
@@ -124,6 +128,10 @@ export type WorkflowRun = {
   readonly attributes: Readonly<Record<string, string>>;
   /** The steps of an ended run whose compensation has failed and can be retried, with their positions in the maps around them. */
   readonly failed_compensations: readonly string[];
+  /** The run that continues this one with a new input; empty if none does. */
+  readonly continued_by_run_id: string;
+  /** The run that this one continues; empty if it continues none. */
+  readonly continues_run_id: string;
 };
 
 /** Why a run or a step failed. */
@@ -331,6 +339,34 @@ export type SignalWorkflowRunByKeyResponse = {
   /** The id of the event. */
   readonly event_id: string;
   /** Whether an event with this id was sent to the run before. */
+  readonly duplicate: boolean;
+};
+
+/** Updates a run. */
+export type ApplyWorkflowRunUpdateRequest = {
+  /** The run. */
+  readonly run_id: string;
+  /** The name of the update: the event of a wait with an update. */
+  readonly name: string;
+  /** What it is about. Only a wait with the same scope takes it. */
+  readonly scope?: string;
+  /** Data for the run, at most 64 KiB as JSON. It must match the input_schema of the update. */
+  readonly payload?: unknown;
+  /** Identifies the update: another one with the same id waits for the answer of the first. A new id when empty. */
+  readonly update_id?: string;
+  /** Seconds to wait until a step takes the update, and for its answer. */
+  readonly wait_s?: number;
+};
+
+/** What became of the update. */
+export type ApplyWorkflowRunUpdateResponse = {
+  /** The id of the update. */
+  readonly update_id: string;
+  /** Whether there is an answer. Without one, the run has taken the update, and a call with its id waits again. */
+  readonly answered: boolean;
+  /** The output of the step that answers. */
+  readonly answer?: JsonValue;
+  /** Whether an update with this id was applied before. */
   readonly duplicate: boolean;
 };
 
@@ -584,7 +620,7 @@ export type WorkflowSimulation = {
 export type SimulatedWorkflowStep = {
   /** The step, with its positions in the maps around it, such as ocr[3]. A compensation starts with a tilde. */
   readonly step: string;
-  /** The kind: task, route, notify, action, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform or fail. */
+  /** The kind: task, route, notify, action, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform, fail or continue_as_new. */
   readonly kind: string;
   /** When it started, in seconds after the start of the run. */
   readonly started_s: number;

@@ -65,6 +65,9 @@ export function createStepWriter(): StepWriter {
       streamRead: (id, read, policy) => add(id, () => ({ stream_read: toTemplate(read) }), policy),
       transform: (id, template, policy) => add(id, () => ({ transform: toTemplate(template) }), policy),
       waitTimer: (id, timer) => add(id, () => ({ wait_timer: toTemplate(timer) })),
+      continueAsNew(id, input) {
+        add(id, () => ({ continue_as_new: { input: toTemplate(input) } }));
+      },
       fail(id, error) {
         add(id, () => ({ fail: toTemplate(error) }));
       },

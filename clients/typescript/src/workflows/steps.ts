@@ -118,6 +118,8 @@ export interface Steps {
   transform<Output = JsonValue>(id: string, template: unknown, policy?: BlockPolicy<Output>): Ref<Output>;
   /** Fails with a code of your own. */
   fail(id: string, error: { readonly code: string; readonly message?: unknown }): void;
+  /** Ends the run and continues its work in a new one with this input. */
+  continueAsNew(id: string, input: unknown): void;
   /** Appends a record to a data stream of the run. */
   streamAppend(
     id: string,

@@ -18,6 +18,7 @@ const kinds = [
   "approval",
   "transform",
   "fail",
+  "continue_as_new",
   "stream_append",
   "stream_read",
 ];

@@ -1,4 +1,6 @@
 import {
+  type ApplyWorkflowRunUpdateRequest,
+  type ApplyWorkflowRunUpdateResponse,
   type CompensateWorkflowRunRequest,
   createWorkflowRunService,
   type ReplayWorkflowRunRequest,
@@ -12,6 +14,7 @@ import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { FormDialog } from "../../ui/form";
+import { JsonView } from "../../ui/json-view";
 import { announce } from "../../ui/toast";
 import { useStepStates } from "./step-states";
 
@@ -19,7 +22,7 @@ const runs = createWorkflowRunService(transport);
 const ended = new Set(["succeeded", "failed", "cancelled", "timed_out"]);
 
 export function RunActions({ run, refresh }: { readonly run: WorkflowRun; readonly refresh: () => void }) {
-  const [dialog, open] = useState<"signal" | "replay" | "compensate">();
+  const [dialog, open] = useState<"signal" | "update" | "replay" | "compensate">();
   const close = () => open(undefined);
   if (!can("workflow_run:write")) return null;
   const id = { run_id: run.id };
@@ -58,6 +61,7 @@ export function RunActions({ run, refresh }: { readonly run: WorkflowRun; readon
             </a>
           )}
           <Button onClick={() => open("signal")}>Send event</Button>
+          <Button onClick={() => open("update")}>Update</Button>
           <Button onClick={toggle}>{isPaused ? "Resume" : "Pause"}</Button>
           <Button onClick={cancel} tone="danger-text">
             Cancel run
@@ -79,6 +83,27 @@ export function RunActions({ run, refresh }: { readonly run: WorkflowRun; readon
           }}
           submit="Send event"
           title="Send an event to the run"
+        />
+      )}
+      {dialog === "update" && (
+        <FormDialog
+          answer={({ answer }: ApplyWorkflowRunUpdateResponse) => (
+            <JsonView label="Answer of the run" value={answer ?? null} />
+          )}
+          fields={[
+            { name: "name", label: "Update", required: true, placeholder: "address" },
+            { name: "scope", label: "Scope" },
+            { name: "payload", label: "Payload", kind: "json" },
+          ]}
+          onClose={close}
+          onSubmit={async (values) => {
+            const request = { ...values, ...id, wait_s: 10 } as unknown as ApplyWorkflowRunUpdateRequest;
+            const applied = await runs.applyUpdate(request);
+            refresh();
+            return applied;
+          }}
+          submit="Update"
+          title="Update the run"
         />
       )}
       {dialog === "compensate" && (

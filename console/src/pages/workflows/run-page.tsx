@@ -133,6 +133,8 @@ function RunFacts({ run }: { readonly run: WorkflowRun }) {
           "Started via": run.started_via,
           Parent: run.parent_run_id && <Name id={run.parent_run_id} kind="workflow_run" />,
           "Replay of": run.replay_of_run_id && <Name id={run.replay_of_run_id} kind="workflow_run" />,
+          Continues: run.continues_run_id && <Name id={run.continues_run_id} kind="workflow_run" />,
+          "Continued by": run.continued_by_run_id && <Name id={run.continued_by_run_id} kind="workflow_run" />,
           Started: formatTime(run.started_at ?? run.created_at),
           Ended: run.ended_at && formatTime(run.ended_at),
           Deadline: <Ago time={run.deadline} />,

@@ -49,8 +49,10 @@ import { createRunMetrics } from "./run-metrics.ts";
 import { createRunService } from "./run-service.ts";
 import { createRunSignals } from "./run-signals.ts";
 import { createRunSweeper } from "./run-sweeper.ts";
+import { createRunUpdates } from "./run-updates.ts";
 import { createServiceStartedRuns, type TakeQuota } from "./service-started-runs.ts";
 import { createSimulation } from "./simulation/simulation-service.ts";
+import { createContinuation } from "./start/continuation.ts";
 import { createRunStart } from "./start/run-start.ts";
 import { createRunStarter } from "./start/run-starter.ts";
 import { overdueRuns } from "./storage/due-runs.ts";
@@ -116,6 +118,7 @@ export function createRuns(dependencies: Dependencies) {
   const start = createRunStart({ db, definitions, plans, starter });
   const engine = createRunEngine({
     ...dependencies,
+    prepareNextRun: createContinuation({ definitions, plans, starter }),
     plans,
     currentShards: shards.currentSql,
     onCommitted: afterCommit.follow,
@@ -140,6 +143,7 @@ export function createRuns(dependencies: Dependencies) {
     handlers: runHandlers({
       service,
       signals: createRunSignals({ ...dependencies, runs: service }),
+      updateRun: createRunUpdates({ db, runs: service }),
       changeRuns: createRunChanges({ db, engine, ...createRunEvents(engine), replayOpen: letters.replayOpen }),
       replays,
       retryCompensations: createCompensationRetry({

@@ -8,7 +8,7 @@ import { isAttemptOpen, type RunEvent, wakeTime } from "./domain/engine/state.ts
 import { resultOf } from "./effects/child-run.ts";
 import type { AdvanceRequest, CommittedAdvance } from "./run-engine.ts";
 import type { RunMetrics } from "./run-metrics.ts";
-import { endTopic } from "./run-service.ts";
+import { advanceTopic, endTopic } from "./run-service.ts";
 import type { LiveRun } from "./storage/run-loader.ts";
 
 interface Dependencies extends Pick<PlatformServices, "clock" | "log" | "signals"> {
@@ -52,6 +52,7 @@ export function createRunAfterCommit(dependencies: Dependencies) {
       );
     }
     if (run.revision === 0) metrics.started(run);
+    if (committed.plan.takesUpdates) signals.wake(advanceTopic(tenantId, run.id));
     if (done.ended !== undefined) {
       metrics.ended(run, done.ended.status);
       signals.wake(endTopic(tenantId, run.id));

@@ -7,15 +7,19 @@ import type { Shards } from "../../../platform/shards/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { TaskDispatch } from "../tasks/index.ts";
 import { Advance } from "./domain/engine/advance.ts";
+import type { Execution } from "./domain/engine/execution.ts";
+import type { HistoryEntry } from "./domain/engine/history-entry.ts";
 import type { Plan } from "./domain/engine/plan.ts";
 import { stateBytesMax, stateTooLarge } from "./domain/engine/size-limits.ts";
 import { isAttemptOpen, type Mail, type RunEvent, type RunState, statusOf, wakeTime } from "./domain/engine/state.ts";
 import type { Run } from "./domain/run.ts";
 import type { PlanCache } from "./plan-cache.ts";
 import { toMailWrite, toRunWrite } from "./run-write-builder.ts";
+import type { PrepareNextRun } from "./start/continuation.ts";
+import type { PreparedRun } from "./start/run-starter.ts";
 import { findKnownMail, type LeasedTask, type LiveRun, loadLeasedTasks, loadRuns } from "./storage/run-loader.ts";
 import type { MailWrite, RunWrite } from "./storage/run-write.ts";
-import { updateRuns } from "./storage/run-writer.ts";
+import { insertRuns, updateRuns } from "./storage/run-writer.ts";
 
 export interface AdvanceRequest {
   readonly tenantId: TenantId;
@@ -29,10 +33,10 @@ export interface AdvanceRequest {
   /** The idempotency key of the call. */
   readonly claim?: KeyClaim | undefined;
   /**
-   * Builds the response of the call from the run as this request has left it, and the record to store if it was applied.
-   * Called before the commit.
+   * Builds the response of the call from the run as this request has left it and from what happened because of it, and the
+   * record to store if it was applied. Called before the commit.
    */
-  respond?(readRun: () => Run): IdempotencyRecord | undefined;
+  respond?(readRun: () => Run, history: readonly HistoryEntry[]): IdempotencyRecord | undefined;
   /**
    * The event to apply to the current state; undefined if there is nothing to apply. Throws a Failure to refuse the
    * request. Called again when the run has changed before the event could be stored.
@@ -45,6 +49,7 @@ export interface AdvancedRun {
   readonly run: LiveRun;
   readonly plan: Plan;
   readonly state: RunState;
+  readonly execution: Execution;
   /** The events that no step has consumed. */
   readonly mail: readonly Mail[];
   /** The task of the request, if it is leased. */
@@ -68,6 +73,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "shares">
   readonly currentShards: Shards["currentSql"];
   /** Called after every commit, with the committed advances. */
   readonly onCommitted: (committed: readonly CommittedAdvance[]) => void;
+  readonly prepareNextRun: PrepareNextRun;
 }
 
 /** The requests for one run that have no result yet, in order of arrival. */
@@ -111,7 +117,8 @@ const shownCharsMax = 2_000_000;
 export type RunEngine = ReturnType<typeof createRunEngine>;
 
 /** Creates the engine of this node. */
-export function createRunEngine({ db, clock, shares, plans, dispatch, currentShards, onCommitted }: Dependencies) {
+export function createRunEngine(dependencies: Dependencies) {
+  const { db, clock, shares, plans, dispatch, currentShards, onCommitted, prepareNextRun } = dependencies;
   const inboxes = new Map<string, RunInbox>();
   const batcher = createBatcher<RunInbox, Results>({
     lanes: 4,
@@ -231,11 +238,12 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
       if (claim !== undefined && keys.has(keyName(claim))) return "duplicate";
       if (advance.ended !== undefined) return "not_found";
       const event = request.toEvent({
-        ...{ run, plan, state: advance.state, mail: advance.mail },
+        ...{ run, plan, state: advance.state, execution: advance, mail: advance.mail },
         task: taskId === undefined ? undefined : facts.taskById.get(`${run.tenantId}:${taskId}`),
         isKnown: eventId !== undefined && (events.has(eventId) || facts.known.has(`${run.id}:${eventId}`)),
       });
       const isApplied = event !== undefined && !isLate(advance.state, event);
+      const before = advance.history.length;
       if (isApplied) {
         if (event.kind === "mail") newMail.push(toMailWrite(event.mail));
         advance.apply(event);
@@ -243,7 +251,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
         if (eventId !== undefined) events.add(eventId);
         if (claim !== undefined) keys.add(keyName(claim));
       }
-      const record = request.respond?.(showRun);
+      const record = request.respond?.(showRun, advance.history.slice(before));
       if (isApplied) records.push(record);
       return isApplied ? "applied" : "unchanged";
     };
@@ -270,7 +278,7 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
       advance = begin();
       advance.apply({ kind: "abort", error: stateTooLarge() });
       write = build();
-      records = applied.map(({ respond }) => respond?.(() => toRun(run, advance, write.stateJson, nowMs)));
+      records = applied.map(({ respond }) => respond?.(() => toRun(run, advance, write.stateJson, nowMs), []));
       // The others have not seen the run as it is stored now.
       const stored = new Set(applied);
       for (const request of requests) if (!stored.has(request)) results.delete(request);
@@ -283,15 +291,12 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
 
   async function commit(advances: readonly RunAdvance[], results: Results): Promise<void> {
     if (advances.length === 0) return;
-    const written = await updateRuns(
-      db.genericPlans.sql,
-      advances.map(({ write }) => write),
-      currentShards,
-    ).catch((error) => {
+    const next = await prepareNext(advances);
+    const written = await store(advances, next).catch((error) => {
       for (const { run, write } of advances) settle(run, write, mayBeCommitted(error) ? undefined : false);
       throw error;
     });
-    const committed: CommittedAdvance[] = [];
+    const committed: CommittedAdvance[] = [...next].flatMap(([nth, prepared]) => (written.has(nth) ? [prepared] : []));
     for (const [nth, { run, plan, advance, write, results: own }] of advances.entries()) {
       settle(run, write, written.has(nth));
       for (const [request, result] of own) {
@@ -302,6 +307,33 @@ export function createRunEngine({ db, clock, shares, plans, dispatch, currentSha
       if (written.has(nth)) committed.push({ run, plan, advance });
     }
     if (committed.length > 0) onCommitted(committed);
+  }
+
+  /** Prepares the runs that continue others, by the positions of those. */
+  async function prepareNext(advances: readonly RunAdvance[]): Promise<ReadonlyMap<number, PreparedRun>> {
+    const prepared = new Map<number, PreparedRun>();
+    for (const [nth, { run, advance }] of advances.entries()) {
+      const next = advance.ended?.next;
+      if (next !== undefined) prepared.set(nth, await prepareNextRun(run, next, advance.mail));
+    }
+    return prepared;
+  }
+
+  /** Stores advances, and runs that continue others in the same transaction. Returns the positions of what was stored. */
+  async function store(
+    advances: readonly RunAdvance[],
+    next: ReadonlyMap<number, PreparedRun>,
+  ): Promise<ReadonlySet<number>> {
+    const writes = advances.map(({ write }) => write);
+    if (next.size === 0) return updateRuns(db.genericPlans.sql, writes, currentShards);
+    return db.genericPlans.transaction(async (tx) => {
+      const written = await updateRuns(tx, writes, currentShards);
+      const started = [...next].flatMap(([nth, { write }]) => (written.has(nth) ? [write] : []));
+      if (started.length > 0 && (await insertRuns(tx, started)).size > 0) {
+        throw fail("UNAVAILABLE", { public: "The run could not be continued. Try again." });
+      }
+      return written;
+    });
   }
 
   const settle = (run: LiveRun, write: RunWrite, committed: boolean | undefined) =>
@@ -352,6 +384,7 @@ export function createAdvance(run: LiveRun, plan: Plan, nowMs: number): Advance 
   const state = JSON.parse(run.stateJson) as RunState;
   return new Advance(plan, state, {
     nowMs,
+    isAwaited: run.parentRunId !== "",
     stateBytes: Buffer.byteLength(run.stateJson),
     mail: run.mail,
     run: runVariable(run, plan, state.startedAtMs || nowMs),

@@ -1,5 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import {
+  type ApplyWorkflowRunUpdateRequest,
+  ApplyWorkflowRunUpdateResponseSchema,
   type CancelWorkflowRunRequest,
   CancelWorkflowRunResponseSchema,
   type ChangeWorkflowRunsRequest,
@@ -27,7 +29,7 @@ import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
 import { environmentIdOf, productionOf, requireEnvironmentId } from "../../../platform/access/index.ts";
 import { runInSlices } from "../../../platform/event-loop/index.ts";
-import { valueToJson } from "../../../platform/protojson/index.ts";
+import { jsonToValue, valueToJson } from "../../../platform/protojson/index.ts";
 import { dateOf } from "../../../platform/records/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { Definitions } from "../definitions/index.ts";
@@ -40,6 +42,7 @@ import type { ChangeRuns, RunChange } from "./run-changes.ts";
 import { fromRun } from "./run-message.ts";
 import { cancelBy, pauseBy, type RunService, resumeBy } from "./run-service.ts";
 import type { RunSignals, Signal } from "./run-signals.ts";
+import type { UpdateRun } from "./run-updates.ts";
 import { fromSimulation, toSimulationRequest } from "./simulation/simulation-message.ts";
 import type { SimulateRun } from "./simulation/simulation-service.ts";
 import { runStore } from "./storage/run-store.ts";
@@ -47,6 +50,7 @@ import { runStore } from "./storage/run-store.ts";
 interface Dependencies extends Pick<PlatformServices, "shares"> {
   readonly service: RunService;
   readonly signals: RunSignals;
+  readonly updateRun: UpdateRun;
   readonly changeRuns: ChangeRuns;
   readonly replays: ReplayService;
   readonly retryCompensations: RetryCompensations;
@@ -59,6 +63,7 @@ interface Dependencies extends Pick<PlatformServices, "shares"> {
 export function runHandlers({
   service,
   signals,
+  updateRun,
   changeRuns,
   replays,
   retryCompensations,
@@ -155,6 +160,19 @@ export function runHandlers({
       ownCommit(context: Context, request: SignalWorkflowRunByKeyRequest, keyed) {
         return signals.signalRunByKey(context, request, toSignal(request), keyed, (runId, eventId, duplicate) =>
           create(SignalWorkflowRunByKeyResponseSchema, { runId, eventId, duplicate }),
+        );
+      },
+    },
+
+    applyWorkflowRunUpdate: {
+      ownCommit(context: Context, request: ApplyWorkflowRunUpdateRequest, keyed) {
+        const { runId, name: event, scope, updateId: eventId, waitS } = request;
+        const update = { event, scope, eventId, payload: valueToJson(request.payload) };
+        return updateRun(context, runId, update, waitS * 1000, keyed, ({ answer, ...applied }) =>
+          create(ApplyWorkflowRunUpdateResponseSchema, {
+            ...{ ...applied, answered: answer !== undefined },
+            ...(answer !== undefined && { answer: jsonToValue(answer) }),
+          }),
         );
       },
     },

@@ -43,6 +43,7 @@ export function fromRun(run: Run, detail: "full" | "summary" = "full"): RunMessa
     ...(run.endedAt !== null && { endedAt: timestampFromDate(run.endedAt) }),
     ...(run.wakeAt !== null && { wakesAt: timestampFromDate(run.wakeAt) }),
     revision: run.revision,
+    ...{ continuedByRunId: state.nextRunId ?? "", continuesRunId: origin.continues ?? "" },
     ...(run.endedAt !== null && { failedCompensations: failedCompensations(state) }),
   });
 }

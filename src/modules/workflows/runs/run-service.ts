@@ -7,10 +7,11 @@ import { isRecorded, type KeyedCall } from "../../../platform/idempotency/index.
 import type { PlatformServices } from "../../area.ts";
 import type { Json } from "../definitions/index.ts";
 import type { Environments } from "../environments/index.ts";
-import { type Decision, decisionsOf, type Mail, type RunEvent } from "./domain/engine/state.ts";
+import type { HistoryEntry } from "./domain/engine/history-entry.ts";
+import { inputLengthMax } from "./domain/engine/size-limits.ts";
+import { type Decision, decisionsOf, type Mail, type RunEvent, type RunState } from "./domain/engine/state.ts";
 import type { Run, RunOrigin } from "./domain/run.ts";
 import { type AdvancedRun, type RunEngine, toRun } from "./run-engine.ts";
-import { inputLengthMax } from "./start/run-input.ts";
 import type { StartOutcome, StartRun } from "./start/run-start.ts";
 import type { PreparedRun } from "./start/run-starter.ts";
 import { runStore } from "./storage/run-store.ts";
@@ -40,6 +41,9 @@ const aheadMsMax = 366 * 86_400_000;
 /** The signal that a run has ended. */
 export const endTopic = (tenantId: string, runId: string): string => `workflow.run.ended:${tenantId}:${runId}`;
 
+/** The signal that a run that takes updates has advanced. */
+export const advanceTopic = (tenantId: string, runId: string): string => `workflow.run.advanced:${tenantId}:${runId}`;
+
 export type RunService = ReturnType<typeof createRunService>;
 
 export function createRunService({ db, signals, environments, start, engine }: Dependencies) {
@@ -55,7 +59,7 @@ export function createRunService({ db, signals, environments, start, engine }: D
     runId: string,
     keyed: KeyedCall | undefined,
     toEvent: CallerEvent,
-    toResponse: (readRun: () => Run) => T,
+    toResponse: (readRun: () => Run, history: readonly HistoryEntry[]) => T,
     eventId?: string,
   ): Promise<T | "duplicate" | "ended"> {
     const { tenantId } = context;
@@ -67,8 +71,8 @@ export function createRunService({ db, signals, environments, start, engine }: D
         requireEnvironmentAccess(context, advanced.run.origin.environment);
         return toEvent(advanced);
       },
-      respond(readRun) {
-        response = toResponse(readRun);
+      respond(readRun, history) {
+        response = toResponse(readRun, history);
         return keyed?.record(response);
       },
     });
@@ -80,7 +84,9 @@ export function createRunService({ db, signals, environments, start, engine }: D
   async function unlessEnded<T>(context: Context, runId: string, result: T | "ended"): Promise<T> {
     if (result !== "ended") return result;
     const run = await getRun(context, runId);
-    throw fail("FAILED_PRECONDITION", { public: `The run has ended: it is ${run.status}.` });
+    const { nextRunId } = JSON.parse(run.stateJson) as RunState;
+    const next = nextRunId === undefined ? "" : ` The run ${nextRunId} continues it.`;
+    throw fail("FAILED_PRECONDITION", { public: `The run has ended: it is ${run.status}.${next}` });
   }
 
   /** Changes a run in progress. Returns "duplicate" for a repeated call. */
@@ -97,33 +103,47 @@ export function createRunService({ db, signals, environments, start, engine }: D
 
   const stopping = new AbortController();
 
-  /** Waits until a run has ended, at most this long. */
-  async function waitForEnd(context: Context, run: Run, waitMs: number): Promise<Run> {
-    const untilMs = performance.now() + waitMs;
+  /** Waits until a check finds something, at most this long. It is repeated at each signal of a topic and every second. */
+  async function waitFor<T>(
+    context: Context,
+    topic: string,
+    untilMs: number,
+    check: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
     const signal = AbortSignal.any([context.signal, stopping.signal]);
-    let current = run;
-    while (current.endedAt === null) {
+    for (;;) {
       const startedMs = performance.now();
       const restMs = untilMs - startedMs;
-      if (restMs <= 0 || signal.aborted) return current;
-      const woken = nextWake(signals, endTopic(context.tenantId, run.id), signal, Math.min(restMs, pollMs));
+      if (restMs <= 0 || signal.aborted) return check();
+      const woken = nextWake(signals, topic, signal, Math.min(restMs, pollMs));
       try {
-        // The run may have ended before anybody listened.
-        current = await getRun(context, run.id);
-        if (current.endedAt === null) await woken.reason;
+        // It may have happened before anybody listened.
+        const found = await check();
+        if (found !== undefined) return found;
+        await woken.reason;
       } finally {
         woken.cancel();
       }
       context.waited(performance.now() - startedMs);
       await context.recheckAccess();
-      if (current.endedAt === null) current = await getRun(context, run.id);
     }
+  }
+
+  /** Waits until a run has ended, at most this long. */
+  async function waitForEnd(context: Context, run: Run, waitMs: number): Promise<Run> {
+    let current = run;
+    if (run.endedAt !== null || waitMs <= 0) return run;
+    await waitFor(context, endTopic(context.tenantId, run.id), performance.now() + waitMs, async () => {
+      current = await getRun(context, run.id);
+      return current.endedAt ?? undefined;
+    });
     return current;
   }
 
   return {
     getRun,
     waitForEnd,
+    waitFor,
     /** Ends the calls that wait for the end of a run, when the node stops. */
     endWaits: () => stopping.abort(),
     change,

@@ -122,7 +122,10 @@ function eventsOf(run: RunIdentity, advance: Advance, nowMs: number): RunEventWr
   return advance.history.flatMap((entry) => {
     switch (entry.kind) {
       case "run_started":
-        return event("workflow.run.started", { via: origin.via });
+        return event("workflow.run.started", {
+          via: origin.via,
+          ...(origin.continues && { continues_run_id: origin.continues }),
+        });
       case "run_replayed":
         return event("workflow.run.started", { via: origin.via, replay_of_run_id: entry.of, from_step: entry.from });
       case "run_paused":
@@ -131,6 +134,9 @@ function eventsOf(run: RunIdentity, advance: Advance, nowMs: number): RunEventWr
       case "approval_requested":
         return event("workflow.approval.requested", { step: entry.step });
       case "run_ended": {
+        if (entry.next_run_id !== undefined) {
+          return event("workflow.run.continued", { next_run_id: entry.next_run_id });
+        }
         const failure = entry.error === undefined ? {} : { error_code: entry.error.code, step: entry.error.step ?? "" };
         const ended = event(`workflow.run.${entry.status}`, failure);
         const letter = deadLetterOf(run, advance);

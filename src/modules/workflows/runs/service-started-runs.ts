@@ -3,8 +3,8 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Database } from "../../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../../platform/idempotency/index.ts";
 import type { Environments } from "../environments/index.ts";
+import { inputLengthMax } from "./domain/engine/size-limits.ts";
 import type { RunEngine } from "./run-engine.ts";
-import { inputLengthMax } from "./start/run-input.ts";
 import type { StartRequest, StartRun } from "./start/run-start.ts";
 import { runStore } from "./storage/run-store.ts";
 

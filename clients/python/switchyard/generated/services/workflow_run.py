@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...operation import CallOptions
     from ...streams import AsyncEventStream, EventStream
     from ...transport import RawResponse
-    from ..types.workflow_run import ChangeWorkflowRunsResponse, ReplayChoice, ReplayWorkflowRunResponse, SignalWorkflowRunByKeyResponse, SignalWorkflowRunResponse, SimulatedWorkflowDecision, SimulatedWorkflowEvent, StartSignal, StartWorkflowRunResponse, WorkflowRun, WorkflowRunAdvance, WorkflowRunExplanation, WorkflowSimulation, WorkflowStepStub
+    from ..types.workflow_run import ApplyWorkflowRunUpdateResponse, ChangeWorkflowRunsResponse, ReplayChoice, ReplayWorkflowRunResponse, SignalWorkflowRunByKeyResponse, SignalWorkflowRunResponse, SimulatedWorkflowDecision, SimulatedWorkflowEvent, StartSignal, StartWorkflowRunResponse, WorkflowRun, WorkflowRunAdvance, WorkflowRunExplanation, WorkflowSimulation, WorkflowStepStub
 
 START = Operation("POST", "/api/workflow-runs", body="*", keyed=True)
 GET = Operation("GET", "/api/workflow-runs/{run_id}")
@@ -23,6 +23,7 @@ RESUME = Operation("POST", "/api/workflow-runs/{run_id}/resume", body="*", keyed
 COMPENSATE = Operation("POST", "/api/workflow-runs/{run_id}/compensate", body="*", keyed=True)
 SIGNAL = Operation("POST", "/api/workflow-runs/{run_id}/signal", body="*", keyed=True)
 SIGNAL_BY_KEY = Operation("POST", "/api/workflow-runs:signal", body="*", keyed=True)
+APPLY_UPDATE = Operation("POST", "/api/workflow-runs/{run_id}/update", body="*", keyed=True)
 CHANGE = Operation("POST", "/api/workflow-runs:change", body="*", keyed=True)
 REPLAY = Operation("POST", "/api/workflow-runs/{run_id}/replay", body="*", keyed=True)
 GET_HISTORY = Operation("GET", "/api/workflow-runs/{run_id}/history", result="cursor")
@@ -213,6 +214,29 @@ class WorkflowRunService(Service):
         event_id: Identifies the event: another one with the same id for the same run is ignored. A new id when empty.
         """
         return self._call(SIGNAL_BY_KEY, locals())
+
+    def apply_update(
+        self,
+        *,
+        run_id: str,
+        name: str,
+        scope: str | None = None,
+        payload: Any | None = None,
+        update_id: str | None = None,
+        wait_s: int | None = None,
+        call: CallOptions | None = None,
+    ) -> ApplyWorkflowRunUpdateResponse:
+        """
+        Updates a run: a step that waits for this update checks the payload, takes it, and answers with a value. An update that is refused changes nothing.
+
+        run_id: The run.
+        name: The name of the update: the event of a wait with an update.
+        scope: What it is about. Only a wait with the same scope takes it.
+        payload: Data for the run, at most 64 KiB as JSON. It must match the input_schema of the update.
+        update_id: Identifies the update: another one with the same id waits for the answer of the first. A new id when empty.
+        wait_s: Seconds to wait until a step takes the update, and for its answer.
+        """
+        return self._call(APPLY_UPDATE, locals())
 
     def change(
         self,
@@ -521,6 +545,29 @@ class AsyncWorkflowRunService(AsyncService):
         event_id: Identifies the event: another one with the same id for the same run is ignored. A new id when empty.
         """
         return await self._call(SIGNAL_BY_KEY, locals())
+
+    async def apply_update(
+        self,
+        *,
+        run_id: str,
+        name: str,
+        scope: str | None = None,
+        payload: Any | None = None,
+        update_id: str | None = None,
+        wait_s: int | None = None,
+        call: CallOptions | None = None,
+    ) -> ApplyWorkflowRunUpdateResponse:
+        """
+        Updates a run: a step that waits for this update checks the payload, takes it, and answers with a value. An update that is refused changes nothing.
+
+        run_id: The run.
+        name: The name of the update: the event of a wait with an update.
+        scope: What it is about. Only a wait with the same scope takes it.
+        payload: Data for the run, at most 64 KiB as JSON. It must match the input_schema of the update.
+        update_id: Identifies the update: another one with the same id waits for the answer of the first. A new id when empty.
+        wait_s: Seconds to wait until a step takes the update, and for its answer.
+        """
+        return await self._call(APPLY_UPDATE, locals())
 
     async def change(
         self,

@@ -26,7 +26,7 @@ class _WorkflowRunRequired(TypedDict):
     active_steps: List[WorkflowRunStep]
     #: Who started it.
     started_by: str
-    #: How it was started: api, schedule, event, replay or subworkflow.
+    #: How it was started: api, schedule, event, replay, subworkflow or continue_as_new.
     started_via: str
     #: The run that waits for it; empty if none does.
     parent_run_id: str
@@ -38,6 +38,10 @@ class _WorkflowRunRequired(TypedDict):
     attributes: Dict[str, str]
     #: The steps of an ended run whose compensation has failed and can be retried, with their positions in the maps around them.
     failed_compensations: List[str]
+    #: The run that continues this one with a new input; empty if none does.
+    continued_by_run_id: str
+    #: The run that this one continues; empty if it continues none.
+    continues_run_id: str
 
 
 class WorkflowRun(_WorkflowRunRequired, total=False):
@@ -172,6 +176,22 @@ class SignalWorkflowRunByKeyResponse(TypedDict):
     duplicate: bool
 
 
+class _ApplyWorkflowRunUpdateResponseRequired(TypedDict):
+    #: The id of the update.
+    update_id: str
+    #: Whether there is an answer. Without one, the run has taken the update, and a call with its id waits again.
+    answered: bool
+    #: Whether an update with this id was applied before.
+    duplicate: bool
+
+
+class ApplyWorkflowRunUpdateResponse(_ApplyWorkflowRunUpdateResponseRequired, total=False):
+    """What became of the update."""
+
+    #: The output of the step that answers.
+    answer: Any
+
+
 class ChangeWorkflowRunsResponse(TypedDict):
     """The result."""
 
@@ -296,7 +316,7 @@ class WorkflowSimulation(_WorkflowSimulationRequired, total=False):
 class _SimulatedWorkflowStepRequired(TypedDict):
     #: The step, with its positions in the maps around it, such as ocr[3]. A compensation starts with a tilde.
     step: str
-    #: The kind: task, route, notify, action, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform or fail.
+    #: The kind: task, route, notify, action, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform, fail or continue_as_new.
     kind: str
     #: When it started, in seconds after the start of the run.
     started_s: float

@@ -457,7 +457,7 @@ export const eventTypes = {
   "topic.members.removed": ["`count` subscribers were removed from a topic.", "count"],
   "workflow.run.started": [
     "A workflow run started.",
-    "definition_id definition_key version trigger_depth via replay_of_run_id from_step",
+    "definition_id definition_key version trigger_depth via replay_of_run_id from_step continues_run_id",
   ],
   "workflow.run.paused": ["A workflow run was paused.", "definition_id definition_key version trigger_depth by"],
   "workflow.run.resumed": [
@@ -467,6 +467,10 @@ export const eventTypes = {
   "workflow.run.succeeded": [
     "A workflow run ended with success.",
     "definition_id definition_key version trigger_depth",
+  ],
+  "workflow.run.continued": [
+    "A workflow run ended, and the run `next_run_id` continues its work.",
+    "definition_id definition_key version trigger_depth next_run_id",
   ],
   "workflow.run.failed": [
     "A workflow run failed.",

@@ -11,11 +11,13 @@ export interface RunOrigin {
   readonly by: string;
   /** What it is about, to find it by. */
   readonly attributes?: Readonly<Record<string, string>>;
-  readonly via: "api" | "schedule" | "event" | "replay" | "subworkflow";
+  readonly via: "api" | "schedule" | "event" | "replay" | "subworkflow" | "continue_as_new";
   /** The step of another run that waits for it. */
   readonly parent?: { readonly stepKey: string; readonly attempt: number; readonly depth: number };
   /** The trigger that started it or the runs that it follows from, and the number of triggers in that chain. */
   readonly trigger?: { readonly id: string; readonly depth: number };
+  /** The run that it continues. */
+  readonly continues?: string;
   /** The run that it replays. */
   readonly replayOf?: ReplayOrigin;
   /** The side of the canary that was running when it started. */

@@ -99,7 +99,10 @@ function reasonOf(
         scope === "" ? `"${event}"` : `"${event}" with the scope "${scope}"`,
       );
       const message = `It waits for the event ${events.join(" or ")}.`;
-      return reason(step, "waiting_for_event", message, `Send the event: POST /api/workflow-runs/${run.id}/signal.`);
+      const [verb, path] = activity.any.some(({ update }) => update)
+        ? ["Update the run", "update"]
+        : ["Send the event", "signal"];
+      return reason(step, "waiting_for_event", message, `${verb}: POST /api/workflow-runs/${run.id}/${path}.`);
     }
     case "timer":
       return reason(step, "waiting_for_time", "It waits for its time.", "It continues by itself.");

@@ -135,6 +135,7 @@ class SimulatedRun {
       ...(this.#last !== undefined && { stateBytes: this.#last.size.heldBytes }),
       run: this.#variable,
       mail: this.#mail,
+      isSimulated: true,
       newId: () => `simulated-${++this.#ids}`,
     });
     advance.apply(event);

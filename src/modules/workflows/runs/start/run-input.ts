@@ -1,9 +1,6 @@
 import { checkValue } from "../../../../platform/json-schema/index.ts";
 import type { Definition, Json } from "../../definitions/index.ts";
 
-/** The largest input of a run, as characters of JSON. */
-export const inputLengthMax = 128 * 1024;
-
 /** Says why an input does not match the schema of its definition; undefined if it does. */
 export function checkRunInput({ inputSchema }: Pick<Definition, "inputSchema">, input: Json): string | undefined {
   if (inputSchema === undefined) return undefined;

@@ -83,7 +83,7 @@ export function createRunStart({ db, definitions, plans, starter }: Dependencies
       plan,
       {
         ...{ tenantId, environmentId: environment.id, runKey, input, parentRunId, startAtMs: request.startAtMs },
-        mail: request.mail,
+        mail: request.mail && [request.mail],
         ...(request.id !== undefined && { id: request.id }),
         origin: {
           ...{ environment: environment.key, definition: published.key, ...origin },

@@ -9,7 +9,7 @@ import type { TaskDispatch } from "../../tasks/index.ts";
 import { Advance } from "../domain/engine/advance.ts";
 import type { Plan } from "../domain/engine/plan.ts";
 import { stateTooLarge } from "../domain/engine/size-limits.ts";
-import { createRunState, type Mail, type RunState } from "../domain/engine/state.ts";
+import { createRunState, type Mail, type RunError, type RunState } from "../domain/engine/state.ts";
 import { type RunOrigin, shardCount } from "../domain/run.ts";
 import { type CommittedAdvance, isTooLarge, runVariable, settleReservations } from "../run-engine.ts";
 import { toMailWrite, toRunWrite } from "../run-write-builder.ts";
@@ -28,8 +28,10 @@ export interface NewRun {
   readonly startAtMs?: number | undefined;
   readonly origin: RunOrigin;
   readonly parentRunId: string;
-  /** An event that the run starts with. */
-  readonly mail?: Mail | undefined;
+  /** The events that the run starts with. */
+  readonly mail?: readonly Mail[] | undefined;
+  /** Why it fails instead of starting. */
+  readonly refusal?: RunError | undefined;
   /** The state to start from, for a replay. */
   readonly state?: RunState | undefined;
 }
@@ -94,16 +96,20 @@ export function createRunStarter({ db, clock, shares, dispatch, onCommitted }: D
         const state =
           input.state === undefined ? createRunState(input.input, input.startAtMs) : structuredClone(input.state);
         const variable = runVariable(run, plan, nowMs);
-        return new Advance(plan, state, { nowMs, run: variable, mail: [], newId: () => ulid(nowMs) });
+        const isAwaited = parentRunId !== "";
+        return new Advance(plan, state, { nowMs, run: variable, mail: [], newId: () => ulid(nowMs), isAwaited });
       };
       const build = (advance: Advance, newMail: RunWrite["newMail"]) =>
         toRunWrite(run, advance, { nowMs, reserve: dispatch.reserve, newMail, unread: 0 });
       let advance = begin();
-      if (!isLater) advance.apply({ kind: "start" });
+      if (input.refusal !== undefined) advance.apply({ kind: "abort", error: input.refusal });
+      else if (!isLater) advance.apply({ kind: "start" });
+      // A run that is continued at once is started by the engine, which stores the next run together with its end.
+      if (advance.ended?.next !== undefined) advance = begin();
       // A run that needs no event may have ended already.
-      const mail = advance.ended === undefined ? input.mail : undefined;
-      if (mail !== undefined) advance.apply({ kind: "mail", mail });
-      let written = build(advance, mail === undefined ? [] : [toMailWrite(mail)]);
+      const mail = advance.ended === undefined ? (input.mail ?? []) : [];
+      for (const each of mail) advance.apply({ kind: "mail", mail: each });
+      let written = build(advance, mail.map(toMailWrite));
       if (isTooLarge(written)) {
         settleReservations(dispatch, run, written, false);
         advance = begin();

@@ -72,3 +72,9 @@ export async function findKnownMail(
       where m.tenant_id = i.tenant_id and m.run_id = i.run_id and m.event_id = i.event_id limit 1) m`;
   return new Set(rows.map(({ runId, eventId }) => `${runId}:${eventId}`));
 }
+
+/** The step that consumed an event of a run in progress, and the revision that stored it; undefined if there is none. */
+export const findConsumed = (sql: Sql, tenantId: TenantId, runId: string, eventId: string) =>
+  sql<{ step: string; revision: number }[]>`
+    select consumed_by as step, revision from workflow_mailbox
+    where tenant_id = ${tenantId} and run_id = ${runId} and event_id = ${eventId}`.first();

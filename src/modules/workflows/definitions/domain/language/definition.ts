@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from "../../../../../platform/document/index.ts";
 import {
-  checkSchema,
   choice,
   constant,
   defineObject,
@@ -11,7 +10,7 @@ import {
   type ValueOf,
 } from "../../../../../platform/json-schema/index.ts";
 import { formats, limits } from "./limits.ts";
-import { requiredDuration, stepsSchema, template } from "./members.ts";
+import { inputSchema, requiredDuration, stepsSchema, template } from "./members.ts";
 import { retry } from "./policy.ts";
 import type { Step, WorkContext, WorkOf } from "./work.ts";
 
@@ -30,16 +29,6 @@ export type WaitTimerWork = WorkOf<"wait_timer">;
 
 /** An example of a list of steps. */
 export const stepsExample = '[{"id": "score", "task": {"queue": "ml", "type": "lead.score"}}]';
-
-/** A JSON Schema; undefined if any input is valid. */
-const inputSchema: Member<JsonObject | undefined> = {
-  ...{ name: "input_schema", schema: { $ref: "#/$defs/input_schema" }, isRequired: false },
-  read(reader, { violations }) {
-    const schema = reader.get("input_schema");
-    if (schema !== undefined) checkSchema(schema, "input_schema", violations);
-    return schema as JsonObject | undefined;
-  },
-};
 
 const steps: Member<readonly Step[], Pick<WorkContext, "violations" | "steps">> = {
   ...{ name: "steps", schema: { ...stepsSchema, minItems: 1 }, isRequired: true },

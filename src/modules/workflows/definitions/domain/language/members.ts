@@ -1,6 +1,6 @@
 import { isExpression } from "../../../../../platform/cel/index.ts";
 import type { Json, JsonObject } from "../../../../../platform/document/index.ts";
-import type { Member } from "../../../../../platform/json-schema/index.ts";
+import { checkSchema, type Member } from "../../../../../platform/json-schema/index.ts";
 import { durationSource } from "../../../../../platform/text/index.ts";
 import { limits } from "./limits.ts";
 
@@ -59,3 +59,13 @@ export function requiredDuration(name: string, example: string): Member<number> 
   const read: Member<number>["read"] = (reader) => reader.requiredDuration(name, { example }) ?? 0;
   return { name, schema: durationSchema, isRequired: true, read };
 }
+
+/** A JSON Schema; undefined if any value is valid. */
+export const inputSchema: Member<JsonObject | undefined> = {
+  ...{ name: "input_schema", schema: { $ref: "#/$defs/input_schema" }, isRequired: false },
+  read(reader, { violations }) {
+    const schema = reader.get("input_schema");
+    if (schema !== undefined) checkSchema(schema, reader.pathOf("input_schema"), violations);
+    return schema as JsonObject | undefined;
+  },
+};

@@ -46,6 +46,7 @@ function workBlocks({ work }: Step, path: string): readonly Block[] {
     case "wait_timer":
     case "transform":
     case "fail":
+    case "continue_as_new":
     case "experiment":
     case "stream_append":
     case "stream_read":
@@ -110,6 +111,19 @@ export class StepScope {
     const position = this.list.get(id);
     if (position !== undefined && position < this.#position) return true;
     return this.parent?.sees(id) ?? false;
+  }
+
+  /** Whether other steps may be in progress at the same time. */
+  get isConcurrent(): boolean {
+    const { kind } = this.container?.work ?? {};
+    return (this.role === "body" && (kind === "parallel" || kind === "map")) || (this.parent?.isConcurrent ?? false);
+  }
+
+  /** Whether a step certainly runs after this one, unless something fails. */
+  leadsTo(id: string): boolean {
+    const position = this.list.get(id);
+    if (position !== undefined && position > this.#position) return true;
+    return this.parent?.leadsTo(id) ?? false;
   }
 
   /** The ids of all visible steps, outermost and first ones first. */

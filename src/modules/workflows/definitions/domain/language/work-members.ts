@@ -6,9 +6,18 @@ import {
   shortName,
   type Violations,
 } from "../../../../../platform/document/index.ts";
-import { defineObject, type Member, objectSchema, objects, text } from "../../../../../platform/json-schema/index.ts";
+import {
+  defineObject,
+  type Member,
+  object,
+  objectSchema,
+  objects,
+  optional,
+  optionalText,
+  text,
+} from "../../../../../platform/json-schema/index.ts";
 import { formats, limits, reservedNames } from "./limits.ts";
-import { expressionSchema, isExpressionText, template } from "./members.ts";
+import { expressionSchema, inputSchema, isExpressionText, template } from "./members.ts";
 
 const addresses = ["subscriber_external_id", "subscriber_id", "topic"] as const;
 
@@ -110,11 +119,24 @@ export const eventMembers = { event: text("event", formats.name), scope };
 const event = defineObject("an event", '{"event": "contract.signed", "scope": "=input.id"}', eventMembers);
 const anyOf = objects("any", event, { min: 1, max: limits.events }, '[{"event": "contract.signed"}]');
 
+const updateObject = defineObject("update", '{"when": "=update.amount > 0", "answer": "reply"}', {
+  /** A JSON Schema of the payload. */
+  inputSchema,
+  /** A condition, which may use `update`, the payload. */
+  when: optional(when),
+  /** The id of the step whose output answers the caller; empty for the wait itself. */
+  answer: optionalText("answer", formats.stepId),
+});
+
+/** Has a wait take updates: events that are checked, and whose callers get an answer. Undefined for plain events. */
+export const update = optional(object("update", updateObject));
+
 /** The events of which the first ends a wait. */
 export const events: typeof anyOf = {
   ...anyOf,
   isRequired: true,
   read(wait, context) {
+    if (wait.has("update")) wait.refuse("update", "choice", "is for a wait for one event: use event instead of any");
     for (const name of ["event", "scope"]) {
       if (wait.has(name)) wait.refuse(name, "choice", "must be left out beside any: put it into an entry of any");
     }

@@ -34,7 +34,7 @@ import {
   templateOr,
 } from "./members.ts";
 import type { RetryPolicy, StepTimeout } from "./policy.ts";
-import { checkName, connection, eventMembers, events, mapped, pins, receiver, when } from "./work-members.ts";
+import { checkName, connection, eventMembers, events, mapped, pins, receiver, update, when } from "./work-members.ts";
 
 /** A step of a definition. */
 export interface Step extends Retryable {
@@ -197,7 +197,7 @@ const branches: Member<readonly { readonly name: string; readonly steps: readonl
 
 const waiting = { timeoutMs: requiredDuration("timeout", "7d"), onTimeout };
 const waitExample = '{"event": "contract.signed", "timeout": "7d"}';
-const waitForOne = defineObject("wait_event", waitExample, { ...eventMembers, ...waiting });
+const waitForOne = defineObject("wait_event", waitExample, { ...eventMembers, ...waiting, update });
 const waitForAny = defineObject("wait_event", waitExample, { any: events, ...waiting });
 
 interface WaitEventWork {
@@ -206,6 +206,8 @@ interface WaitEventWork {
   readonly any: readonly ValuesOf<typeof eventMembers>[];
   readonly timeoutMs: number;
   readonly onTimeout: readonly Step[] | undefined;
+  /** Undefined for plain events. */
+  readonly update?: ValuesOf<{ readonly update: typeof update }>["update"] | undefined;
   /** Whether the one event is written without `any`. Only the paths of violations depend on it. */
   readonly short?: boolean;
 }
@@ -213,11 +215,13 @@ interface WaitEventWork {
 const waitEvent: Kind<WaitEventWork> = {
   schema: { oneOf: [waitForOne.schema, waitForAny.schema] },
   read(value, path, context) {
-    const known = ["event", "scope", "any", "timeout", "on_timeout"];
+    const known = ["event", "scope", "any", "timeout", "on_timeout", "update"];
     const rule = { known, example: waitExample, what: "wait_event" };
     const wait = ObjectReader.open(value, path, context.violations, rule);
     if (wait === undefined) return undefined;
-    if (wait.has("any")) return { kind: "wait_event", ...waitForAny.readMembers(wait, context), short: false };
+    if (wait.has("any")) {
+      return { kind: "wait_event", ...waitForAny.readMembers(wait, context), short: false };
+    }
     const { event, scope, ...rest } = waitForOne.readMembers(wait, context);
     return { kind: "wait_event", any: [{ event, scope }], ...rest, short: true };
   },
@@ -371,6 +375,10 @@ export const workKinds = {
   fail: objectKind("fail", '{"code": "unsigned", "message": "Nobody signed."}', {
     code: text("code", formats.code),
     message: templateOr("message", ""),
+  }),
+  continue_as_new: objectKind("continue_as_new", '{"input": {"cart": "=steps.cart"}}', {
+    /** The input of the next run. */
+    input: templateOr("input", {}),
   }),
   experiment: objectKind("experiment", '{"key": "checkout", "unit": "=input.user"}', {
     /** The key of an experiment of the run's environment. */

@@ -40,4 +40,13 @@ export interface RunEnd {
   readonly status: "succeeded" | "failed" | "cancelled" | "timed_out";
   readonly output: Json;
   readonly error: RunError | undefined;
+  /** The run that continues this one. */
+  readonly next?: NextRun | undefined;
+}
+
+/** A run that continues another one with a new input. */
+export interface NextRun {
+  readonly id: string;
+  readonly input: Json;
+  readonly startAtMs: number;
 }

@@ -26,6 +26,18 @@ export function isTrue(execution: Execution, when: Template, step: PlanStep, at:
   throw new CelError("evaluation", "The condition of a branch must be true or false.");
 }
 
+/** Whether a wait accepts an update. */
+export function acceptsUpdate(
+  execution: Execution,
+  when: Template,
+  step: PlanStep,
+  at: Positions,
+  update: Json,
+): boolean {
+  const values = { ...valuesFor(execution, when, step, at, false), update };
+  return when.evaluate(values, execution.meter) === true;
+}
+
 /** The code of a failed expression, and a message with its position. */
 export function expressionFailure(error: CelError): { readonly code: string; readonly message: string } {
   const { message, position } = error;

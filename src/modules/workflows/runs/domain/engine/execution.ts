@@ -15,6 +15,10 @@ export interface AdvanceContext {
   /** The events that wait in the run's mailbox, in order of arrival. */
   readonly mail: readonly Mail[];
   readonly newId: () => string;
+  /** Whether another run waits for this one. */
+  readonly isAwaited?: boolean;
+  /** Whether nothing is stored. Plain events serve as updates then. */
+  readonly isSimulated?: true;
   /** The size of the state before the advance, as bytes of JSON; undefined if it is not known. */
   readonly stateBytes?: number;
   /** How much one advance may do; undefined for the default. */

@@ -29,7 +29,7 @@ export type HistoryEntry =
   | { readonly kind: "map_started"; readonly step: StepKey; readonly items: readonly Json[] }
   | { readonly kind: "wait_started"; readonly step: StepKey; readonly any: readonly WaitedEvent[] }
   | { readonly kind: "timer_started"; readonly step: StepKey; readonly until: string }
-  | { readonly kind: "event_received"; readonly event: string; readonly scope: string; readonly event_id: string }
+  | ({ readonly kind: "event_received"; readonly event_id: string } & WaitedEvent)
   | {
       readonly kind: "approval_decided";
       readonly step: StepKey;
@@ -46,6 +46,11 @@ export type HistoryEntry =
       readonly reason: string;
       readonly steps: readonly StepKey[];
     }
-  | { readonly kind: "run_ended"; readonly status: string; readonly error?: HistoryError };
+  | {
+      readonly kind: "run_ended";
+      readonly status: string;
+      readonly error?: HistoryError;
+      readonly next_run_id?: string;
+    };
 
 export type HistoryError = Omit<RunError, "step"> & Partial<Pick<RunError, "step">>;

@@ -1,13 +1,15 @@
-import { type CelVariables, elementTypeOf } from "../../../../../platform/cel/index.ts";
+import { type CelVariables, elementTypeOf, typeOfSchema } from "../../../../../platform/cel/index.ts";
 import type {
   Compensation,
   Definition,
   Json,
+  JsonObject,
   RetryPolicy,
   Step,
   StepTimeout,
   StreamAppendWork,
   StreamReadWork,
+  WaitEventWork,
   Work,
 } from "../../../definitions/index.ts";
 import { parseStepKey, type StepKey } from "./step-key.ts";
@@ -25,6 +27,8 @@ export interface Plan {
   readonly steps: ReadonlyMap<string, PlanStep>;
   /** Undefined: the output of the last step. */
   readonly output: Template | undefined;
+  /** Whether a step takes updates. */
+  readonly takesUpdates: boolean;
 }
 
 /** A list of steps that run one after another. */
@@ -103,6 +107,8 @@ export type PlanWork =
       readonly any: readonly { readonly event: string; readonly scope: Template }[];
       readonly timeoutMs: number;
       readonly onTimeout: PlanList | undefined;
+      /** Undefined for plain events. */
+      readonly update: PlanUpdate | undefined;
     }
   | {
       readonly kind: "wait_timer";
@@ -120,7 +126,16 @@ export type PlanWork =
       readonly request: Template;
     }
   | { readonly kind: "transform"; readonly value: Template }
-  | { readonly kind: "fail"; readonly code: string; readonly message: Template };
+  | { readonly kind: "fail"; readonly code: string; readonly message: Template }
+  | { readonly kind: "continue_as_new"; readonly input: Template };
+
+/** How a wait takes an update. */
+export interface PlanUpdate {
+  readonly schema: JsonObject | undefined;
+  readonly when: Template | undefined;
+  /** The id of the step whose output answers the caller. */
+  readonly answer: string;
+}
 
 /** The step or compensation of a key. */
 export function unitOf(plan: Plan, key: StepKey): PlanUnit {
@@ -188,6 +203,7 @@ export function createPlan(
     ...{ definitionId, version, key: definition.key, timeoutMs: definition.timeoutMs, onFailure: definition.onFailure },
     ...{ root, steps },
     output: definition.output === undefined ? undefined : compileTemplate(definition.output, variables),
+    takesUpdates: [...steps.values()].some(({ work }) => work.kind === "wait_event" && work.update !== undefined),
   };
 }
 
@@ -207,6 +223,13 @@ function planCompensation(
   variables: CelVariables,
 ): PlanUnit {
   return { id: `~${stepId}`, work: planLeaf(work, variables), retry: retryOf(work, retry, common), timeout };
+}
+
+function planUpdate(id: string, { update }: WaitEventWork, variables: CelVariables): PlanUpdate | undefined {
+  if (update === undefined) return undefined;
+  const { inputSchema: schema, when, answer } = update;
+  const declared = { ...variables, update: typeOfSchema(schema) };
+  return { schema, when: when === undefined ? undefined : compileTemplate(when, declared), answer: answer || id };
 }
 
 type PlanInside = (steps: readonly Step[], owner: ListOwner, deeper?: number, variables?: CelVariables) => PlanList;
@@ -244,7 +267,13 @@ function planWork(work: Work, step: PlanStep, inside: PlanInside, variables: Cel
     case "wait_event": {
       const any = work.any.map(({ event, scope }) => ({ event, scope: compileTemplate(scope, variables) }));
       const onTimeout = work.onTimeout && inside(work.onTimeout, { kind: "timeout", step });
-      return { kind: "wait_event", any, timeoutMs: work.timeoutMs, onTimeout };
+      return {
+        kind: "wait_event",
+        any,
+        timeoutMs: work.timeoutMs,
+        onTimeout,
+        update: planUpdate(step.id, work, variables),
+      };
     }
     case "approval": {
       const { by, quorum, timeoutMs, commentRequired, title, details } = work;
@@ -263,6 +292,8 @@ function planWork(work: Work, step: PlanStep, inside: PlanInside, variables: Cel
       return { kind: "transform", value: compileTemplate(work.value, variables) };
     case "fail":
       return { kind: "fail", code: work.code, message: compileTemplate(work.message, variables) };
+    case "continue_as_new":
+      return { kind: "continue_as_new", input: compileTemplate(work.input, variables) };
     case "task":
     case "route":
     case "notify":

@@ -12,6 +12,8 @@ import {
   type RunState,
   requestOf,
 } from "./state.ts";
+import { recorded } from "./state-room.ts";
+import type { StepKey } from "./step-key.ts";
 import { cancelStep, startExternalWork } from "./steps/external-work.ts";
 
 type Unsuccessful = Exclude<RunEnd["status"], "succeeded">;
@@ -35,6 +37,27 @@ export function completeRun(execution: Execution, lastOutput: Json): void {
     }
   }
   endRun(execution, { status: "succeeded", output, error: undefined });
+}
+
+/** How soon after its start a run may be continued: a run that continues itself at once must not take all the time of a node. */
+const runMsMin = 1000;
+
+/** Ends a run whose work another run continues with a new input. */
+export function continueAsNew(execution: Execution, key: StepKey, input: Json): void {
+  const { state, context, history, stack } = execution;
+  // The blocks around the step are over.
+  for (const each of Object.keys(state.active)) delete state.active[each];
+  stack.length = 0;
+  state.undo.length = 0;
+  history.push({ kind: "step_completed", step: key, output: recorded(execution, input) });
+  state.nextRunId = context.newId();
+  const startAtMs = Math.max(context.nowMs, state.startedAtMs + runMsMin);
+  endRun(execution, {
+    status: "succeeded",
+    output: input,
+    error: undefined,
+    next: { id: state.nextRunId, input, startAtMs },
+  });
 }
 
 /** Ends a run with an error, after its compensations if the definition says so. */
@@ -98,6 +121,9 @@ export function compensateNext(execution: Execution): void {
 
 function endRun(execution: Execution, end: RunEnd): void {
   execution.ended = end;
-  const { status, error } = end;
-  execution.history.push({ kind: "run_ended", status, ...(error !== undefined && { error }) });
+  const { status, error, next } = end;
+  execution.history.push({
+    ...{ kind: "run_ended", status, ...(error !== undefined && { error }) },
+    ...(next !== undefined && { next_run_id: next.id }),
+  });
 }

@@ -4,6 +4,9 @@ import type { RunError } from "./state.ts";
 /** The largest state of a run, as bytes of JSON. The whole state is written in every advance. */
 export const stateBytesMax = 256 * 1024;
 
+/** The largest input of a run, as characters of JSON. */
+export const inputLengthMax = 128 * 1024;
+
 /** The largest history of a run, as bytes of JSON. A replay reads the whole history at once. */
 export const historyBytesMax = 16 * 1024 * 1024;
 

@@ -30,6 +30,8 @@ export interface RunState {
   /** How the run will end, once its compensations are done. */
   ending?: Ending;
   paused?: true;
+  /** The run that continues this one. */
+  nextRunId?: string;
   /** Events that arrived while the run was paused. */
   pending?: RunEvent[];
   /** Work that did not fit into the last advance. */
@@ -119,6 +121,8 @@ interface ActivityTimes {
 export interface WaitedEvent {
   readonly event: string;
   readonly scope: string;
+  /** Whether it is an update. A wait for an update takes no plain event, and the other way round. */
+  readonly update?: true;
 }
 
 /** A person's decision on an approval. */

@@ -27,12 +27,14 @@ function templatesOf(work: PlanWork): readonly Template[] {
     case "map":
       return [work.in];
     case "wait_event":
-      return work.any.map(({ scope }) => scope);
+      return [...work.any.map(({ scope }) => scope), ...(work.update?.when === undefined ? [] : [work.update.when])];
     case "wait_timer":
       return [work.for, work.until].filter((template) => template !== undefined);
     case "transform":
       return [work.value];
     case "fail":
       return [work.message];
+    case "continue_as_new":
+      return [work.input];
   }
 }

@@ -11,7 +11,7 @@ const retriedKinds: readonly Work["kind"][] = [
   ...(["task", "route", "notify", "action", "experiment", "subworkflow", "stream_append", "stream_read"] as const),
 ];
 /** Kinds that cannot be undone as a whole. */
-const uncompensatedKinds: readonly Work["kind"][] = ["branch", "parallel", "map", "fail"];
+const uncompensatedKinds: readonly Work["kind"][] = ["branch", "parallel", "map", "fail", "continue_as_new"];
 
 /**
  * Checks what the parts of a definition mean together. An empty list means that it can be published. Yields after each
@@ -32,13 +32,22 @@ export function* checkInSlices(
 
 function checkSteps(definition: Definition, violations: Violations): void {
   const paths = new Map<string, string>();
-  for (const { step, path } of stepsOf(definition)) {
+  for (const { step, path, scope } of stepsOf(definition)) {
     if (violations.isFull) return;
     const first = paths.get(step.id);
     if (first === undefined) paths.set(step.id, path);
     else
       violations.add(`${path}.id`, "duplicate_id", `the id "${step.id}" is already used at ${first}: choose another`);
     checkStep(step, path, violations);
+    if (step.work.kind === "continue_as_new" && scope.isConcurrent) {
+      const message = "ends the run, so it must not be inside a parallel or a map: move it after that block";
+      violations.add(`${path}.continue_as_new`, "continue_as_new", message);
+    }
+    const answer = step.work.kind === "wait_event" ? (step.work.update?.answer ?? "") : "";
+    if (answer !== "" && !scope.leadsTo(answer)) {
+      const message = `must be a step that always runs after "${step.id}": a later step of its list or of a list around it`;
+      violations.add(`${path}.wait_event.update.answer`, "step_reference", message);
+    }
   }
 }
 
@@ -50,8 +59,8 @@ function checkStep(step: Step, path: string, violations: Violations): void {
     checkPolicy(compensate, compensate.work.kind, `${path}.compensate`, violations);
     if (uncompensatedKinds.includes(kind)) {
       const message =
-        kind === "fail"
-          ? "fail never completes, so there is nothing to undo: remove compensate"
+        kind === "fail" || kind === "continue_as_new"
+          ? `${kind} never completes, so there is nothing to undo: remove compensate`
           : `${kind} is undone step by step: move compensate to the steps inside it`;
       violations.add(`${path}.compensate`, "compensate", message);
     }

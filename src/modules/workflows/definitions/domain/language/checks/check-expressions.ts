@@ -68,6 +68,8 @@ interface ExpressionCheck extends PlacedExpression {
   /** Whether the output of that step is visible too. */
   readonly seesOwn: boolean;
   readonly types: readonly CelType[] | undefined;
+  /** Variables besides those of its scope. */
+  readonly more?: CelVariables | undefined;
 }
 
 /** Checks all expressions of a definition. It yields after each one, so that a large definition can be checked in slices. */
@@ -80,7 +82,9 @@ export function* checkExpressions(definition: Definition, violations: Violations
   }
   for (const check of expressionChecks(definition)) {
     if (violations.isFull) return;
-    checkExpression(check, definition.inputSchema, variables.in(check.scope), places, violations);
+    const inScope = variables.in(check.scope);
+    const visible = check.more === undefined ? inScope : { ...inScope, ...check.more };
+    checkExpression(check, definition.inputSchema, visible, places, violations);
     yield;
   }
 }
@@ -97,8 +101,8 @@ function checkPlainText({ step: { work }, path }: PlacedStep, violations: Violat
 
 function* expressionChecks(definition: Definition): Generator<ExpressionCheck> {
   for (const { step, path, scope } of stepsOf(definition)) {
-    for (const { types, ...template } of templatesOf(step.work, path)) {
-      yield* checksOf(template.value, template.path, { scope, reader: step.id, seesOwn: false, types });
+    for (const { types, more, ...template } of templatesOf(step.work, path)) {
+      yield* checksOf(template.value, template.path, { scope, reader: step.id, seesOwn: false, types, more });
     }
     const { compensate } = step;
     if (compensate === undefined) continue;
@@ -123,6 +127,8 @@ interface PlacedTemplate {
   readonly value: Json | undefined;
   readonly path: string;
   readonly types?: readonly CelType[] | undefined;
+  /** Further variables. */
+  readonly more?: CelVariables;
 }
 
 const scopeTypes: readonly CelType[] = ["string", "int", "double", "bool"];
@@ -152,17 +158,24 @@ function templatesOf(work: Work | Compensation["work"], path: string): readonly 
         { value: work.covariates, path: `${inside}.covariates` },
       ];
     case "subworkflow":
+    case "continue_as_new":
       return [{ value: work.input, path: `${inside}.input` }];
     case "branch":
       return work.arms.map(({ when }, at) => ({ value: when, path: `${inside}[${at}].when`, types: ["bool"] }));
     case "map":
       return [{ value: work.in, path: `${inside}.in`, ...(typeof work.in === "string" && { types: ["list"] }) }];
     case "wait_event":
-      return work.any.map(({ scope }, at) => ({
-        value: scope,
-        path: work.short === true ? `${inside}.scope` : `${inside}.any[${at}].scope`,
-        types: scopeTypes,
-      }));
+      return [
+        ...work.any.map(({ scope }, at) => ({
+          value: scope,
+          path: work.short === true ? `${inside}.scope` : `${inside}.any[${at}].scope`,
+          types: scopeTypes,
+        })),
+        {
+          ...{ value: work.update?.when, path: `${inside}.update.when`, types: ["bool"] },
+          more: { update: typeOfSchema(work.update?.inputSchema) },
+        },
+      ];
     case "wait_timer":
       return [
         { value: work.for, path: `${inside}.for`, types: ["string", "int", "double"] },

@@ -31,6 +31,7 @@ const serviceCodes: Readonly<Record<Work["kind"], readonly string[]>> = {
   approval: ["approval_rejected", "approval_timeout", ...everyKind],
   transform: everyKind,
   fail: everyKind,
+  continue_as_new: ["continue_failed", ...everyKind],
   experiment: ["experiment_failed", "experiment_not_found", "timeout", "quota_exceeded", ...everyKind],
   stream_append: [
     ...["stream_closed", "stream_full", "stream_backpressure", "region_not_allowed", "invalid_input", "append_failed"],

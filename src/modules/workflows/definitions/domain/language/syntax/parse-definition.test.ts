@@ -44,6 +44,7 @@ test("durations are read as milliseconds, short forms are expanded, and defaults
     any: [{ event: "signed", scope: "" }],
     timeoutMs: 604_800_000,
     onTimeout: undefined,
+    update: undefined,
     short: true,
   });
   assert.ok(c!.work.kind === "map" && c!.work.maxParallel === 10 && c!.work.onError === "fail");

@@ -133,6 +133,19 @@ export const validDocuments: Readonly<Record<string, JsonObject>> = {
   "a wait for one event": stepOf({
     wait_event: { event: "contract.signed", scope: "=input.id", timeout: "7d", on_timeout: [noteStep("late")] },
   }),
+  "a wait for an update": documentOf([
+    {
+      id: "change",
+      wait_event: {
+        ...{ event: "amount", timeout: "7d" },
+        update: { input_schema: { type: "integer" }, when: "=update / 2 < input.limit", answer: "reply" },
+      },
+    },
+    noteStep("reply", "=steps.change.payload"),
+  ]),
+  "a branch that continues as new": stepOf({
+    branch: [{ when: "=input.n > 1", steps: [{ id: "next", continue_as_new: { input: { n: "=input.n - 1" } } }] }],
+  }),
   "a wait for any of several events": stepOf({
     wait_event: { any: [{ event: "contract.signed", scope: 7 }, { event: "contract.declined" }], timeout: "365d" },
   }),

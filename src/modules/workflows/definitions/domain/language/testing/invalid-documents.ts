@@ -179,7 +179,7 @@ export const invalidDocuments: Readonly<Record<string, InvalidDocument>> = {
     document: documentOf([{ id: "one" }]),
     path: "steps[0]",
     message:
-      "must have one of task, route, notify, action, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform, fail, experiment, stream_append, stream_read",
+      "must have one of task, route, notify, action, subworkflow, branch, parallel, map, wait_event, wait_timer, approval, transform, fail, continue_as_new, experiment, stream_append, stream_read",
   },
   "a step has only one kind": {
     document: stepOf(task, { transform: 1 }),
@@ -437,6 +437,16 @@ export const invalidDocuments: Readonly<Record<string, InvalidDocument>> = {
     document: wait({ any: [{ event: "signed" }] }),
     path: "steps[0].wait_event.event",
     message: "must be left out beside any: put it into an entry of any",
+  },
+  "a wait for any of several events takes no update": {
+    document: stepOf({ wait_event: { any: [{ event: "signed" }], update: {}, timeout: "1d" } }),
+    path: "steps[0].wait_event.update",
+    message: "is for a wait for one event: use event instead of any",
+  },
+  "an update has known fields": {
+    document: wait({ update: { answers: "a" } }),
+    path: "steps[0].wait_event.update.answers",
+    message: "is not a field of update; did you mean answer?",
   },
   "any lists an event": {
     document: stepOf({ wait_event: { any: [], timeout: "1d" } }),

@@ -25,6 +25,8 @@ const orderInput: JsonObject = {
   properties: { ...(line.properties as JsonObject), lines: { type: "array", items: line } },
 };
 
+const again = { id: "again", continue_as_new: { input: {} } };
+
 /** Every rule that concerns several parts of a document, with a document that breaks only it. */
 export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
   "ids are unique at any depth": {
@@ -234,6 +236,36 @@ export const refusedDefinitions: Readonly<Record<string, RefusedDefinition>> = {
     path: "steps[0].wait_event.scope",
     message: "must have a result of type string or int or double or bool, not map",
     position: [1, 1],
+  },
+  "the condition of an update is a boolean": {
+    document: stepOf({ wait_event: { event: "a", timeout: "1d", update: { when: "=1 + 1" } } }),
+    path: "steps[0].wait_event.update.when",
+    message: "must have a result of type bool, not int",
+    position: [1, 1],
+  },
+  "update exists only in the condition of an update": {
+    document: documentOf([
+      { id: "change", wait_event: { event: "a", timeout: "1d", update: {} } },
+      noteStep("b", "=update.x"),
+    ]),
+    path: "steps[1].transform",
+    message: "There is no variable 'update'.",
+    position: [1, 2],
+  },
+  "a run is not continued while other steps are in progress": {
+    document: stepOf({
+      map: { in: [1], max_items: 1, steps: [{ id: "arm", branch: [{ when: "=true", steps: [again] }] }] },
+    }),
+    path: "steps[0].map.steps[0].branch[0].steps[0].continue_as_new",
+    message: "ends the run, so it must not be inside a parallel or a map: move it after that block",
+  },
+  "an update is answered by a step that always runs after it": {
+    document: documentOf([
+      noteStep("before", 1),
+      { id: "change", wait_event: { event: "a", timeout: "1d", update: { answer: "before" } } },
+    ]),
+    path: "steps[1].wait_event.update.answer",
+    message: 'must be a step that always runs after "change": a later step of its list or of a list around it',
   },
   "the scope of an entry of any has its path": {
     document: stepOf({ wait_event: { any: [{ event: "a" }, { event: "b", scope: "=[1]" }], timeout: "1d" } }),

@@ -1,7 +1,10 @@
 import { CelError } from "../../../../../../platform/cel/index.ts";
+import type { Json } from "../../../../definitions/index.ts";
 import { evaluate, expressionFailure } from "../evaluation.ts";
 import { type Execution, stepError } from "../execution.ts";
 import type { ListOwner, PlanStep } from "../plan.ts";
+import { continueAsNew } from "../run-end.ts";
+import { inputLengthMax } from "../size-limits.ts";
 import { roomFor } from "../state-room.ts";
 import { type Positions, type StepKey, stepKey } from "../step-key.ts";
 import { startBranch, startMap, startParallel } from "./blocks.ts";
@@ -45,6 +48,9 @@ function startWork(execution: Execution, step: PlanStep, key: StepKey, at: Posit
       failStep(execution, key, stepError(key, work.code, text));
       return;
     }
+    case "continue_as_new":
+      startContinuation(execution, key, evaluate(execution, work.input, step, at));
+      return;
     case "branch":
       startBranch(execution, step, work, key, at);
       return;
@@ -69,5 +75,16 @@ function startWork(execution: Execution, step: PlanStep, key: StepKey, at: Posit
       // The input of a task is not part of the state. An effect of a step that has failed is not performed.
       if (work.kind !== "task" && roomFor(execution, [request]) === undefined) failTooLarge(execution, key);
     }
+  }
+}
+
+/** Continues the work of the run in another one, unless the input is too large or another run waits for the end of this one. */
+function startContinuation(execution: Execution, key: StepKey, input: Json): void {
+  if (execution.context.isAwaited) {
+    failStep(execution, key, stepError(key, "continue_failed", "Another run waits for the end of this one."));
+  } else if (JSON.stringify(input).length > inputLengthMax) {
+    failTooLarge(execution, key);
+  } else {
+    continueAsNew(execution, key, input);
   }
 }

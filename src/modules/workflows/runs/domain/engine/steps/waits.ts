@@ -22,7 +22,10 @@ export function startEventWait(
   key: StepKey,
   at: Positions,
 ): void {
-  const any = work.any.map(({ event, scope }) => ({ event, scope: readScope(evaluate(execution, scope, step, at)) }));
+  const any: WaitedEvent[] = work.any.map(({ event, scope }) => ({
+    ...{ event, scope: readScope(evaluate(execution, scope, step, at)) },
+    ...(work.update !== undefined && { update: true }),
+  }));
   const dueMs = execution.context.nowMs + work.timeoutMs;
   execution.state.active[key] = { s: "event", ...timesOf(execution, step), dueMs, any };
   const bytes = roomFor(execution, [any as unknown as Json]);
@@ -81,11 +84,17 @@ export function startApproval(
 
 /** Puts an event into the mailbox. The wait that started first of those that match consumes it. */
 export function receiveMail(execution: Execution, mail: Mail): void {
-  const { event, scope, eventId } = mail;
-  execution.history.push({ kind: "event_received", event, scope, event_id: eventId });
+  const { event, scope, eventId, update } = mail;
+  execution.history.push({ kind: "event_received", event, scope, event_id: eventId, ...(update && { update }) });
   execution.mail.push(mail);
   // No wait in progress matches the earlier events, or it would have consumed one of them.
   if (!execution.state.paused) offerMail(execution, execution.mail.length - 1);
+}
+
+/** The wait in progress that would take an update; undefined if there is none. */
+export function findUpdateWait({ state }: Execution, { event, scope }: WaitedEvent): StepKey | undefined {
+  const takes = (each: WaitedEvent) => each.update === true && each.event === event && each.scope === scope;
+  return Object.entries(state.active).find(([, activity]) => activity.s === "event" && activity.any.some(takes))?.[0];
 }
 
 /** Gives the events of the mailbox to the waits in progress, in the order in which the waits started. */
@@ -99,9 +108,13 @@ export function offerMail(execution: Execution, from = 0): void {
 
 /** Completes a wait with the oldest event that matches, if there is one. */
 function consumeMail(execution: Execution, key: StepKey, any: readonly WaitedEvent[], from = 0): void {
-  const { mail, consumed } = execution;
+  const { mail, consumed, context } = execution;
   let at = from;
-  const matches = ({ event, scope }: Mail) => any.some((each) => each.event === event && each.scope === scope);
+  const matches = ({ event, scope, update }: Mail) =>
+    any.some(
+      (each) =>
+        each.event === event && each.scope === scope && (each.update === update || context.isSimulated === true),
+    );
   while (at < mail.length && !matches(mail[at]!)) at++;
   if (at >= mail.length) return;
   const [{ event, scope, payload, eventId }] = mail.splice(at, 1) as [Mail];
