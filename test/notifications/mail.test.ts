@@ -78,6 +78,77 @@ test("a mail arrives in its layout as text and HTML, escaped once, and no templa
   assert.ok(mail!.messageId!.toLowerCase().includes(delivery.id.toLowerCase()));
 });
 
+const invoice = {
+  filename: "invoice {{payload.order}}.pdf",
+  content_type: "application/pdf",
+  content: "{{payload.pdf}}",
+};
+const pdf = Buffer.from("%PDF-1.7 Grüße");
+
+test("a mail carries the files of its workflow, or those of its trigger, and an empty one is left out", async () => {
+  const { sender, arrived } = await mailing(() => undefined);
+  const email = {
+    subject: "Order",
+    body: "<p>Hi</p>",
+    attachments: [invoice, { filename: "terms.txt", content: "{{payload.terms}}" }],
+  };
+  const workflow_key = await sender.workflow({ channels: { email } });
+  const { id: subscriber_id } = await sender.subscriber({ email: "zoe@example.org" });
+  const payload = { order: 7, pdf: pdf.toString("base64") };
+  await sender.trigger({ workflow_key, subscriber_id, payload });
+  const overrides = { email: { attachments: [{ filename: "a.csv", content_type: "text/csv", content: "YSxi" }] } };
+  await sender.trigger({ workflow_key, subscriber_id, payload, overrides });
+  const files = arrived.map(({ attachments }) =>
+    attachments.map(({ filename, contentType, content }) => [filename, contentType, content.toString()]),
+  );
+  assert.deepEqual(files, [[["invoice 7.pdf", "application/pdf", pdf.toString()]], [["a.csv", "text/csv", "a,b"]]]);
+
+  const { data: preview } = await sender.ok("POST", "/api/v2/notification/workflows:preview", {
+    ...{ channel: "email", content: email, payload },
+  });
+  assert.deepEqual(preview.attachments, [
+    { filename: "invoice 7.pdf", content_type: "application/pdf", size_bytes: pdf.length },
+  ]);
+});
+
+test("files that cannot be attached fail the message, and other channels refuse files", async () => {
+  const { sender, arrived } = await mailing(() => undefined);
+  const email = { subject: "Order", body: "<p>Hi</p>", attachments: [invoice] };
+  const workflow_key = await sender.workflow({ channels: { email } });
+  const { id: subscriber_id } = await sender.subscriber({ email: "zoe@example.org" });
+  const failures = [
+    [{ order: 7, pdf: "no base64!" }, "attachment_invalid"],
+    [{ order: "../7", pdf: "YSxi" }, "attachment_invalid"],
+  ] as const;
+  for (const [payload, code] of failures) {
+    const { outcomes } = await sender.trigger({ workflow_key, subscriber_id, payload });
+    assert.deepEqual(
+      [outcomes[0].outcome, outcomes[0].failure_phase, outcomes[0].failure_code],
+      ["failed", "render", code],
+    );
+  }
+  const large = {
+    ...email,
+    attachments: Array.from({ length: 5 }, () => ({ ...invoice, content: "{{payload.pdf}}{{payload.pdf}}" })),
+  };
+  const twice = await sender.workflow({ channels: { email: large } });
+  const payload = { order: 7, pdf: "A".repeat(200_000) };
+  const { outcomes } = await sender.trigger({ workflow_key: twice, subscriber_id, payload });
+  assert.deepEqual([outcomes[0].outcome, outcomes[0].failure_code], ["failed", "too_large"]);
+  assert.equal(arrived.length, 0);
+  for (const [channel, content] of [
+    ["sms", { body: "Hi", attachments: [invoice] }],
+    ["email", { ...email, attachments: [{ ...invoice, content: "{{#if}" }] }],
+    ["email", { ...email, attachments: Array(11).fill(invoice) }],
+  ] as const) {
+    const { status, body } = await sender.rest.call("PUT", "/api/v2/notification/workflows/refused", {
+      channels: { [channel]: content },
+    });
+    assert.deepEqual([status, body.errorCode], [400, "INVALID_ARGUMENT"]);
+    assert.match(body.violations[0].field, new RegExp(`^channels\\.${channel}\\.attachments`));
+  }
+});
+
 test("a deferred mail is sent later, and a rejected one is not", async () => {
   const later = await mailing((nth) => (nth === 0 ? { code: 451, text: "4.3.0 later" } : undefined));
   const put = await later.sender.trigger(await reader(later.sender));

@@ -161,3 +161,74 @@ test("a throttle with rejection applies on arrival, and workers can lease what i
   );
   assert.equal((await own.lease(pool, { max_items: 9 })).length, 3);
 });
+
+const rotating = (fields: object = {}) => ({
+  config: { admission: { concurrency: { key: "item.key", rotate: true, ...fields } } },
+});
+const keysOf = (items: readonly ResponseData[]) => items.map(({ key }) => key);
+
+test("a key with 1,000 waiting items does not delay the items of another key beyond a rotation", async () => {
+  const pool = await own.pool(rotating());
+  await own.routeAll(
+    Array.from({ length: 1000 }, (_, n) => ({ pool_id: pool, type: "t", key: "big", payload: { n } })),
+  );
+  await own.routeAll(["small", "small", "small", "small", "small", "tiny"].flatMap((key) => many(1, pool, { key })));
+  const turns: ResponseData[] = [];
+  for (let n = 0; n < 12; n++) turns.push(...(await own.lease(pool)));
+  for (const rotation of [
+    turns.slice(0, 3),
+    turns.slice(3, 5),
+    turns.slice(5, 7),
+    turns.slice(7, 9),
+    turns.slice(9, 11),
+  ]) {
+    assert.equal(new Set(keysOf(rotation)).size, rotation.length, keysOf(turns).join(" "));
+  }
+  const count = (key: string) => keysOf(turns).filter((each) => each === key).length;
+  assert.deepEqual([count("small"), count("tiny")], [5, 1]);
+  // Alone, a key fills a large request, in the order of the queue.
+  const rest = await own.lease(pool, { max_items: 100 });
+  const first = count("big");
+  assert.deepEqual(
+    [...turns, ...rest].filter(({ key }) => key === "big").map(({ payload }) => payload.n),
+    Array.from({ length: first + 100 }, (_, n) => n),
+  );
+});
+
+test("a rotation skips keys without room, shares a large request among keys, and goes by priority within a key", async () => {
+  const pool = await own.pool(rotating({ limit: 2 }));
+  await own.routeAll([...many(3, pool, { key: "a" }), ...many(3, pool, { key: "b" }), ...many(1, pool, { key: "c" })]);
+  const { queue_item_id: urgent } = await own.route(pool, { key: "b", priority: 10 });
+  const leased = await own.lease(pool, { max_items: 10 });
+  assert.deepEqual(keysOf(leased).sort(), ["a", "a", "b", "b", "c"]);
+  assert.ok(leased.some(({ queue_item_id }) => queue_item_id === urgent));
+  assert.deepEqual(await own.lease(pool), []);
+  await own.complete(leased.find(({ key }) => key === "b"));
+  assert.deepEqual(keysOf(await own.lease(pool, { max_items: 10 })), ["b"]);
+});
+
+test("workers on two nodes that rotate between keys lose no item and complete each one once", async (t) => {
+  const other = await startService({ "auth.bootstrap_api_key": service.adminKey }, service.databaseUrl);
+  t.after(() => other.stop());
+  const retry = { initial_ms: 1, max_ms: 1, max_attempts: 100 };
+  const pool = await own.pool({ config: { ...rotating({ limit: 40 }).config, retry } });
+  const sent = Array.from({ length: 30 }, (_, n) => many(1 + n * 2, pool, { key: `k${n}` })).flat();
+  const routed = await own.routeAll(sent);
+  const completed: string[] = [];
+  const isDone = async () => {
+    const { depth, in_flight } = await own.status(pool);
+    return depth === 0 && in_flight === 0;
+  };
+  const worker = async (tenant: TenantFixture, max: number) => {
+    for (;;) {
+      const items = await tenant.lease(pool, { max_items: max });
+      if (items.length === 0 && (await isDone())) return;
+      for (const [n, item] of items.entries()) {
+        if (item.attempt === 1 && n % 5 === 0) await tenant.fail(item);
+        else if ((await tenant.complete(item)).state === "completed") completed.push(item.queue_item_id);
+      }
+    }
+  };
+  await Promise.all([own, tenantAt(other, own)].flatMap((tenant) => [1, 3, 8, 20].map((max) => worker(tenant, max))));
+  assert.deepEqual(completed.sort(), routed.map(({ decision }) => decision.queue_item_id).sort());
+});

@@ -17,7 +17,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/notification_workflow.proto.
  */
 export const file_service_api_notification_workflow: GenFile = /*@__PURE__*/
-  fileDesc("CidzZXJ2aWNlL2FwaS9ub3RpZmljYXRpb25fd29ya2Zsb3cucHJvdG8SC3NlcnZpY2UuYXBpIooCCg5DaGFubmVsQ29udGVudBIsCgZlbmdpbmUYASABKAlCHLpIGdgBAXIUUgpoYW5kbGViYXJzUgZsaXF1aWQSGgoHc3ViamVjdBgCIAEoCUIJukgGcgQogIAEEhgKBXRpdGxlGAMgASgJQgm6SAZyBCiAgAQSGQoEYm9keRgEIAEoCUILukgIcgYQASiAgAQSHAoJdGV4dF9ib2R5GAUgASgJQgm6SAZyBCiAgAQSGgoJbGF5b3V0X2lkGAYgASgJQge6SARyAhhAEiUKBGRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhgKEHN0cmljdF92YXJpYWJsZXMYCCABKAgi6gEKD0NoYW5uZWxDb250ZW50cxIqCgVlbWFpbBgBIAEoCzIbLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50EigKA3NtcxgCIAEoCzIbLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50EikKBHB1c2gYAyABKAsyGy5zZXJ2aWNlLmFwaS5DaGFubmVsQ29udGVudBIpCgRjaGF0GAQgASgLMhsuc2VydmljZS5hcGkuQ2hhbm5lbENvbnRlbnQSKwoGaW5fYXBwGAUgASgLMhsuc2VydmljZS5hcGkuQ2hhbm5lbENvbnRlbnQi7gIKFE5vdGlmaWNhdGlvbldvcmtmbG93EhEKCXRlbmFudF9pZBgBIAEoCRIUCgx3b3JrZmxvd19rZXkYAiABKAkSDAoEbmFtZRgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIuCghjaGFubmVscxgFIAEoCzIcLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50cxI0CgtwcmVmZXJlbmNlcxgGIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgJIAEoAxIsCgVzdGVwcxgKIAMoCzIdLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvblN0ZXAi0wEKCFN0ZXBXYWl0EhsKBWZvcl9zGAEgASgDQgy6SAkiBxiAiooPKAASFwoFdW50aWwYAiABKAlCCLpIBXIDKIAgEjUKAmF0GAMgASgJQim6SCbYAQFyITIfXihbMDFdWzAtOV18MlswLTNdKTpbMC01XVswLTldJBI/CgRkYXlzGAQgAygJQjG6SC6SASsQBxgBIiVyI1IDbW9uUgN0dWVSA3dlZFIDdGh1UgNmcmlSA3NhdFIDc3VuEhkKCHRpbWV6b25lGAUgASgJQge6SARyAhhAIk4KCFNlbmRTdGVwEkIKCGNoYW5uZWxzGAEgAygJQjC6SC2SASoIARAFGAEiInIgUgVlbWFpbFIDc21zUgRwdXNoUgRjaGF0UgZpbl9hcHAicgoKRGlnZXN0U3RlcBIVCgNrZXkYASABKAlCCLpIBXIDKIAgEi0KBndpbmRvdxgCIAEoCzIVLnNlcnZpY2UuYXBpLlN0ZXBXYWl0Qga6SAPIAQESHgoKZXZlbnRzX21heBgDIAEoBUIKukgHGgUY9AMoACJfCgxUaHJvdHRsZVN0ZXASGAoFbGltaXQYASABKAVCCbpIBhoEGGQoARIeCgh3aW5kb3dfcxgCIAEoA0IMukgJIgcYgJqeASgBEhUKA2tleRgDIAEoCUIIukgFcgMogCAiaAoOQXdhaXRJbmJveFN0ZXASFwoEc3RlcBgBIAEoCUIJukgGcgQQARhAEiAKBXN0YXRlGAIgASgJQhG6SA5yDFIEc2VlblIEcmVhZBIbCgVmb3JfcxgDIAEoA0IMukgJIgcYgIqKDygBIrACChBOb3RpZmljYXRpb25TdGVwEiwKA2tleRgBIAEoCUIfukgcchoQARhAMhReW2Etel0oXz9bYS16MC05XSkqJBIbCgljb25kaXRpb24YAiABKAlCCLpIBXIDKIAgEiMKBHNlbmQYAyABKAsyFS5zZXJ2aWNlLmFwaS5TZW5kU3RlcBIkCgVkZWxheRgEIAEoCzIVLnNlcnZpY2UuYXBpLlN0ZXBXYWl0EicKBmRpZ2VzdBgFIAEoCzIXLnNlcnZpY2UuYXBpLkRpZ2VzdFN0ZXASKwoIdGhyb3R0bGUYBiABKAsyGS5zZXJ2aWNlLmFwaS5UaHJvdHRsZVN0ZXASMAoLYXdhaXRfaW5ib3gYByABKAsyGy5zZXJ2aWNlLmFwaS5Bd2FpdEluYm94U3RlcCKCAgoYTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyEhEKCXRlbmFudF9pZBgBIAEoCRIUCgx3b3JrZmxvd19rZXkYAiABKAkSDwoHdXNlcl9pZBgDIAEoCRI0CgtwcmVmZXJlbmNlcxgEIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgHIAEoAyLtAgohVXBzZXJ0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhYKBG5hbWUYAiABKAlCCLpIBXIDGMgBEh0KC2Rlc2NyaXB0aW9uGAMgASgJQgi6SAVyAxjQDxIuCghjaGFubmVscxgEIAEoCzIcLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50cxI0CgtwcmVmZXJlbmNlcxgFIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIbCg5yZWNvcmRfdmVyc2lvbhgGIAEoA0gAiAEBEjYKBXN0ZXBzGAcgAygLMh0uc2VydmljZS5hcGkuTm90aWZpY2F0aW9uU3RlcEIIukgFkgECEBRCEQoPX3JlY29yZF92ZXJzaW9uIlkKIlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2USMwoId29ya2Zsb3cYASABKAsyIS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvdyJlCh5HZXROb3RpZmljYXRpb25Xb3JrZmxvd1JlcXVlc3QSQwoMd29ya2Zsb3dfa2V5GAEgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQiVgofR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXNwb25zZRIzCgh3b3JrZmxvdxgBIAEoCzIhLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbldvcmtmbG93IlcKIExpc3ROb3RpZmljYXRpb25Xb3JrZmxvd3NSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUinAEKIUxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd3NSZXNwb25zZRI0Cgl3b3JrZmxvd3MYASADKAsyIS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvdxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiaAohRGVsZXRlTm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokIlkKIkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2USMwoId29ya2Zsb3cYASABKAsyIS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvdyLvAQolVXBzZXJ0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVxdWVzdBJDCgx3b3JrZmxvd19rZXkYASABKAlCLbpIKnIoEAEYgAEyIV5bYS16QS1aMC05XShbLl8tXT9bYS16QS1aMC05XSkqJBIbCgd1c2VyX2lkGAIgASgJQgq6SAdyBRABGP8BEjQKC3ByZWZlcmVuY2VzGAMgASgLMh8uc2VydmljZS5hcGkuUHJlZmVyZW5jZVNldHRpbmdzEhsKDnJlY29yZF92ZXJzaW9uGAQgASgDSACIAQFCEQoPX3JlY29yZF92ZXJzaW9uIl0KJlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlc3BvbnNlEjMKBHVzZXIYASABKAsyJS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvd1VzZXIihgEKIkdldE5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlcXVlc3QSQwoMd29ya2Zsb3dfa2V5GAEgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQSGwoHdXNlcl9pZBgCIAEoCUIKukgHcgUQARj/ASJaCiNHZXROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXNwb25zZRIzCgR1c2VyGAEgASgLMiUuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyIqABCiRMaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2Vyc1JlcXVlc3QSQwoMd29ya2Zsb3dfa2V5GAEgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBSKgAQolTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93VXNlcnNSZXNwb25zZRI0CgV1c2VycxgBIAMoCzIlLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbldvcmtmbG93VXNlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiiQEKJURlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlcXVlc3QSQwoMd29ya2Zsb3dfa2V5GAEgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQSGwoHdXNlcl9pZBgCIAEoCUIKukgHcgUQARj/ASJdCiZEZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXNwb25zZRIzCgR1c2VyGAEgASgLMiUuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyIugBCiFQcmV2aWV3Tm90aWZpY2F0aW9uQ29udGVudFJlcXVlc3QSNgoHY2hhbm5lbBgBIAEoCUIlukgiciBSBWVtYWlsUgNzbXNSBHB1c2hSBGNoYXRSBmluX2FwcBI0Cgdjb250ZW50GAIgASgLMhsuc2VydmljZS5hcGkuQ2hhbm5lbENvbnRlbnRCBrpIA8gBARIoCgdwYXlsb2FkGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIrCgpzdWJzY3JpYmVyGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKDAQoiUHJldmlld05vdGlmaWNhdGlvbkNvbnRlbnRSZXNwb25zZRIPCgdzdWJqZWN0GAEgASgJEg0KBXRpdGxlGAIgASgJEgwKBGJvZHkYAyABKAkSEQoJdGV4dF9ib2R5GAQgASgJEhwKFHVucmVzb2x2ZWRfdmFyaWFibGVzGAUgAygJMpYQChtOb3RpZmljYXRpb25Xb3JrZmxvd1NlcnZpY2US3gEKGlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93Ei4uc2VydmljZS5hcGkuVXBzZXJ0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0Gi8uc2VydmljZS5hcGkuVXBzZXJ0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXNwb25zZSJfyvMYGSoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAjw6ASpiCHdvcmtmbG93Gi0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0SzQEKF0dldE5vdGlmaWNhdGlvbldvcmtmbG93Eisuc2VydmljZS5hcGkuR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0Giwuc2VydmljZS5hcGkuR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXNwb25zZSJXyvMYFCoMbm90aWZpY2F0aW9uMgRyZWFkgtPkkwI5Ygh3b3JrZmxvdxItL2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9ErwBChlMaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dzEi0uc2VydmljZS5hcGkuTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93c1JlcXVlc3QaLi5zZXJ2aWNlLmFwaS5MaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dzUmVzcG9uc2UiQMrzGBYqDG5vdGlmaWNhdGlvbjIEcmVhZFACgtPkkwIgEh4vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3MS3gEKGkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93Ei4uc2VydmljZS5hcGkuRGVsZXRlTm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0Gi8uc2VydmljZS5hcGkuRGVsZXRlTm90aWZpY2F0aW9uV29ya2Zsb3dSZXNwb25zZSJfyvMYHCoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGQAQGC0+STAjliCHdvcmtmbG93Ki0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0S9gEKHlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93VXNlchIyLnNlcnZpY2UuYXBpLlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlcXVlc3QaMy5zZXJ2aWNlLmFwaS5VcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXNwb25zZSJryvMYGSoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGC0+STAkg6ASpiBHVzZXIaPS9hcGkvdjIvbm90aWZpY2F0aW9uL3dvcmtmbG93cy97d29ya2Zsb3dfa2V5fS91c2Vycy97dXNlcl9pZH0S5QEKG0dldE5vdGlmaWNhdGlvbldvcmtmbG93VXNlchIvLnNlcnZpY2UuYXBpLkdldE5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlcXVlc3QaMC5zZXJ2aWNlLmFwaS5HZXROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXNwb25zZSJjyvMYFCoMbm90aWZpY2F0aW9uMgRyZWFkgtPkkwJFYgR1c2VyEj0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0vdXNlcnMve3VzZXJfaWR9Et0BCh1MaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VycxIxLnNlcnZpY2UuYXBpLkxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJzUmVxdWVzdBoyLnNlcnZpY2UuYXBpLkxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJzUmVzcG9uc2UiVcrzGBYqDG5vdGlmaWNhdGlvbjIEcmVhZFACgtPkkwI1EjMvYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0vdXNlcnMS9gEKHkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93VXNlchIyLnNlcnZpY2UuYXBpLkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlcXVlc3QaMy5zZXJ2aWNlLmFwaS5EZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXNwb25zZSJryvMYHCoMbm90aWZpY2F0aW9uMgV3cml0ZVAFWAGQAQGC0+STAkViBHVzZXIqPS9hcGkvdjIvbm90aWZpY2F0aW9uL3dvcmtmbG93cy97d29ya2Zsb3dfa2V5fS91c2Vycy97dXNlcl9pZH0S6wEKGlByZXZpZXdOb3RpZmljYXRpb25Db250ZW50Ei4uc2VydmljZS5hcGkuUHJldmlld05vdGlmaWNhdGlvbkNvbnRlbnRSZXF1ZXN0Gi8uc2VydmljZS5hcGkuUHJldmlld05vdGlmaWNhdGlvbkNvbnRlbnRSZXNwb25zZSJsyvMYFioMbm90aWZpY2F0aW9uMgRyZWFkUAXS8xgdbm90aWZpY2F0aW9uLXdvcmtmbG93IHByZXZpZXeC0+STAis6ASoiJi9hcGkvdjIvbm90aWZpY2F0aW9uL3dvcmtmbG93czpwcmV2aWV3YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_preference, file_service_options_governance]);
+  fileDesc("CidzZXJ2aWNlL2FwaS9ub3RpZmljYXRpb25fd29ya2Zsb3cucHJvdG8SC3NlcnZpY2UuYXBpIsYCCg5DaGFubmVsQ29udGVudBIsCgZlbmdpbmUYASABKAlCHLpIGdgBAXIUUgpoYW5kbGViYXJzUgZsaXF1aWQSGgoHc3ViamVjdBgCIAEoCUIJukgGcgQogIAEEhgKBXRpdGxlGAMgASgJQgm6SAZyBCiAgAQSGQoEYm9keRgEIAEoCUILukgIcgYQASiAgAQSHAoJdGV4dF9ib2R5GAUgASgJQgm6SAZyBCiAgAQSGgoJbGF5b3V0X2lkGAYgASgJQge6SARyAhhAEiUKBGRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhgKEHN0cmljdF92YXJpYWJsZXMYCCABKAgSOgoLYXR0YWNobWVudHMYCSADKAsyGy5zZXJ2aWNlLmFwaS5NYWlsQXR0YWNobWVudEIIukgFkgECEAoinQEKDk1haWxBdHRhY2htZW50EhwKCGZpbGVuYW1lGAEgASgJQgq6SAdyBRABKIAIEk8KDGNvbnRlbnRfdHlwZRgCIAEoCUI5ukg22AEBcjEYfzItXlthLXpBLVowLTkhIyQmXl8uKy1dKy9bYS16QS1aMC05ISMkJl5fListXSskEhwKB2NvbnRlbnQYAyABKAlCC7pICHIGEAEogIAQIuoBCg9DaGFubmVsQ29udGVudHMSKgoFZW1haWwYASABKAsyGy5zZXJ2aWNlLmFwaS5DaGFubmVsQ29udGVudBIoCgNzbXMYAiABKAsyGy5zZXJ2aWNlLmFwaS5DaGFubmVsQ29udGVudBIpCgRwdXNoGAMgASgLMhsuc2VydmljZS5hcGkuQ2hhbm5lbENvbnRlbnQSKQoEY2hhdBgEIAEoCzIbLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50EisKBmluX2FwcBgFIAEoCzIbLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50Iu4CChROb3RpZmljYXRpb25Xb3JrZmxvdxIRCgl0ZW5hbnRfaWQYASABKAkSFAoMd29ya2Zsb3dfa2V5GAIgASgJEgwKBG5hbWUYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSLgoIY2hhbm5lbHMYBSABKAsyHC5zZXJ2aWNlLmFwaS5DaGFubmVsQ29udGVudHMSNAoLcHJlZmVyZW5jZXMYBiABKAsyHy5zZXJ2aWNlLmFwaS5QcmVmZXJlbmNlU2V0dGluZ3MSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YCSABKAMSLAoFc3RlcHMYCiADKAsyHS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25TdGVwItMBCghTdGVwV2FpdBIbCgVmb3JfcxgBIAEoA0IMukgJIgcYgIqKDygAEhcKBXVudGlsGAIgASgJQgi6SAVyAyiAIBI1CgJhdBgDIAEoCUIpukgm2AEBciEyH14oWzAxXVswLTldfDJbMC0zXSk6WzAtNV1bMC05XSQSPwoEZGF5cxgEIAMoCUIxukgukgErEAcYASIlciNSA21vblIDdHVlUgN3ZWRSA3RodVIDZnJpUgNzYXRSA3N1bhIZCgh0aW1lem9uZRgFIAEoCUIHukgEcgIYQCJOCghTZW5kU3RlcBJCCghjaGFubmVscxgBIAMoCUIwukgtkgEqCAEQBRgBIiJyIFIFZW1haWxSA3Ntc1IEcHVzaFIEY2hhdFIGaW5fYXBwInIKCkRpZ2VzdFN0ZXASFQoDa2V5GAEgASgJQgi6SAVyAyiAIBItCgZ3aW5kb3cYAiABKAsyFS5zZXJ2aWNlLmFwaS5TdGVwV2FpdEIGukgDyAEBEh4KCmV2ZW50c19tYXgYAyABKAVCCrpIBxoFGPQDKAAiXwoMVGhyb3R0bGVTdGVwEhgKBWxpbWl0GAEgASgFQgm6SAYaBBhkKAESHgoId2luZG93X3MYAiABKANCDLpICSIHGICangEoARIVCgNrZXkYAyABKAlCCLpIBXIDKIAgImgKDkF3YWl0SW5ib3hTdGVwEhcKBHN0ZXAYASABKAlCCbpIBnIEEAEYQBIgCgVzdGF0ZRgCIAEoCUIRukgOcgxSBHNlZW5SBHJlYWQSGwoFZm9yX3MYAyABKANCDLpICSIHGICKig8oASKwAgoQTm90aWZpY2F0aW9uU3RlcBIsCgNrZXkYASABKAlCH7pIHHIaEAEYQDIUXlthLXpdKF8/W2EtejAtOV0pKiQSGwoJY29uZGl0aW9uGAIgASgJQgi6SAVyAyiAIBIjCgRzZW5kGAMgASgLMhUuc2VydmljZS5hcGkuU2VuZFN0ZXASJAoFZGVsYXkYBCABKAsyFS5zZXJ2aWNlLmFwaS5TdGVwV2FpdBInCgZkaWdlc3QYBSABKAsyFy5zZXJ2aWNlLmFwaS5EaWdlc3RTdGVwEisKCHRocm90dGxlGAYgASgLMhkuc2VydmljZS5hcGkuVGhyb3R0bGVTdGVwEjAKC2F3YWl0X2luYm94GAcgASgLMhsuc2VydmljZS5hcGkuQXdhaXRJbmJveFN0ZXAiggIKGE5vdGlmaWNhdGlvbldvcmtmbG93VXNlchIRCgl0ZW5hbnRfaWQYASABKAkSFAoMd29ya2Zsb3dfa2V5GAIgASgJEg8KB3VzZXJfaWQYAyABKAkSNAoLcHJlZmVyZW5jZXMYBCABKAsyHy5zZXJ2aWNlLmFwaS5QcmVmZXJlbmNlU2V0dGluZ3MSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YByABKAMi7QIKIVVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBJDCgx3b3JrZmxvd19rZXkYASABKAlCLbpIKnIoEAEYgAEyIV5bYS16QS1aMC05XShbLl8tXT9bYS16QS1aMC05XSkqJBIWCgRuYW1lGAIgASgJQgi6SAVyAxjIARIdCgtkZXNjcmlwdGlvbhgDIAEoCUIIukgFcgMY0A8SLgoIY2hhbm5lbHMYBCABKAsyHC5zZXJ2aWNlLmFwaS5DaGFubmVsQ29udGVudHMSNAoLcHJlZmVyZW5jZXMYBSABKAsyHy5zZXJ2aWNlLmFwaS5QcmVmZXJlbmNlU2V0dGluZ3MSGwoOcmVjb3JkX3ZlcnNpb24YBiABKANIAIgBARI2CgVzdGVwcxgHIAMoCzIdLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvblN0ZXBCCLpIBZIBAhAUQhEKD19yZWNvcmRfdmVyc2lvbiJZCiJVcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvd1Jlc3BvbnNlEjMKCHdvcmtmbG93GAEgASgLMiEuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3ciZQoeR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokIlYKH0dldE5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2USMwoId29ya2Zsb3cYASABKAsyIS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvdyJXCiBMaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFIpwBCiFMaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dzUmVzcG9uc2USNAoJd29ya2Zsb3dzGAEgAygLMiEuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3cSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIImgKIURlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBJDCgx3b3JrZmxvd19rZXkYASABKAlCLbpIKnIoEAEYgAEyIV5bYS16QS1aMC05XShbLl8tXT9bYS16QS1aMC05XSkqJCJZCiJEZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1Jlc3BvbnNlEjMKCHdvcmtmbG93GAEgASgLMiEuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3ci7wEKJVVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlcXVlc3QSQwoMd29ya2Zsb3dfa2V5GAEgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQSGwoHdXNlcl9pZBgCIAEoCUIKukgHcgUQARj/ARI0CgtwcmVmZXJlbmNlcxgDIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIbCg5yZWNvcmRfdmVyc2lvbhgEIAEoA0gAiAEBQhEKD19yZWNvcmRfdmVyc2lvbiJdCiZVcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXNwb25zZRIzCgR1c2VyGAEgASgLMiUuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyIoYBCiJHZXROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhsKB3VzZXJfaWQYAiABKAlCCrpIB3IFEAEY/wEiWgojR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2USMwoEdXNlchgBIAEoCzIlLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbldvcmtmbG93VXNlciKgAQokTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93VXNlcnNSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHNraXAYBCABKAUioAEKJUxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJzUmVzcG9uc2USNAoFdXNlcnMYASADKAsyJS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvd1VzZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIokBCiVEZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhsKB3VzZXJfaWQYAiABKAlCCrpIB3IFEAEY/wEiXQomRGVsZXRlTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2USMwoEdXNlchgBIAEoCzIlLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbldvcmtmbG93VXNlciLoAQohUHJldmlld05vdGlmaWNhdGlvbkNvbnRlbnRSZXF1ZXN0EjYKB2NoYW5uZWwYASABKAlCJbpIInIgUgVlbWFpbFIDc21zUgRwdXNoUgRjaGF0UgZpbl9hcHASNAoHY29udGVudBgCIAEoCzIbLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50Qga6SAPIAQESKAoHcGF5bG9hZBgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKwoKc3Vic2NyaWJlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiugEKIlByZXZpZXdOb3RpZmljYXRpb25Db250ZW50UmVzcG9uc2USDwoHc3ViamVjdBgBIAEoCRINCgV0aXRsZRgCIAEoCRIMCgRib2R5GAMgASgJEhEKCXRleHRfYm9keRgEIAEoCRIcChR1bnJlc29sdmVkX3ZhcmlhYmxlcxgFIAMoCRI1CgthdHRhY2htZW50cxgGIAMoCzIgLnNlcnZpY2UuYXBpLlByZXZpZXdlZEF0dGFjaG1lbnQiUQoTUHJldmlld2VkQXR0YWNobWVudBIQCghmaWxlbmFtZRgBIAEoCRIUCgxjb250ZW50X3R5cGUYAiABKAkSEgoKc2l6ZV9ieXRlcxgDIAEoBTKWEAobTm90aWZpY2F0aW9uV29ya2Zsb3dTZXJ2aWNlEt4BChpVcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvdxIuLnNlcnZpY2UuYXBpLlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBovLnNlcnZpY2UuYXBpLlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2UiX8rzGBkqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwI8OgEqYgh3b3JrZmxvdxotL2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9Es0BChdHZXROb3RpZmljYXRpb25Xb3JrZmxvdxIrLnNlcnZpY2UuYXBpLkdldE5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBosLnNlcnZpY2UuYXBpLkdldE5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2UiV8rzGBQqDG5vdGlmaWNhdGlvbjIEcmVhZILT5JMCOWIId29ya2Zsb3cSLS9hcGkvdjIvbm90aWZpY2F0aW9uL3dvcmtmbG93cy97d29ya2Zsb3dfa2V5fRK8AQoZTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93cxItLnNlcnZpY2UuYXBpLkxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd3NSZXF1ZXN0Gi4uc2VydmljZS5hcGkuTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93c1Jlc3BvbnNlIkDK8xgWKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCIBIeL2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzEt4BChpEZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvdxIuLnNlcnZpY2UuYXBpLkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBovLnNlcnZpY2UuYXBpLkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2UiX8rzGBwqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBkAEBgtPkkwI5Ygh3b3JrZmxvdyotL2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9EvYBCh5VcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXISMi5zZXJ2aWNlLmFwaS5VcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0GjMuc2VydmljZS5hcGkuVXBzZXJ0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2Uia8rzGBkqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwJIOgEqYgR1c2VyGj0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0vdXNlcnMve3VzZXJfaWR9EuUBChtHZXROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXISLy5zZXJ2aWNlLmFwaS5HZXROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0GjAuc2VydmljZS5hcGkuR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2UiY8rzGBQqDG5vdGlmaWNhdGlvbjIEcmVhZILT5JMCRWIEdXNlchI9L2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9L3VzZXJzL3t1c2VyX2lkfRLdAQodTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93VXNlcnMSMS5zZXJ2aWNlLmFwaS5MaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2Vyc1JlcXVlc3QaMi5zZXJ2aWNlLmFwaS5MaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2Vyc1Jlc3BvbnNlIlXK8xgWKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCNRIzL2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9L3VzZXJzEvYBCh5EZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1VzZXISMi5zZXJ2aWNlLmFwaS5EZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0GjMuc2VydmljZS5hcGkuRGVsZXRlTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2Uia8rzGBwqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBkAEBgtPkkwJFYgR1c2VyKj0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0vdXNlcnMve3VzZXJfaWR9EusBChpQcmV2aWV3Tm90aWZpY2F0aW9uQ29udGVudBIuLnNlcnZpY2UuYXBpLlByZXZpZXdOb3RpZmljYXRpb25Db250ZW50UmVxdWVzdBovLnNlcnZpY2UuYXBpLlByZXZpZXdOb3RpZmljYXRpb25Db250ZW50UmVzcG9uc2UibMrzGBYqDG5vdGlmaWNhdGlvbjIEcmVhZFAF0vMYHW5vdGlmaWNhdGlvbi13b3JrZmxvdyBwcmV2aWV3gtPkkwIrOgEqIiYvYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3M6cHJldmlld2IGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_preference, file_service_options_governance]);
 
 /**
  * The content on one channel. The texts are templates over payload, subscriber and more.
@@ -81,6 +81,13 @@ export type ChannelContent = Message<"service.api.ChannelContent"> & {
    * @generated from field: bool strict_variables = 8;
    */
   strictVariables: boolean;
+
+  /**
+   * On email: the files to attach.
+   *
+   * @generated from field: repeated service.api.MailAttachment attachments = 9;
+   */
+  attachments: MailAttachment[];
 };
 
 /**
@@ -89,6 +96,41 @@ export type ChannelContent = Message<"service.api.ChannelContent"> & {
  */
 export const ChannelContentSchema: GenMessage<ChannelContent> = /*@__PURE__*/
   messageDesc(file_service_api_notification_workflow, 0);
+
+/**
+ * A file that is attached to a mail. The attachments of a mail may take 1 MiB together.
+ *
+ * @generated from message service.api.MailAttachment
+ */
+export type MailAttachment = Message<"service.api.MailAttachment"> & {
+  /**
+   * The name of the file, as a template.
+   *
+   * @generated from field: string filename = 1;
+   */
+  filename: string;
+
+  /**
+   * The media type, such as application/pdf; application/octet-stream when empty.
+   *
+   * @generated from field: string content_type = 2;
+   */
+  contentType: string;
+
+  /**
+   * The bytes in base64, as a template, such as {{payload.invoice}}. If it renders as empty, nothing is attached.
+   *
+   * @generated from field: string content = 3;
+   */
+  content: string;
+};
+
+/**
+ * Describes the message service.api.MailAttachment.
+ * Use `create(MailAttachmentSchema)` to create a new message.
+ */
+export const MailAttachmentSchema: GenMessage<MailAttachment> = /*@__PURE__*/
+  messageDesc(file_service_api_notification_workflow, 1);
 
 /**
  * The content of each channel; nothing is sent on absent channels.
@@ -137,7 +179,7 @@ export type ChannelContents = Message<"service.api.ChannelContents"> & {
  * Use `create(ChannelContentsSchema)` to create a new message.
  */
 export const ChannelContentsSchema: GenMessage<ChannelContents> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 1);
+  messageDesc(file_service_api_notification_workflow, 2);
 
 /**
  * The content of one kind of notification, and the author's preferences for everybody.
@@ -221,7 +263,7 @@ export type NotificationWorkflow = Message<"service.api.NotificationWorkflow"> &
  * Use `create(NotificationWorkflowSchema)` to create a new message.
  */
 export const NotificationWorkflowSchema: GenMessage<NotificationWorkflow> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 2);
+  messageDesc(file_service_api_notification_workflow, 3);
 
 /**
  * When a wait ends: exactly one of for_s, until and at.
@@ -272,7 +314,7 @@ export type StepWait = Message<"service.api.StepWait"> & {
  * Use `create(StepWaitSchema)` to create a new message.
  */
 export const StepWaitSchema: GenMessage<StepWait> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 3);
+  messageDesc(file_service_api_notification_workflow, 4);
 
 /**
  * Sends messages. Preferences are checked when the step is reached and again when a message is sent.
@@ -293,7 +335,7 @@ export type SendStep = Message<"service.api.SendStep"> & {
  * Use `create(SendStepSchema)` to create a new message.
  */
 export const SendStepSchema: GenMessage<SendStep> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 4);
+  messageDesc(file_service_api_notification_workflow, 5);
 
 /**
  * Collects triggers of the workflow for the same subscriber and key into one notification. The first trigger opens the
@@ -329,7 +371,7 @@ export type DigestStep = Message<"service.api.DigestStep"> & {
  * Use `create(DigestStepSchema)` to create a new message.
  */
 export const DigestStepSchema: GenMessage<DigestStep> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 5);
+  messageDesc(file_service_api_notification_workflow, 6);
 
 /**
  * Ends the run when the subscriber has passed this step too often within the window.
@@ -364,7 +406,7 @@ export type ThrottleStep = Message<"service.api.ThrottleStep"> & {
  * Use `create(ThrottleStepSchema)` to create a new message.
  */
 export const ThrottleStepSchema: GenMessage<ThrottleStep> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 6);
+  messageDesc(file_service_api_notification_workflow, 7);
 
 /**
  * Waits until the subscriber has seen or read the inbox message of an earlier step, but no longer than for_s. Whether it
@@ -400,7 +442,7 @@ export type AwaitInboxStep = Message<"service.api.AwaitInboxStep"> & {
  * Use `create(AwaitInboxStepSchema)` to create a new message.
  */
 export const AwaitInboxStepSchema: GenMessage<AwaitInboxStep> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 7);
+  messageDesc(file_service_api_notification_workflow, 8);
 
 /**
  * One step of a workflow: exactly one of send, delay, digest, throttle and await_inbox.
@@ -465,7 +507,7 @@ export type NotificationStep = Message<"service.api.NotificationStep"> & {
  * Use `create(NotificationStepSchema)` to create a new message.
  */
 export const NotificationStepSchema: GenMessage<NotificationStep> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 8);
+  messageDesc(file_service_api_notification_workflow, 9);
 
 /**
  * The author's preferences of a workflow for one user: layer 2.
@@ -528,7 +570,7 @@ export type NotificationWorkflowUser = Message<"service.api.NotificationWorkflow
  * Use `create(NotificationWorkflowUserSchema)` to create a new message.
  */
 export const NotificationWorkflowUserSchema: GenMessage<NotificationWorkflowUser> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 9);
+  messageDesc(file_service_api_notification_workflow, 10);
 
 /**
  * A whole workflow. Absent fields are cleared.
@@ -591,7 +633,7 @@ export type UpsertNotificationWorkflowRequest = Message<"service.api.UpsertNotif
  * Use `create(UpsertNotificationWorkflowRequestSchema)` to create a new message.
  */
 export const UpsertNotificationWorkflowRequestSchema: GenMessage<UpsertNotificationWorkflowRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 10);
+  messageDesc(file_service_api_notification_workflow, 11);
 
 /**
  * The current workflow.
@@ -612,7 +654,7 @@ export type UpsertNotificationWorkflowResponse = Message<"service.api.UpsertNoti
  * Use `create(UpsertNotificationWorkflowResponseSchema)` to create a new message.
  */
 export const UpsertNotificationWorkflowResponseSchema: GenMessage<UpsertNotificationWorkflowResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 11);
+  messageDesc(file_service_api_notification_workflow, 12);
 
 /**
  * Identifies a workflow.
@@ -633,7 +675,7 @@ export type GetNotificationWorkflowRequest = Message<"service.api.GetNotificatio
  * Use `create(GetNotificationWorkflowRequestSchema)` to create a new message.
  */
 export const GetNotificationWorkflowRequestSchema: GenMessage<GetNotificationWorkflowRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 12);
+  messageDesc(file_service_api_notification_workflow, 13);
 
 /**
  * The requested workflow.
@@ -654,7 +696,7 @@ export type GetNotificationWorkflowResponse = Message<"service.api.GetNotificati
  * Use `create(GetNotificationWorkflowResponseSchema)` to create a new message.
  */
 export const GetNotificationWorkflowResponseSchema: GenMessage<GetNotificationWorkflowResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 13);
+  messageDesc(file_service_api_notification_workflow, 14);
 
 /**
  * Request for a page of workflows.
@@ -689,7 +731,7 @@ export type ListNotificationWorkflowsRequest = Message<"service.api.ListNotifica
  * Use `create(ListNotificationWorkflowsRequestSchema)` to create a new message.
  */
 export const ListNotificationWorkflowsRequestSchema: GenMessage<ListNotificationWorkflowsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 14);
+  messageDesc(file_service_api_notification_workflow, 15);
 
 /**
  * A page of workflows.
@@ -731,7 +773,7 @@ export type ListNotificationWorkflowsResponse = Message<"service.api.ListNotific
  * Use `create(ListNotificationWorkflowsResponseSchema)` to create a new message.
  */
 export const ListNotificationWorkflowsResponseSchema: GenMessage<ListNotificationWorkflowsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 15);
+  messageDesc(file_service_api_notification_workflow, 16);
 
 /**
  * Selects the workflow to delete.
@@ -752,7 +794,7 @@ export type DeleteNotificationWorkflowRequest = Message<"service.api.DeleteNotif
  * Use `create(DeleteNotificationWorkflowRequestSchema)` to create a new message.
  */
 export const DeleteNotificationWorkflowRequestSchema: GenMessage<DeleteNotificationWorkflowRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 16);
+  messageDesc(file_service_api_notification_workflow, 17);
 
 /**
  * The deleted workflow.
@@ -773,7 +815,7 @@ export type DeleteNotificationWorkflowResponse = Message<"service.api.DeleteNoti
  * Use `create(DeleteNotificationWorkflowResponseSchema)` to create a new message.
  */
 export const DeleteNotificationWorkflowResponseSchema: GenMessage<DeleteNotificationWorkflowResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 17);
+  messageDesc(file_service_api_notification_workflow, 18);
 
 /**
  * The author's preferences of a workflow for one user.
@@ -815,7 +857,7 @@ export type UpsertNotificationWorkflowUserRequest = Message<"service.api.UpsertN
  * Use `create(UpsertNotificationWorkflowUserRequestSchema)` to create a new message.
  */
 export const UpsertNotificationWorkflowUserRequestSchema: GenMessage<UpsertNotificationWorkflowUserRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 18);
+  messageDesc(file_service_api_notification_workflow, 19);
 
 /**
  * The current preferences for the user.
@@ -836,7 +878,7 @@ export type UpsertNotificationWorkflowUserResponse = Message<"service.api.Upsert
  * Use `create(UpsertNotificationWorkflowUserResponseSchema)` to create a new message.
  */
 export const UpsertNotificationWorkflowUserResponseSchema: GenMessage<UpsertNotificationWorkflowUserResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 19);
+  messageDesc(file_service_api_notification_workflow, 20);
 
 /**
  * Identifies a user of a workflow.
@@ -864,7 +906,7 @@ export type GetNotificationWorkflowUserRequest = Message<"service.api.GetNotific
  * Use `create(GetNotificationWorkflowUserRequestSchema)` to create a new message.
  */
 export const GetNotificationWorkflowUserRequestSchema: GenMessage<GetNotificationWorkflowUserRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 20);
+  messageDesc(file_service_api_notification_workflow, 21);
 
 /**
  * The preferences for the user.
@@ -885,7 +927,7 @@ export type GetNotificationWorkflowUserResponse = Message<"service.api.GetNotifi
  * Use `create(GetNotificationWorkflowUserResponseSchema)` to create a new message.
  */
 export const GetNotificationWorkflowUserResponseSchema: GenMessage<GetNotificationWorkflowUserResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 21);
+  messageDesc(file_service_api_notification_workflow, 22);
 
 /**
  * Request for a page of a workflow's users.
@@ -927,7 +969,7 @@ export type ListNotificationWorkflowUsersRequest = Message<"service.api.ListNoti
  * Use `create(ListNotificationWorkflowUsersRequestSchema)` to create a new message.
  */
 export const ListNotificationWorkflowUsersRequestSchema: GenMessage<ListNotificationWorkflowUsersRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 22);
+  messageDesc(file_service_api_notification_workflow, 23);
 
 /**
  * A page of a workflow's users.
@@ -969,7 +1011,7 @@ export type ListNotificationWorkflowUsersResponse = Message<"service.api.ListNot
  * Use `create(ListNotificationWorkflowUsersResponseSchema)` to create a new message.
  */
 export const ListNotificationWorkflowUsersResponseSchema: GenMessage<ListNotificationWorkflowUsersResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 23);
+  messageDesc(file_service_api_notification_workflow, 24);
 
 /**
  * Selects the user whose preferences to delete.
@@ -997,7 +1039,7 @@ export type DeleteNotificationWorkflowUserRequest = Message<"service.api.DeleteN
  * Use `create(DeleteNotificationWorkflowUserRequestSchema)` to create a new message.
  */
 export const DeleteNotificationWorkflowUserRequestSchema: GenMessage<DeleteNotificationWorkflowUserRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 24);
+  messageDesc(file_service_api_notification_workflow, 25);
 
 /**
  * The deleted preferences.
@@ -1018,7 +1060,7 @@ export type DeleteNotificationWorkflowUserResponse = Message<"service.api.Delete
  * Use `create(DeleteNotificationWorkflowUserResponseSchema)` to create a new message.
  */
 export const DeleteNotificationWorkflowUserResponseSchema: GenMessage<DeleteNotificationWorkflowUserResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 25);
+  messageDesc(file_service_api_notification_workflow, 26);
 
 /**
  * Content to render.
@@ -1060,7 +1102,7 @@ export type PreviewNotificationContentRequest = Message<"service.api.PreviewNoti
  * Use `create(PreviewNotificationContentRequestSchema)` to create a new message.
  */
 export const PreviewNotificationContentRequestSchema: GenMessage<PreviewNotificationContentRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 26);
+  messageDesc(file_service_api_notification_workflow, 27);
 
 /**
  * The rendered content.
@@ -1102,6 +1144,13 @@ export type PreviewNotificationContentResponse = Message<"service.api.PreviewNot
    * @generated from field: repeated string unresolved_variables = 5;
    */
   unresolvedVariables: string[];
+
+  /**
+   * The attached files, without their content.
+   *
+   * @generated from field: repeated service.api.PreviewedAttachment attachments = 6;
+   */
+  attachments: PreviewedAttachment[];
 };
 
 /**
@@ -1109,7 +1158,42 @@ export type PreviewNotificationContentResponse = Message<"service.api.PreviewNot
  * Use `create(PreviewNotificationContentResponseSchema)` to create a new message.
  */
 export const PreviewNotificationContentResponseSchema: GenMessage<PreviewNotificationContentResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 27);
+  messageDesc(file_service_api_notification_workflow, 28);
+
+/**
+ * An attached file of a preview.
+ *
+ * @generated from message service.api.PreviewedAttachment
+ */
+export type PreviewedAttachment = Message<"service.api.PreviewedAttachment"> & {
+  /**
+   * The name of the file.
+   *
+   * @generated from field: string filename = 1;
+   */
+  filename: string;
+
+  /**
+   * The media type.
+   *
+   * @generated from field: string content_type = 2;
+   */
+  contentType: string;
+
+  /**
+   * The number of bytes.
+   *
+   * @generated from field: int32 size_bytes = 3;
+   */
+  sizeBytes: number;
+};
+
+/**
+ * Describes the message service.api.PreviewedAttachment.
+ * Use `create(PreviewedAttachmentSchema)` to create a new message.
+ */
+export const PreviewedAttachmentSchema: GenMessage<PreviewedAttachment> = /*@__PURE__*/
+  messageDesc(file_service_api_notification_workflow, 29);
 
 /**
  * Notification workflows: the content of one kind of notification on each channel, and the author's preferences for

@@ -43,6 +43,7 @@ function messageOf({ channel, message }: SendContract): ChannelMessage {
     html = "",
     headers = {},
     data = {},
+    attachments = [],
   } = message;
   return {
     deliveryId: "delivery-1",
@@ -55,6 +56,7 @@ function messageOf({ channel, message }: SendContract): ChannelMessage {
     html,
     headers,
     data,
+    attachments: attachments.map(({ content_type: contentType, ...file }) => ({ ...file, contentType })),
   };
 }
 
@@ -72,6 +74,23 @@ test("mail, push and chat are served by built-in manifests", () => {
     providers.map(({ key }) => key),
     keys,
   );
+});
+
+test("a provider whose manifest takes no attachments sends none of a message with them", async () => {
+  const mailgun = providers.find(({ key }) => key === "mailgun")!;
+  const { contract, notifications } = contractOf(mailgun);
+  const mock = await startMock(mailgun);
+  const message = messageOf(notifications.sends[0]!);
+  const attachments = [{ filename: "a.txt", contentType: "text/plain", content: "SGk=" }];
+  try {
+    assert.deepEqual(
+      await messagingWith(mailgun, mock).send(connectionOf(mailgun, contract), { ...message, attachments }, signal),
+      { kind: "unsendable", detail: "The message does not fit the provider: it takes no attachments." },
+    );
+    assert.equal(mock.requests.length, 0);
+  } finally {
+    await mock.close();
+  }
 });
 
 for (const provider of providers) {

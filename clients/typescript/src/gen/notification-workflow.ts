@@ -53,6 +53,16 @@ export function createNotificationWorkflowService(transport: Transport): Notific
   return bindOperations<NotificationWorkflowService>(transport, notificationWorkflowServiceOperations);
 }
 
+/** A file that is attached to a mail. The attachments of a mail may take 1 MiB together. */
+export type MailAttachmentInput = {
+  /** The name of the file, as a template. */
+  readonly filename: string;
+  /** The media type, such as application/pdf; application/octet-stream when empty. */
+  readonly content_type?: string;
+  /** The bytes in base64, as a template, such as {{payload.invoice}}. If it renders as empty, nothing is attached. */
+  readonly content: string;
+};
+
 /** The content of each channel; nothing is sent on absent channels. */
 export type ChannelContentsInput = {
   /** The channel email. */
@@ -85,6 +95,8 @@ export type ChannelContentInput = {
   readonly data?: object;
   /** Whether a missing template variable is a failure; otherwise it is rendered as empty. */
   readonly strict_variables?: boolean;
+  /** On email: the files to attach. */
+  readonly attachments?: readonly MailAttachmentInput[];
 };
 
 /** One step of a workflow: exactly one of send, delay, digest, throttle and await_inbox. */
@@ -229,6 +241,18 @@ export type ChannelContent = {
   readonly data?: JsonObject;
   /** Whether a missing template variable is a failure; otherwise it is rendered as empty. */
   readonly strict_variables: boolean;
+  /** On email: the files to attach. */
+  readonly attachments: readonly MailAttachment[];
+};
+
+/** A file that is attached to a mail. The attachments of a mail may take 1 MiB together. */
+export type MailAttachment = {
+  /** The name of the file, as a template. */
+  readonly filename: string;
+  /** The media type, such as application/pdf; application/octet-stream when empty. */
+  readonly content_type: string;
+  /** The bytes in base64, as a template, such as {{payload.invoice}}. If it renders as empty, nothing is attached. */
+  readonly content: string;
 };
 
 /** One step of a workflow: exactly one of send, delay, digest, throttle and await_inbox. */
@@ -403,4 +427,16 @@ export type PreviewNotificationContentResponse = {
   readonly text_body: string;
   /** Variables of the templates that the sample does not have, sorted. */
   readonly unresolved_variables: readonly string[];
+  /** The attached files, without their content. */
+  readonly attachments: readonly PreviewedAttachment[];
+};
+
+/** An attached file of a preview. */
+export type PreviewedAttachment = {
+  /** The name of the file. */
+  readonly filename: string;
+  /** The media type. */
+  readonly content_type: string;
+  /** The number of bytes. */
+  readonly size_bytes: number;
 };

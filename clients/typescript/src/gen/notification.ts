@@ -4,7 +4,7 @@ import type { CallOptions, Operation } from "../transport/operation.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { List } from "../transport/list.ts";
 import type { JsonObject } from "../json.ts";
-import type { ChannelContentsInput, NotificationStepInput } from "./notification-workflow.ts";
+import type { ChannelContentsInput, MailAttachmentInput, NotificationStepInput } from "./notification-workflow.ts";
 import type { PreferenceSettingsInput } from "./preference.ts";
 
 /** Notifications: triggers, deliveries and their results. */
@@ -126,6 +126,8 @@ export type ContentOverride = {
   readonly data?: object;
   /** Whether a missing template variable is a failure. */
   readonly strict_variables?: boolean;
+  /** On email: the files to attach, instead of those of the workflow; those of the workflow when empty. */
+  readonly attachments?: readonly MailAttachmentInput[];
 };
 
 /** Notifies a subscriber or a topic. Exactly one of subscriber_external_id, subscriber_id and topic is required. */

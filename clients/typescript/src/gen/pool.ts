@@ -212,10 +212,12 @@ export type PoolConfigAdmissionThrottleInput = {
 export type PoolConfigAdmissionConcurrencyInput = {
   /** The key that defines the groups. */
   readonly key?: string;
-  /** The number of leased items; required. */
+  /** The number of leased items; required, but 1,000,000 by default with rotate. */
   readonly limit?: number;
   /** The scope in which equal keys form one group: pool (default), environment or tenant. */
   readonly scope?: "pool" | "environment" | "tenant";
+  /** Whether leases take one item of each key in turn, in the order of the queue within a key; default false: the order of the queue alone. Only items that wait to be leased or pushed rotate. */
+  readonly rotate?: boolean;
 };
 
 /** How outcomes are monitored, and the actions on an anomaly. */
@@ -470,10 +472,12 @@ export type PoolConfigAdmissionThrottle = {
 export type PoolConfigAdmissionConcurrency = {
   /** The key that defines the groups. */
   readonly key?: string;
-  /** The number of leased items; required. */
+  /** The number of leased items; required, but 1,000,000 by default with rotate. */
   readonly limit?: number;
   /** The scope in which equal keys form one group: pool (default), environment or tenant. */
   readonly scope?: string;
+  /** Whether leases take one item of each key in turn, in the order of the queue within a key; default false: the order of the queue alone. Only items that wait to be leased or pushed rotate. */
+  readonly rotate?: boolean;
 };
 
 /** How outcomes are monitored, and the actions on an anomaly. */

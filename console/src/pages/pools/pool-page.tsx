@@ -139,6 +139,7 @@ function Strategy({ pool, refresh }: { readonly pool: Pool; readonly refresh: ()
               "Maximum depth": formatLimit(pool.config?.queue?.max_depth),
               Lease: formatSeconds(pool.config?.lease?.duration_s ?? 30),
               Attempts: pool.config?.retry?.max_attempts,
+              "Keys in turn": pool.config?.admission?.concurrency?.rotate && pool.config.admission.concurrency.key,
               "Events per item": pool.config?.item_events ? "recorded" : "not recorded",
               Created: <Ago time={pool.created_at} />,
               Id: <Id id={pool.id} />,

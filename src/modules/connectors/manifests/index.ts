@@ -54,7 +54,7 @@ export type { HttpRequest, RenderFailure, RequestSpec } from "./domain/request-s
 export { readOutput } from "./domain/response/output.ts";
 export { type HttpAnswer, readResponse } from "./domain/response/read-response.ts";
 export type { ActionAnswer, AnswerClass, PageState, PaginationSpec } from "./domain/response-spec.ts";
-export type { TextTemplate, ValueTemplate } from "./domain/template.ts";
+export { placeholdersIn, type TextTemplate, type ValueTemplate } from "./domain/template.ts";
 export { createGuardedHttp, type GuardedHttp, type SendLimits } from "./guarded-http.ts";
 
 interface Dependencies

@@ -8,14 +8,14 @@ import type { TenantId } from "../../../platform/access/index.ts";
 import type { Clock } from "../../../platform/clock/clock.ts";
 import type { PerformAction } from "../actions/index.ts";
 import type { Connections } from "../connections/index.ts";
-import type {
-  Action,
-  Catalogue,
-  GuardedHttp,
-  MessageChannel,
-  Provider,
-  SendSpec,
-  ValueTemplate,
+import {
+  type Action,
+  type Catalogue,
+  type GuardedHttp,
+  type MessageChannel,
+  type Provider,
+  placeholdersIn,
+  type SendSpec,
 } from "../manifests/index.ts";
 import { createCallbackReceiver } from "./callback-receiver.ts";
 import type { ChannelMessage, MessageCallback, MessageEvent, MessageOutcome } from "./domain/message.ts";
@@ -89,26 +89,8 @@ function toMessageProvider({ key, messages, actions }: Provider) {
 function neededSettings({ action, input }: SendSpec, actions: ReadonlyMap<string, Action>): readonly string[] {
   const required = (actions.get(action)?.inputSchema.required ?? []) as readonly string[];
   if (input.kind !== "object") return [];
-  return input.members.flatMap(([name, template]) => (required.includes(name) ? settingsIn(template) : []));
-}
-
-function settingsIn(template: ValueTemplate): readonly string[] {
-  switch (template.kind) {
-    case "placeholder":
-      return template.placeholder.root === "settings" ? template.placeholder.path.slice(0, 1) : [];
-    case "text":
-      return template.template.parts.flatMap((part) =>
-        typeof part !== "string" && part.root === "settings" ? part.path.slice(0, 1) : [],
-      );
-    case "list":
-      return template.elements.flatMap(settingsIn);
-    case "object":
-      return template.members.flatMap(([, member]) => settingsIn(member));
-    case "encoded":
-    case "repeat":
-    case "entries":
-      return settingsIn(template.value);
-    case "constant":
-      return [];
-  }
+  const settings = input.members
+    .flatMap(([name, template]) => (required.includes(name) ? placeholdersIn(template) : []))
+    .filter(({ root }) => root === "settings");
+  return settings.flatMap(({ path }) => path.slice(0, 1));
 }

@@ -5,6 +5,7 @@ import type { OpenConnection } from "../connections/index.ts";
 import {
   encodeMimeWords,
   type MessageSpec,
+  placeholdersIn,
   RenderError,
   renderValue,
   type SendSpec,
@@ -41,6 +42,7 @@ export function createMessageSender({ clock, findProvider, perform }: Dependenci
     const send = channel.send.find(({ when }) => holds(when, { message: facts }));
     const action = send && provider.actions.get(send.action);
     if (send === undefined || action === undefined) return unsendable("no way to send matches the message");
+    if (message.attachments.length > 0 && !takesAttachments(send)) return unsendable("it takes no attachments");
     const input = renderInput(send, connection, facts, clock.now());
     if (typeof input === "string") return unsendable(input);
     const result = await perform({
@@ -82,14 +84,21 @@ function accepted(
 }
 
 /** The message as manifests see it. A text that is empty on one channel falls back to the one of another. */
-function factsOf({ headers, ...message }: ChannelMessage): JsonObject {
+function factsOf({ headers, attachments, ...message }: ChannelMessage): JsonObject {
   const { deliveryId, channel, to, subject, title, text, html, data } = message;
   const encoded = Object.entries(headers).map(([name, value]) => [name, encodeMimeWords(value)] as const);
   return {
     ...{ delivery_id: deliveryId, channel, to: to.identity, to_data: to.metadata as JsonObject },
     ...{ subject, title: title || subject, text: text || title || subject, html, data: data as JsonObject },
     ...(encoded.length > 0 && { headers: Object.fromEntries(encoded) }),
+    ...(attachments.length > 0 && {
+      attachments: attachments.map(({ contentType, ...file }) => ({ ...file, content_type: contentType })),
+    }),
   };
+}
+
+function takesAttachments({ input }: SendSpec): boolean {
+  return placeholdersIn(input).some(({ root, path }) => root === "message" && path[0] === "attachments");
 }
 
 /** The input of the action, or why there is none. */

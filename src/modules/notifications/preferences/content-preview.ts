@@ -7,6 +7,7 @@ import {
   reportTemplateErrors,
 } from "../../../platform/templates/index.ts";
 import type { Channel } from "../subscribers/index.ts";
+import { attachmentBytesMax, describeAttachment, toAttached } from "./domain/mail-attachments.ts";
 import type { ChannelContent } from "./domain/workflow.ts";
 
 /** Content that was rendered with sample values. */
@@ -15,6 +16,7 @@ export interface ContentPreview {
   readonly title: string;
   readonly body: string;
   readonly textBody: string;
+  readonly attachments: readonly ReturnType<typeof describeAttachment>[];
   /** Variables that the sample does not have, sorted. */
   readonly unresolved: readonly string[];
 }
@@ -46,11 +48,11 @@ export function previewContent(
     work: newWorkBudget(),
     onMissing: (path) => missing.add(path),
   };
-  const render = (field: string, source: string, markup: RenderOptions["escape"]) => {
+  const render = (field: string, source: string, markup: RenderOptions["escape"], most = bytesMax) => {
     if (source === "") return "";
     return reportTemplateErrors(
       `content.${field}`,
-      () => compileTemplate(content.engine, source).render(values, { ...options, escape: markup }),
+      () => compileTemplate(content.engine, source).render(values, { ...options, escape: markup, bytesMax: most }),
       () => repairTemplate(content.engine, source),
     );
   };
@@ -59,6 +61,13 @@ export function previewContent(
     title: render("title", content.title, "none"),
     body: render("body", content.body, channel === "email" ? "html" : "none"),
     textBody: render("text_body", content.textBody, "none"),
+    attachments: toAttached(
+      content.attachments.map(({ filename, content: source, ...file }, at) => ({
+        ...file,
+        filename: render(`attachments[${at}].filename`, filename, "none"),
+        content: render(`attachments[${at}].content`, source, "none", attachmentBytesMax),
+      })),
+    ).map(describeAttachment),
     unresolved: [...missing].sort(),
   };
 }

@@ -13,6 +13,7 @@ import type { PlatformServices } from "../../area.ts";
 import type { Subscribers } from "../subscribers/index.ts";
 import { type CheckTemplate, checkContents, type TemplateFailure } from "./domain/content-validation.ts";
 import type { Layers, SubscriberLayers } from "./domain/layers.ts";
+import { attachmentBytesMax, describeAttachment, toAttached } from "./domain/mail-attachments.ts";
 import { type ReasonCode, type Resolution, resolverVersion, type TracedResolution } from "./domain/resolution.ts";
 import { type ResolveInput, resolve, resolveWithTrace } from "./domain/resolver.ts";
 import type { PreferenceSettings } from "./domain/settings.ts";
@@ -26,7 +27,7 @@ import {
   waitSecondsMax,
 } from "./domain/step.ts";
 import { nextTimeMs } from "./domain/wall-clock.ts";
-import type { ChannelContent, Engine, NotificationWorkflow } from "./domain/workflow.ts";
+import type { ChannelContent, Engine, MailAttachment, NotificationWorkflow } from "./domain/workflow.ts";
 import { readLayers } from "./layer-reader.ts";
 import { comparedKeysMax, createWorkflowLookup } from "./lookup/workflow-lookup.ts";
 import { createWorkflowSnapshots } from "./lookup/workflow-snapshots.ts";
@@ -40,6 +41,7 @@ import { findWorkflows, workflowStore } from "./workflow-store.ts";
 
 export { hasStoredLayout } from "./layout-store.ts";
 export { checkTemplateSyntax } from "./template-check.ts";
+export { toAttachments } from "./workflow-handler.ts";
 export type {
   ChannelContent,
   CheckTemplate,
@@ -47,6 +49,7 @@ export type {
   HasLayout,
   InboxState,
   Layers,
+  MailAttachment,
   NotificationWorkflow,
   PreferenceSettings,
   ReasonCode,
@@ -59,7 +62,7 @@ export type {
   TemplateFailure,
   TracedResolution,
 };
-export { longestRunMs, nextTimeMs, stepVariables, waitSecondsMax };
+export { attachmentBytesMax, describeAttachment, longestRunMs, nextTimeMs, stepVariables, toAttached, waitSecondsMax };
 
 /** The module's public API. */
 export type Preferences = ReturnType<typeof createPreferences>;

@@ -1,5 +1,6 @@
 import type {
   ChannelContent as ChannelContentMessage,
+  MailAttachment as MailAttachmentMessage,
   NotificationWorkflowService as Rpc,
   UpsertNotificationWorkflowRequest,
 } from "../../../../gen/service/api/notification_workflow_pb.ts";
@@ -9,7 +10,14 @@ import type { Partials } from "../partials/index.ts";
 import type { Channel } from "../subscribers/index.ts";
 import { previewContent } from "./content-preview.ts";
 import { emptySettings } from "./domain/settings.ts";
-import type { ChannelContent, Engine, NotificationWorkflow, WorkflowContent, WorkflowUser } from "./domain/workflow.ts";
+import type {
+  ChannelContent,
+  Engine,
+  MailAttachment,
+  NotificationWorkflow,
+  WorkflowContent,
+  WorkflowUser,
+} from "./domain/workflow.ts";
 import { fromChannels, fromSettings, toChannels, toSettings } from "./settings-message.ts";
 import { fromSteps, toSteps } from "./step-message.ts";
 import type { WorkflowService } from "./workflow-service.ts";
@@ -76,8 +84,8 @@ export function workflowHandlers(
       const content = toChannelContent(given!);
       const library = (await partials.libraryOf(tenantId))[content.engine];
       const sample = { payload, subscriber };
-      const { unresolved, ...texts } = previewContent(channel as Channel, content, sample, nowMs, library);
-      return { ...texts, unresolvedVariables: unresolved };
+      const { unresolved, ...rendered } = previewContent(channel as Channel, content, sample, nowMs, library);
+      return { ...rendered, unresolvedVariables: unresolved };
     },
   };
 }
@@ -108,7 +116,13 @@ export function fromContent({ name, description, channels: contents, preferences
 export function toChannelContent(message: ChannelContentMessage): ChannelContent {
   const { engine, data = {}, subject, title, body, textBody, layoutId, strictVariables } = message;
   const texts = { subject, title, body, textBody, layoutId, strictVariables };
-  return { ...texts, engine: (engine || "handlebars") as Engine, data };
+  const attachments = toAttachments(message.attachments);
+  return { ...texts, engine: (engine || "handlebars") as Engine, data, attachments };
+}
+
+/** Converts attachments. */
+export function toAttachments(messages: readonly MailAttachmentMessage[]): readonly MailAttachment[] {
+  return messages.map(({ filename, contentType, content }) => ({ filename, contentType, content }));
 }
 
 const fromWorkflow = (workflow: NotificationWorkflow) => ({ ...workflow, ...fromContent(workflow) });

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, Mapping, Sequence, TypedDict
 
 if TYPE_CHECKING:
-    from .notification_workflow import ChannelContentsInput, NotificationStepInput
+    from .notification_workflow import ChannelContentsInput, MailAttachmentInput, NotificationStepInput
     from .preference import PreferenceSettingsInput
 
 
@@ -163,6 +163,8 @@ class ContentOverride(TypedDict, total=False):
     data: Mapping[str, Any]
     #: Whether a missing template variable is a failure.
     strict_variables: bool
+    #: On email: the files to attach, instead of those of the workflow; those of the workflow when empty.
+    attachments: Sequence[MailAttachmentInput]
 
 
 class TriggerNotificationBatchResponse(TypedDict):

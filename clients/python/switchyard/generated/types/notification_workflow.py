@@ -8,6 +8,20 @@ if TYPE_CHECKING:
     from .preference import PreferenceSettings
 
 
+class _MailAttachmentInputRequired(TypedDict):
+    #: The name of the file, as a template.
+    filename: str
+    #: The bytes in base64, as a template, such as {{payload.invoice}}. If it renders as empty, nothing is attached.
+    content: str
+
+
+class MailAttachmentInput(_MailAttachmentInputRequired, total=False):
+    """A file that is attached to a mail. The attachments of a mail may take 1 MiB together."""
+
+    #: The media type, such as application/pdf; application/octet-stream when empty.
+    content_type: str
+
+
 class ChannelContentsInput(TypedDict, total=False):
     """The content of each channel; nothing is sent on absent channels."""
 
@@ -45,6 +59,8 @@ class ChannelContentInput(_ChannelContentInputRequired, total=False):
     data: Mapping[str, Any]
     #: Whether a missing template variable is a failure; otherwise it is rendered as empty.
     strict_variables: bool
+    #: On email: the files to attach.
+    attachments: Sequence[MailAttachmentInput]
 
 
 class _NotificationStepInputRequired(TypedDict):
@@ -188,6 +204,8 @@ class _ChannelContentRequired(TypedDict):
     layout_id: str
     #: Whether a missing template variable is a failure; otherwise it is rendered as empty.
     strict_variables: bool
+    #: On email: the files to attach.
+    attachments: List[MailAttachment]
 
 
 class ChannelContent(_ChannelContentRequired, total=False):
@@ -195,6 +213,17 @@ class ChannelContent(_ChannelContentRequired, total=False):
 
     #: Additional data for programs, at most 16 KiB as JSON. Every string in it is a template, names are not; the rendered data may take 64 KiB.
     data: Dict[str, Any]
+
+
+class MailAttachment(TypedDict):
+    """A file that is attached to a mail. The attachments of a mail may take 1 MiB together."""
+
+    #: The name of the file, as a template.
+    filename: str
+    #: The media type, such as application/pdf; application/octet-stream when empty.
+    content_type: str
+    #: The bytes in base64, as a template, such as {{payload.invoice}}. If it renders as empty, nothing is attached.
+    content: str
 
 
 class _NotificationStepRequired(TypedDict):
@@ -312,3 +341,16 @@ class PreviewNotificationContentResponse(TypedDict):
     text_body: str
     #: Variables of the templates that the sample does not have, sorted.
     unresolved_variables: List[str]
+    #: The attached files, without their content.
+    attachments: List[PreviewedAttachment]
+
+
+class PreviewedAttachment(TypedDict):
+    """An attached file of a preview."""
+
+    #: The name of the file.
+    filename: str
+    #: The media type.
+    content_type: str
+    #: The number of bytes.
+    size_bytes: int

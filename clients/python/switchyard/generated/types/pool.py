@@ -234,10 +234,12 @@ class PoolConfigAdmissionConcurrency(TypedDict, total=False):
 
     #: The key that defines the groups.
     key: str
-    #: The number of leased items; required.
+    #: The number of leased items; required, but 1,000,000 by default with rotate.
     limit: int
     #: The scope in which equal keys form one group: pool (default), environment or tenant.
     scope: str
+    #: Whether leases take one item of each key in turn, in the order of the queue within a key; default false: the order of the queue alone. Only items that wait to be leased or pushed rotate.
+    rotate: bool
 
 
 class _PoolConfigAnomalyRequired(TypedDict):
@@ -461,10 +463,12 @@ class PoolConfigAdmissionConcurrencyInput(TypedDict, total=False):
 
     #: The key that defines the groups.
     key: str
-    #: The number of leased items; required.
+    #: The number of leased items; required, but 1,000,000 by default with rotate.
     limit: int
     #: The scope in which equal keys form one group: pool (default), environment or tenant.
     scope: Literal["pool", "environment", "tenant"]
+    #: Whether leases take one item of each key in turn, in the order of the queue within a key; default false: the order of the queue alone. Only items that wait to be leased or pushed rotate.
+    rotate: bool
 
 
 class PoolConfigAnomalyInput(TypedDict, total=False):

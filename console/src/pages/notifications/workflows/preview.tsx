@@ -1,4 +1,8 @@
-import { type ChannelContent, createNotificationWorkflowService } from "@client/gen/notification-workflow";
+import {
+  type ChannelContent,
+  createNotificationWorkflowService,
+  type PreviewedAttachment,
+} from "@client/gen/notification-workflow";
 import { transport } from "../../../core/transport";
 import { useTypedQuery } from "../../../core/typed-query";
 import { messageOf } from "../../../ui/format";
@@ -23,13 +27,19 @@ export function Preview({ channel, content, payload }: Props) {
   if (typeof shown === "string") return <Notice tone="bad">{shown}</Notice>;
   return (
     <div class="stack">
-      <Facts of={{ Subject: shown.subject, Title: shown.title }} />
+      <Facts
+        of={{ Subject: shown.subject, Title: shown.title, Attachments: shown.attachments.map(fileText).join(", ") }}
+      />
       {channel === "email" ? <MailFrame html={shown.body} title="Preview of the mail" /> : <p>{shown.body}</p>}
       {shown.unresolved_variables.length > 0 && (
         <Notice tone="warn">The sample has no {shown.unresolved_variables.join(", ")}. They render as nothing.</Notice>
       )}
     </div>
   );
+}
+
+function fileText({ filename, size_bytes }: PreviewedAttachment): string {
+  return `${filename} (${size_bytes.toLocaleString("en-GB")} bytes)`;
 }
 
 async function render(channel: string, content: Partial<ChannelContent>, payloadText: string) {

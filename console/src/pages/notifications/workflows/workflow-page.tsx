@@ -16,6 +16,7 @@ import { confirm } from "../../../ui/dialog";
 import { words } from "../../../ui/format";
 import { currentTab, Page, Ready, Tabs } from "../../../ui/page";
 import { announce } from "../../../ui/toast";
+import { Attachments } from "./attachments";
 import { Preview } from "./preview";
 import { Steps } from "./steps";
 import { WhatIf } from "./what-if";
@@ -212,6 +213,7 @@ function TemplateFields({ channel, content, change }: TemplateProps) {
           Handlebars over payload, subscriber, workflow_key and transaction_id. The body of a mail is HTML.
         </span>
       </div>
+      {channel === "email" && <Attachments change={change} files={content.attachments ?? []} isReadOnly={isReadOnly} />}
     </div>
   );
 }

@@ -55,5 +55,28 @@ export type ValueTemplate =
   | { readonly kind: "repeat"; readonly value: ValueTemplate }
   /** The members of an object as a list of objects, written as `{ $entries: …, $name: Name, $value: Value }`. */
   | { readonly kind: "entries"; readonly value: ValueTemplate; readonly names: EntryNames }
+  /** The objects of a list with other member names, written as `{ $items: …, $names: { name: Name } }`. */
+  | { readonly kind: "items"; readonly value: ValueTemplate; readonly names: Readonly<Record<string, string>> }
   | { readonly kind: "list"; readonly elements: readonly ValueTemplate[] }
   | { readonly kind: "object"; readonly members: readonly (readonly [name: string, value: ValueTemplate])[] };
+
+/** The placeholders in a value. */
+export function placeholdersIn(template: ValueTemplate): readonly Placeholder[] {
+  switch (template.kind) {
+    case "placeholder":
+      return [template.placeholder];
+    case "text":
+      return template.template.parts.filter((part) => typeof part !== "string");
+    case "list":
+      return template.elements.flatMap(placeholdersIn);
+    case "object":
+      return template.members.flatMap(([, member]) => placeholdersIn(member));
+    case "encoded":
+    case "repeat":
+    case "entries":
+    case "items":
+      return placeholdersIn(template.value);
+    case "constant":
+      return [];
+  }
+}

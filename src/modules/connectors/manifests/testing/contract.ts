@@ -83,6 +83,11 @@ export interface SendContract {
     readonly html?: string;
     readonly headers?: Readonly<Record<string, string>>;
     readonly data?: JsonObject;
+    readonly attachments?: readonly {
+      readonly filename: string;
+      readonly content_type: string;
+      readonly content: string;
+    }[];
   };
   readonly request: ExpectedRequest;
   readonly response: RecordedAnswer;

@@ -585,6 +585,13 @@ export const refusedManifests: readonly Case[] = [
     /two different names/,
   ],
   [
+    "items have names",
+    withRequest({ json: { a: { $items: "{input.id}", $names: {} } } }),
+    'actions["item.get"].request.json.a',
+    "items",
+    /exactly \$items and \$names/,
+  ],
+  [
     "a GraphQL request has a query",
     withRequest({ graphql: { variables: {} } }),
     'actions["item.get"].request.graphql.query',

@@ -14,6 +14,12 @@ export interface ChannelMessage {
   /** The headers of a mail, by name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly data: Readonly<Record<string, unknown>>;
+  /** The files of a mail, with their content in base64. */
+  readonly attachments: readonly {
+    readonly filename: string;
+    readonly contentType: string;
+    readonly content: string;
+  }[];
 }
 
 /**

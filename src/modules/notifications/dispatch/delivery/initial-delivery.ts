@@ -1,6 +1,7 @@
 import type { TenantId } from "../../../../platform/access/index.ts";
 import { ulid } from "../../../../platform/ids/ulid.ts";
 import type { NotificationWorkflow, Preferences } from "../../preferences/index.ts";
+import { describeAttachment } from "../../preferences/index.ts";
 import { type PlannedDelivery, planDeliveries } from "../domain/plan.ts";
 import type { Trigger } from "../domain/trigger.ts";
 import type {
@@ -140,7 +141,10 @@ export function routeFields({ integrationId, providerKey, connectionId, layoutId
 
 /** Converts a message for the inbox or outbox to row fields. */
 export function storedFields({ as, message, recipient }: StoredMessage) {
-  const { subject, title, text, html, data } = message;
+  const { subject, title, text, html, attachments } = message;
+  // The outbox tells which files would be attached, without their content.
+  const data =
+    attachments.length === 0 ? message.data : { ...message.data, attachments: attachments.map(describeAttachment) };
   return {
     stored_in: as,
     title: as === "inbox" ? title || subject : title,

@@ -16,6 +16,7 @@ const content = {
   textBody: "",
   strictVariables: false,
   layoutId: "",
+  attachments: [],
   data: {},
 } as const;
 const subscriber = {
@@ -29,7 +30,7 @@ const subscriber = {
 
 function planInput(more: Partial<PlanInput> = {}): PlanInput {
   return {
-    workflow: { channels: { email: content, sms: content } } as PlanInput["workflow"],
+    workflow: { channels: { email: content, sms: content } } as unknown as PlanInput["workflow"],
     overrides: {},
     requestedChannels: undefined,
     subscriber,

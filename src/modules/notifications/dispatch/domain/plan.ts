@@ -102,6 +102,7 @@ const emptyContent: ChannelContent = {
   strictVariables: false,
   layoutId: "",
   data: {},
+  attachments: [],
 };
 
 /** Plans the deliveries to one subscriber: one for each channel and address. */

@@ -120,9 +120,10 @@ export function createMessagePreparer(dependencies: MessagePreparationParts): Me
       const as = channel === "in_app" ? "inbox" : "outbox";
       return { ...route, kind: "stored", providerAttempts: 1, as, message, recipient: target.identity };
     }
-    const { subject, title, text, html, data } = message;
+    const { subject, title, text, html, data, attachments } = message;
     const to = { identity: target.identity, metadata: target.metadata };
-    const outgoing = { deliveryId: delivery.id, key: sendKey(delivery), channel, to, subject, title, text, html, data };
+    const texts = { subject, title, text, html, data, attachments };
+    const outgoing = { deliveryId: delivery.id, key: sendKey(delivery), channel, to, ...texts };
     return { kind: "outgoing", route, message: outgoing };
   }
 }

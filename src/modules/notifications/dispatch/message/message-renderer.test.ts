@@ -23,6 +23,7 @@ test("each template of a message is rendered in a new event-loop turn once the c
     textBody: "{{ payload.name }}",
     data: {},
     layoutId: "",
+    attachments: [],
     strictVariables: false,
   };
   const message = await renderMessage(layouts as never, {

@@ -9,7 +9,7 @@ import {
 import type { Integration } from "../../integrations/index.ts";
 import type { Layouts } from "../../layouts/index.ts";
 import type { PartialLibrary } from "../../partials/index.ts";
-import type { ChannelContent } from "../../preferences/index.ts";
+import { attachmentBytesMax, type ChannelContent, type MailAttachment, toAttached } from "../../preferences/index.ts";
 import type { ProviderMarkup } from "../../providers/index.ts";
 import type { Channel, Subscriber } from "../../subscribers/index.ts";
 import type { DeliveryFailure } from "../domain/delivery.ts";
@@ -26,6 +26,8 @@ export interface RenderedMessage {
   /** Set on email only. */
   readonly html: string;
   readonly data: Readonly<Record<string, unknown>>;
+  /** The files of a mail, with their content in base64. */
+  readonly attachments: readonly MailAttachment[];
   readonly layoutId: string;
   readonly layoutVersion: number;
 }
@@ -122,6 +124,16 @@ async function renderContent(
     toSendableText(applyCasing(oneLine(await renderTemplate(source, plain)), casing, locale));
   const subject = await renderHeading(content.subject);
   const title = await renderHeading(content.title);
+  const attached = { ...plain, bytesMax: attachmentBytesMax };
+  const rendered: MailAttachment[] = [];
+  for (const { filename, content: source, ...file } of content.attachments) {
+    rendered.push({
+      ...file,
+      filename: await renderTemplate(filename, attached),
+      content: await renderTemplate(source, attached),
+    });
+  }
+  const attachments = toAttached(rendered);
   if (turns.isOver()) await turns.next();
   return {
     subject,
@@ -129,6 +141,7 @@ async function renderContent(
     text: toSendableText(channel === "sms" ? applyCasing(message, casing, locale) : message),
     html: isMail ? toSendableText(body) : "",
     data: renderData(content.data, content.engine, values, language, markup),
+    attachments,
     layoutId: layout?.id ?? "",
     layoutVersion: layout?.version ?? 0,
   };

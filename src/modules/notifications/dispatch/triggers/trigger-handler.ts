@@ -18,6 +18,7 @@ import type { Context } from "../../../../chain/call.ts";
 import type { Handlers } from "../../../../chain/handlers.ts";
 import { Failure, fail, invalid, unreachable } from "../../../../errors/index.ts";
 import { createMessageConverter, optionalTime } from "../../../../platform/records/index.ts";
+import { toAttachments } from "../../preferences/index.ts";
 import type { Channel, SubscriberUpsert } from "../../subscribers/index.ts";
 import type { BroadcastService } from "../broadcasts/broadcast-service.ts";
 import { fromBroadcast } from "../delivery/delivery-handler.ts";
@@ -196,7 +197,8 @@ function toOverrides(overrides: ContentOverrides | undefined): Overrides {
     const override = overrides[overrideNames[channel]];
     if (override === undefined) return [];
     const { engine, subject, title, body, textBody, layoutId, data, strictVariables } = override;
-    const content = { engine, subject, title, body, textBody, layoutId, data, strictVariables };
+    const attachments = override.attachments.length === 0 ? undefined : toAttachments(override.attachments);
+    const content = { engine, subject, title, body, textBody, layoutId, data, strictVariables, attachments };
     return [[channel, content]] as const;
   });
   return Object.fromEntries(given) as Overrides;

@@ -28,6 +28,8 @@ export function checkContents(path: string, contents: WorkflowContent["channels"
     if (content === undefined) continue;
     checkContent(`${path}.${channel}`, content, checkTemplate);
     if (channel === "email") checkMailHeaders(`${path}.${channel}.data.headers`, content.data.headers);
+    else if (content.attachments.length > 0)
+      throw invalid(`${path}.${channel}.attachments`, "channel", "must be empty: only mails have attachments");
   }
 }
 
@@ -42,6 +44,10 @@ function checkContent(path: string, content: ChannelContent, checkTemplate: Chec
   for (const [name, field] of Object.entries(templates) as [keyof typeof templates, string][]) {
     check(`${path}.${field}`, content[name]);
   }
+  for (const [at, { filename, content: source }] of content.attachments.entries()) {
+    check(`${path}.attachments[${at}].filename`, filename);
+    check(`${path}.attachments[${at}].content`, source);
+  }
   requireJsonBytes(`${path}.data`, content.data, dataBytesMax);
   checkData(`${path}.data`, content.data, check);
 }
@@ -55,6 +61,7 @@ function checkMailHeaders(path: string, headers: unknown): void {
 /** Every text of a channel that is a template. */
 export function templatesIn(content: ChannelContent): string[] {
   const found = (Object.keys(templates) as (keyof typeof templates)[]).map((name) => content[name]);
+  for (const { filename, content: source } of content.attachments) found.push(filename, source);
   checkData("", content.data, (_field, source) => found.push(source));
   return found.filter((source) => source !== "");
 }

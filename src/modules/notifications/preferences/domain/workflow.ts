@@ -19,6 +19,16 @@ export interface ChannelContent {
   /** Empty for the channel's default. */
   readonly layoutId: string;
   readonly data: Readonly<Record<string, unknown>>;
+  /** The files of a mail. */
+  readonly attachments: readonly MailAttachment[];
+}
+
+/** A file to attach. Its name, and its content in base64, are templates. */
+export interface MailAttachment {
+  readonly filename: string;
+  /** Empty for unknown bytes. */
+  readonly contentType: string;
+  readonly content: string;
 }
 
 /** The replaceable fields of a workflow. */

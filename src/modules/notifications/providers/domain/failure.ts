@@ -7,7 +7,15 @@ const failureCodes = {
   endpoint: ["no_endpoint", "unverified", "removed", "suppressed"],
   integration: ["none_active", "condition_no_match", "condition_error"],
   credential: ["connection_missing", "revoked", "decrypt_failed", "refresh_failed", "scope_missing"],
-  render: ["template_missing", "syntax_error", "variable_missing", "limit_exceeded", "too_large", "partial_missing"],
+  render: [
+    "template_missing",
+    "syntax_error",
+    "variable_missing",
+    "limit_exceeded",
+    "too_large",
+    "partial_missing",
+    "attachment_invalid",
+  ],
   egress: ["denied", "dns_failed", "connect_failed", "tls_failed"],
   provider: [
     "rate_limited",

@@ -1,6 +1,7 @@
 import type { Violation } from "../../../../errors/index.ts";
 import type { Markup } from "../../../../platform/templates/index.ts";
 import type { MessageEvent, OpenConnection } from "../../../connectors/index.ts";
+import type { MailAttachment } from "../../preferences/index.ts";
 import type { Channel } from "../../subscribers/index.ts";
 import type { SendFailure } from "./failure.ts";
 import type { FieldRules } from "./fields.ts";
@@ -17,6 +18,8 @@ export interface OutgoingMessage {
   readonly text: string;
   readonly html: string;
   readonly data: Readonly<Record<string, unknown>>;
+  /** The files of a mail, with their content in base64. */
+  readonly attachments: readonly MailAttachment[];
 }
 
 export type SendResult =

@@ -27,7 +27,7 @@ export function mailboxOf(text: string): Mailbox | undefined {
 
 /** Composes a MIME mail in text, HTML or both. Its Message-ID is the same for every attempt. */
 export async function writeMail(
-  { deliveryId, to, subject, title, text, html, data }: OutgoingMessage,
+  { deliveryId, to, subject, title, text, html, data, attachments }: OutgoingMessage,
   sender: { readonly from: string; readonly replyTo: string },
   nowMs: number,
 ): Promise<MailMessage> {
@@ -44,6 +44,7 @@ export async function writeMail(
     messageId,
     date: new Date(nowMs),
     headers: mailHeaders(data),
+    attachments: attachments.map(({ content, ...file }) => ({ ...file, content: Buffer.from(content, "base64") })),
     // Tenant input is text, never a file name or URL to read.
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -77,6 +77,7 @@ export function message(more: Partial<Omit<OutgoingMessage, "to">> & { readonly 
     text: "Hello Ada",
     html: "",
     data: {},
+    attachments: [],
     ...rest,
   };
 }

@@ -61,6 +61,9 @@ const constraintDefaults: Required<AdmissionConfig> = {
   concurrency: { key: "", limit: 0, scope: "pool" },
 };
 
+/** The limit of a pool that only rotates. */
+const unlimited = { limit: 1_000_000 };
+
 const reservationDefaults: ReservationConfig = { timeoutS: 30, reofferAfterS: 60 };
 
 /** Returns the settings with defaults filled in. */
@@ -97,7 +100,9 @@ function effectiveAdmission({ singleton, debounce, throttle, concurrency }: NonN
     ...(singleton && { singleton: { ...constraintDefaults.singleton, ...singleton } }),
     ...(debounce && { debounce: { ...constraintDefaults.debounce, ...debounce } }),
     ...(throttle && { throttle: { ...constraintDefaults.throttle, ...throttle } }),
-    ...(concurrency && { concurrency: { ...constraintDefaults.concurrency, ...concurrency } }),
+    ...(concurrency && {
+      concurrency: { ...constraintDefaults.concurrency, ...(concurrency.rotate && unlimited), ...concurrency },
+    }),
   };
 }
 

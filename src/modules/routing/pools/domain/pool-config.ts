@@ -98,6 +98,8 @@ export interface AdmissionConfig {
     readonly key: string;
     readonly limit: number;
     readonly scope: "pool" | "environment" | "tenant";
+    /** Whether leases take one item of each key in turn. */
+    readonly rotate?: boolean | undefined;
   };
 }
 

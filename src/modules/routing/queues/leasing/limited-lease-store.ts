@@ -32,16 +32,29 @@ export async function namedCandidates(sql: Sql, scope: LeaseScope, ids: readonly
     order by q.rank, q.id`;
 }
 
+/** A candidate that was found by its group. */
+export interface GroupedCandidate extends LimitedItem, GroupPosition {
+  readonly rank: number;
+  /** Its place among the items of its group, from 0. */
+  readonly turn: number;
+}
+
+/** How many groups to read, and how many items of each. */
+interface ScanSize {
+  readonly groups: number;
+  readonly perGroup: number;
+}
+
 /**
- * Reads the first items of up to `groups` groups with waiting items, after a position. `last` is the position where it
- * stopped before the end. A skip scan steps from group to group, so the cost does not depend on the size of a group.
+ * Reads the first items of up to `groups` groups with waiting items, after a position, group by group. `last` is the position
+ * where it stopped before the end. A skip scan steps from group to group, so the cost does not depend on the size of a group.
  */
 export async function candidatesByGroup(
   sql: Sql,
   scope: LeaseScope,
   after: GroupPosition | undefined,
-  { groups, perGroup }: { readonly groups: number; readonly perGroup: number },
-): Promise<{ candidates: LimitedItem[]; last: GroupPosition | undefined }> {
+  { groups, perGroup }: ScanSize,
+): Promise<{ candidates: GroupedCandidate[]; last: GroupPosition | undefined }> {
   const { tenantId, poolId, recipientIds } = scope;
   const { recipientId = "", throttleGroup = "", concurrencyGroup = "" } = after ?? {};
   // A single recipient narrows the scan. With several, recipients that get no work now are filtered out below.
@@ -50,7 +63,7 @@ export async function candidatesByGroup(
     q.tenant_id = ${tenantId} and q.pool_id = ${poolId} and q.state = 'ready'
       and (q.throttle_group <> '' or q.concurrency_group <> '') ${own}`;
   const place = sql`q.recipient_id, q.throttle_group, q.concurrency_group`;
-  const rows = await sql<(GroupPosition & { nth: number; items: LimitedItem[] | null })[]>`
+  const rows = await sql<(GroupPosition & { nth: number; items: { id: string; rank: number }[] | null })[]>`
     with recursive place as (
       (select ${place}, 1 as nth from queue_items q
        where ${limited} and (${place}) > (${recipientId}, ${throttleGroup}, ${concurrencyGroup})
@@ -71,16 +84,31 @@ export async function candidatesByGroup(
         order by q.rank, q.id limit ${perGroup}
       ) first
     ) as items
-    from place p where ${isQueueActive(sql, tenantId, poolId)}`;
-  const candidates = rows.flatMap(({ items, throttleGroup, concurrencyGroup }) =>
-    ((items ?? []) as unknown as { id: string; rank: number }[]).map((item) => ({
-      ...item,
-      throttleGroup,
-      concurrencyGroup,
-    })),
+    from place p where ${isQueueActive(sql, tenantId, poolId)} order by p.nth`;
+  const candidates = rows.flatMap(({ items, nth: _, ...position }) =>
+    (items ?? []).map((item, turn) => ({ ...item, ...position, turn })),
   );
-  candidates.sort((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1));
   return { candidates, last: rows.find(({ nth }) => nth === groups) };
+}
+
+/**
+ * Reads the items whose turn is next: the first of each group after a position, then the second of each, and so on. After
+ * the last group comes the first one.
+ */
+export async function candidatesInTurn(
+  sql: Sql,
+  scope: LeaseScope,
+  after: GroupPosition | undefined,
+  size: ScanSize,
+): Promise<GroupedCandidate[]> {
+  const { candidates, last } = await candidatesByGroup(sql, scope, after, size);
+  if (after !== undefined && last === undefined) {
+    const known = new Set(candidates.map(({ id }) => id));
+    const { candidates: others } = await candidatesByGroup(sql, scope, undefined, size);
+    candidates.push(...others.filter(({ id }) => !known.has(id)));
+  }
+  // The sort is stable: groups keep their order.
+  return candidates.sort((a, b) => a.turn - b.turn);
 }
 
 /** The limits in a pool's stored settings; omitted fields have their defaults. */

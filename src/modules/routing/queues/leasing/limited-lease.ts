@@ -16,7 +16,9 @@ import {
 import { type LeasedRow, type LeaseParams, type LeaseScope, leaseItems, readFreeRecipients } from "./lease-store.ts";
 import {
   candidatesByGroup,
+  candidatesInTurn,
   firstCandidates,
+  type GroupedCandidate,
   type GroupPosition,
   type LimitSettings,
   limitsNow,
@@ -45,6 +47,8 @@ export interface GroupCursor {
 }
 
 const candidatesMin = 100;
+/** The fewest groups that a rotation looks at, because some may have no room. */
+const groupsMin = 20;
 const groupsAtOnce = 200;
 const perGroupMax = 20;
 /** The shortest wait for a throttle's next token, so that a fast throttle does not make workers poll in a tight loop. */
@@ -54,7 +58,7 @@ const retryMsMin = 20;
  * Leases items whose groups have room, and takes their tokens and slots in the same transaction. Groups are locked before
  * items, in the global lock order.
  *
- * The first items by rank are tried first. When their groups hold all of them back, the first items of other groups are
+ * In a pool that rotates, the groups take turns. Otherwise the first items by rank are tried first. When their groups hold all of them back, the first items of other groups are
  * tried, so that a group with a long queue does not block others. Each try is its own transaction, because locking the
  * groups of the second try after those of the first would break the lock order.
  */
@@ -64,6 +68,11 @@ export async function leaseWithinLimits(
   cursor: GroupCursor,
   beforeCommit?: BeforeCommit,
 ): Promise<LeaseResult> {
+  if (params.limits.concurrency?.rotate === true && params.ids === undefined) {
+    const inTurn = await leaseInTurn(connections, params, cursor, beforeCommit);
+    // Items from before the constraint have no group, so they are leased when no group has an item.
+    if (inTurn.rows.length > 0) return inTurn;
+  }
   const limit = Math.max(candidatesMin, 2 * params.count);
   let seenAll = true;
   const first = await leaseAmong(connections, params, beforeCommit, async (tx, scope) => {
@@ -77,9 +86,39 @@ export async function leaseWithinLimits(
     const size = { groups: groupsAtOnce, perGroup: Math.min(params.count, perGroupMax) };
     const { candidates, last } = await candidatesByGroup(tx, scope, cursor.at, size);
     cursor.at = last;
-    return candidates;
+    return candidates.sort((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1));
   });
   return { ...others, retryInMs: earlier(first.retryInMs, others.retryInMs) };
+}
+
+/**
+ * Leases one item of each group in turn, from the group after the one that was served last. If the first groups have no room,
+ * more groups are tried.
+ */
+async function leaseInTurn(
+  connections: Connections,
+  params: LimitedLeaseParams,
+  cursor: GroupCursor,
+  beforeCommit: BeforeCommit | undefined,
+): Promise<LeaseResult> {
+  const { count } = params;
+  let lease: LeaseResult = { rows: [], retryInMs: undefined };
+  for (const groups of [Math.min(Math.max(groupsMin, 2 * count), groupsAtOnce), groupsAtOnce]) {
+    let found: GroupedCandidate[] = [];
+    const { rows, retryInMs } = await leaseAmong(connections, params, beforeCommit, async (tx, scope) => {
+      const perGroup = Math.min(count, perGroupMax);
+      found = await candidatesInTurn(tx, scope, cursor.at, { groups, perGroup });
+      // Few groups have to fill a large request.
+      if (found.length < count && found.some(({ turn }) => turn === perGroup - 1))
+        found = await candidatesInTurn(tx, scope, cursor.at, { groups, perGroup: count });
+      return found;
+    });
+    const leased = new Set(rows.map(({ id }) => id));
+    cursor.at = found.findLast(({ id }) => leased.has(id)) ?? found.findLast(({ turn }) => turn === 0);
+    lease = { rows, retryInMs: earlier(lease.retryInMs, retryInMs) };
+    if (rows.length > 0) break;
+  }
+  return lease;
 }
 
 function leaseAmong(

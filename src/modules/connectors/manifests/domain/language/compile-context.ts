@@ -28,6 +28,7 @@ const accountNames: ReadonlySet<string> = new Set(["id", "label"]);
 const times: ReadonlySet<string> = new Set(["iso", "epoch_s", "epoch_ms", "date"]);
 const messageNames: ReadonlySet<string> = new Set([
   "delivery_id",
+  "attachments",
   "channel",
   "to",
   "to_data",

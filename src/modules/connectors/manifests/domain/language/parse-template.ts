@@ -174,6 +174,7 @@ export function parseValue(
   }
   const members = value as JsonObject;
   if (Object.hasOwn(members, "$entries")) return parseEntries(members, path, scope, violations, levelsLeft);
+  if (Object.hasOwn(members, "$items")) return parseItems(members, path, scope, violations, levelsLeft);
   const [only, ...others] = Object.keys(members);
   if (only?.startsWith("$") && others.length === 0) {
     const inner = parseValue(members[only]!, memberPath(path, only), scope, violations, levelsLeft - 1);
@@ -181,7 +182,7 @@ export function parseValue(
     if (only === "$repeat") return { kind: "repeat", value: inner };
     const encoding = encodings[only as keyof typeof encodings];
     if (encoding !== undefined) return { kind: "encoded", encoding, value: inner };
-    const known = [...Object.keys(encodings), "$repeat", "$entries"];
+    const known = [...Object.keys(encodings), "$repeat", "$entries", "$items"];
     return violations.add(memberPath(path, only), "unknown_field", suggest(only, known, "conversions"));
   }
   const compiled = Object.entries(members).flatMap(([name, each]) => {
@@ -209,6 +210,23 @@ function parseEntries(
   }
   const value = parseValue(entries!, memberPath(path, "$entries"), scope, violations, levelsLeft - 1);
   return value && { kind: "entries", value, names: { name, value: named } };
+}
+
+function parseItems(
+  { $items: items, $names: names, ...others }: JsonObject,
+  path: string,
+  scope: TemplateScope,
+  violations: Violations,
+  levelsLeft: number,
+): ValueTemplate | undefined {
+  const renamed = isJsonObject(names) ? Object.values(names) : [];
+  const isComplete = renamed.length > 0 && renamed.every((name) => typeof name === "string");
+  if (!isComplete || Object.keys(others).length > 0) {
+    const example = '{"$items": "{input.files}", "$names": {"filename": "Name"}}';
+    return violations.add(path, "items", `must have exactly $items and $names, for example ${example}`);
+  }
+  const value = parseValue(items!, memberPath(path, "$items"), scope, violations, levelsLeft - 1);
+  return value && { kind: "items", value, names: names as Readonly<Record<string, string>> };
 }
 
 function parseTextValue(

@@ -167,6 +167,8 @@ export function renderValue(template: ValueTemplate, values: RequestValues): Ren
     }
     case "entries":
       return entriesOf(renderValue(template.value, values) as Json | undefined, template.names);
+    case "items":
+      return itemsOf(renderValue(template.value, values) as Json | undefined, template.names);
     case "list":
       return template.elements.flatMap((each) => {
         const value = renderValue(each, values);
@@ -187,6 +189,17 @@ function entriesOf(value: Json | undefined, names: EntryNames): Json | undefined
   if (value === undefined) return undefined;
   if (!isJsonObject(value)) throw new RenderError("invalid_value", "$entries", "must be an object");
   return Object.entries(value).map(([name, each]) => ({ [names.name]: name, [names.value]: each }));
+}
+
+function itemsOf(value: Json | undefined, names: Readonly<Record<string, string>>): Json | undefined {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value) || !value.every(isJsonObject))
+    throw new RenderError("invalid_value", "$items", "must be a list of objects");
+  return value.map((item) =>
+    Object.fromEntries(
+      Object.entries(names).flatMap(([from, to]) => (item[from] === undefined ? [] : [[to, item[from]]])),
+    ),
+  );
 }
 
 function encoded(value: Json | undefined, encoding: "base64" | "base64url" | "json"): Json | undefined {
