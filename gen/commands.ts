@@ -541,6 +541,13 @@ export const commandEntries: readonly CommandEntry[] = [
     services: () => Promise.all([import("./service/api/sso_pb.ts").then((file) => file.SsoService)]),
   },
   {
+    word: "sso",
+    description: "Single sign-on: identity providers that sign people in, and the roles of their groups.",
+    isGroup: true,
+    verbs: {"service.api.SsoService/VerifySsoDomains":"verify-domains"},
+    services: () => Promise.all([import("./service/api/sso_pb.ts").then((file) => file.SsoService)]),
+  },
+  {
     word: "group-roles",
     description: "A group of the identity provider and its roles.",
     isGroup: true,

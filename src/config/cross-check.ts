@@ -1,3 +1,4 @@
+import { Resolver } from "node:dns";
 import { isIP } from "node:net";
 import { insecureSettings } from "./insecure-settings.ts";
 import type { LoadedConfig } from "./loaded-config.ts";
@@ -27,6 +28,11 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
   }
   if (config["api.oidc_issuer"] !== "" && !URL.canParse(config["api.oidc_issuer"]))
     refuse("api.oidc_issuer", "must be a URL (for example: https://id.example.com)");
+  try {
+    new Resolver().setServers(config["egress.name_servers"]);
+  } catch {
+    refuse("egress.name_servers", "must be IP addresses with or without a port (for example: 10.0.0.2:5353)");
+  }
   const secret = config["auth.service_token_secret"];
   if (secret !== "" && secret.length < 32)
     refuse("auth.service_token_secret", "must have at least 32 characters (create one with: openssl rand -hex 32)");

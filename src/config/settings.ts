@@ -345,6 +345,11 @@ export const settings = {
     "Networks (CIDR) that outbound requests can reach although they are private, for example `10.1.0.0/16`.",
   ),
 
+  "egress.name_servers": list(
+    [],
+    "Name servers for outbound requests and for the TXT records of domains, as IP addresses with or without a port, for example `10.0.0.2` or `10.0.0.2:5353`. Empty: those of the system.",
+  ),
+
   "ratelimit.global_rps": integer(
     0,
     "Rate limit of the whole instance, in tokens per second. 0: no limit. A call costs its operation's tokens plus one token per 64 KiB of request body.",
