@@ -23,11 +23,12 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
     if (config[key] !== "redis" || config["cache.redis_url"] !== "") continue;
     refuse("cache.redis_url", `must be set when ${key} is redis (for example: redis://127.0.0.1:6379)`);
   }
-  if (config["api.oidc_issuer"] !== "" && config["api.oidc_audience"] === "") {
+  const issuers = config["api.oidc_issuer"];
+  if (issuers.length > 0 && config["api.oidc_audience"].length === 0) {
     refuse("api.oidc_audience", "must be set when api.oidc_issuer is set (for example: switchyard)");
   }
-  if (config["api.oidc_issuer"] !== "" && !URL.canParse(config["api.oidc_issuer"]))
-    refuse("api.oidc_issuer", "must be a URL (for example: https://id.example.com)");
+  if (!issuers.every((issuer) => URL.canParse(issuer)))
+    refuse("api.oidc_issuer", "must be a URL (for example: https://id.example.com), or several");
   try {
     new Resolver().setServers(config["egress.name_servers"]);
   } catch {
