@@ -117,8 +117,8 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "connection",
     description: "Settings and credentials to act for a tenant at a provider; shown without the credentials.",
     isGroup: true,
-    verbs: {"service.api.ConnectionService/CreateConnection":"create","service.api.ConnectionService/GetConnection":"get","service.api.ConnectionService/ListConnections":"list","service.api.ConnectionService/UpdateConnection":"update","service.api.ConnectionService/RevokeConnection":"revoke","service.api.ConnectionService/TestConnection":"test","service.api.ConnectionService/RefreshConnection":"refresh"},
-    services: () => Promise.all([import("./service/api/connection_pb.ts").then((file) => file.ConnectionService)]),
+    verbs: {"service.api.ConnectionService/CreateConnection":"create","service.api.ConnectionService/GetConnection":"get","service.api.ConnectionService/ListConnections":"list","service.api.ConnectionService/UpdateConnection":"update","service.api.ConnectionService/RevokeConnection":"revoke","service.api.ConnectionService/TestConnection":"test","service.api.ConnectionService/RefreshConnection":"refresh","service.api.ConnectorActionService/ProxyConnection":"proxy"},
+    services: () => Promise.all([import("./service/api/connection_pb.ts").then((file) => file.ConnectionService), import("./service/api/connector_action_pb.ts").then((file) => file.ConnectorActionService)]),
   },
   {
     word: "connector-action",
@@ -538,6 +538,13 @@ export const commandEntries: readonly CommandEntry[] = [
     description: "A connection to an identity provider that signs people in.",
     isGroup: true,
     verbs: {"service.api.SsoService/CreateSsoConnection":"create","service.api.SsoService/GetSsoConnection":"get","service.api.SsoService/ListSsoConnections":"list","service.api.SsoService/UpdateSsoConnection":"update","service.api.SsoService/DeleteSsoConnection":"delete"},
+    services: () => Promise.all([import("./service/api/sso_pb.ts").then((file) => file.SsoService)]),
+  },
+  {
+    word: "sso",
+    description: "Single sign-on: identity providers that sign people in, and the roles of their groups.",
+    isGroup: true,
+    verbs: {"service.api.SsoService/VerifySsoDomains":"verify-domains"},
     services: () => Promise.all([import("./service/api/sso_pb.ts").then((file) => file.SsoService)]),
   },
   {

@@ -8,6 +8,10 @@ create table sso_connections (
   just_in_time   boolean not null default false,
   default_roles  text[] not null default '{}',
   email_domains  text[] not null default '{}',
+  -- Those of the email domains that have the TXT record of the connection.
+  verified_domains text[] not null default '{}',
+  -- Whether members with an address of a verified domain can sign in only with this connection.
+  enforced       boolean not null default false,
   settings       jsonb not null,
   -- Sealed: the client secret of OIDC, the private key of SAML.
   ciphertext     text not null default '',

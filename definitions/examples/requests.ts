@@ -197,6 +197,10 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     input: { method: "POST", path: "contacts", body: { name: "Ada" } },
     timeout_ms: 5000,
   },
+  ProxyConnectionRequest: {
+    ...{ connection_id: exampleId("connection"), method: "GET", path: "/repos/acme/site/issues?state=open" },
+    headers: { accept: "application/json" },
+  },
   AcceptOfferRequest: { recipient_id: exampleId("recipient"), offer_number: 1, lease_s: 600 },
   DeclineOfferRequest: {
     ...{ recipient_id: exampleId("recipient"), offer_number: 1 },
@@ -478,6 +482,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     status: "active",
     default_role_set: { roles: ["viewer"] },
     email_domain_set: { domains: ["example.com"] },
+    enforced: true,
   },
   UpsertEndpointRequest: { channel: "email", identity: "ada@example.com", verified: true },
   UpsertNotificationWorkflowRequest: {

@@ -29,7 +29,7 @@ export function createAuthenticators(dependencies: Dependencies): Record<Plane, 
   if (config["auth.api_key_enabled"]) external.push(refuseKeyAsToken);
   if (config["auth.api_key_enabled"]) external.push(byApiKey(dependencies.apiKeys));
   external.push(bySubscriberToken(dependencies.subscriberTokens));
-  if (config["api.oidc_issuer"] !== "") external.push(byToken(dependencies));
+  if (config["api.oidc_issuer"].length > 0) external.push(byToken(dependencies));
   external.push((call) => dependencies.sessions.authenticate(call));
   if (config["auth.allow_anonymous"])
     external.push((call) => (hasCredentials(call) ? undefined : anonymous(platformTenantId(), "viewer")));
@@ -113,13 +113,13 @@ function bySubscriberToken(tokens: SubscriberTokens): Authenticator {
  * a suspended or removed member is refused.
  */
 function byToken({ config, members, clock }: Dependencies): Authenticator {
-  const issuer = config["api.oidc_issuer"];
-  const audience = config["api.oidc_audience"];
-  const verifier = createOidcVerifier({ issuer, audience });
+  const issuers = config["api.oidc_issuer"];
+  const audiences = config["api.oidc_audience"];
+  const verifier = createOidcVerifier({ issuers, audiences });
   // Clients of the Model Context Protocol request tokens for the URL of the endpoint (RFC 8707).
   const mcpUrl =
     config["mcp.enabled"] && config["api.public_url"] && `${config["api.public_url"]}${config["mcp.path"]}`;
-  const mcpVerifier = mcpUrl ? createOidcVerifier({ issuer, audience: [audience, mcpUrl] }) : verifier;
+  const mcpVerifier = mcpUrl ? createOidcVerifier({ issuers, audiences: [...audiences, mcpUrl] }) : verifier;
   return async (call) => {
     const token = bearerOf(call);
     if (token === undefined) return undefined;

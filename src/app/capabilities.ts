@@ -59,7 +59,7 @@ function describeCapabilities({ config, keyring, isCacheReachable, areTracesLost
       "BrowserSessionService",
       "SsoService",
     ]),
-    capability("oidc", "OpenID Connect", "Authentication with tokens of an OpenID Connect issuer.", [], {
+    capability("oidc", "OpenID Connect", "Authentication with tokens of OpenID Connect issuers.", [], {
       settings: ["api.oidc_issuer", "api.oidc_audience"],
       dependencies: ["oidc_issuer"],
       mode: () => issuerPosture(config["api.oidc_issuer"]),
@@ -312,15 +312,16 @@ function entitlementPosture(config: Config): Posture {
   }
 }
 
-async function issuerPosture(issuer: string): Promise<Posture> {
-  if (issuer === "") return { mode: "disabled", reason: "api.oidc_issuer is not set" };
-  const isIssuerReachable = await discoverJwksUri(issuer, 1000).then(
-    () => true,
-    () => false,
-  );
-  return isIssuerReachable
-    ? active
-    : { mode: "degraded", reason: "the issuer does not respond: only tokens signed with cached keys are accepted" };
+async function issuerPosture(issuers: readonly string[]): Promise<Posture> {
+  if (issuers.length === 0) return { mode: "disabled", reason: "api.oidc_issuer is not set" };
+  const found = await Promise.allSettled(issuers.map((issuer) => discoverJwksUri(issuer, 1000)));
+  const silent = issuers.filter((_, at) => found[at]!.status === "rejected");
+  if (silent.length === 0) return active;
+  const [subject, verb] = issuers.length === 1 ? ["the issuer", "does"] : [silent.join(" and "), "do"];
+  return {
+    mode: "degraded",
+    reason: `${subject} ${verb} not respond: only tokens signed with cached keys are accepted`,
+  };
 }
 
 async function rateLimitPosture(

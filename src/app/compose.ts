@@ -30,6 +30,7 @@ export async function compose(foundation: Foundation, createParts: typeof create
     mode: config["egress.mode"],
     allowedDomains: config["egress.allowed_domains"],
     allowedIpNets: config["egress.allowed_ip_nets"],
+    nameServers: config["egress.name_servers"],
     log,
     metrics,
     clock,

@@ -201,7 +201,7 @@ function mcpHandler(
     ...{ metrics, baseUrl, errorsUrl, version },
     allowedOrigins: config["cors.allowed_origins"],
     hostIsVerified: !config["api.allowed_hosts"].includes("*"),
-    issuer: config["api.oidc_issuer"],
+    issuers: config["api.oidc_issuer"],
     oauthScopes: config["mcp.oauth_scopes"],
     authorizes: config["authz.provider"] === "builtin",
     confirmationSecret: node.confirmationSecret,

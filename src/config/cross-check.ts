@@ -1,3 +1,4 @@
+import { Resolver } from "node:dns";
 import { isIP } from "node:net";
 import { insecureSettings } from "./insecure-settings.ts";
 import type { LoadedConfig } from "./loaded-config.ts";
@@ -22,11 +23,17 @@ export function crossCheck(loaded: LoadedConfig): { readonly loaded: LoadedConfi
     if (config[key] !== "redis" || config["cache.redis_url"] !== "") continue;
     refuse("cache.redis_url", `must be set when ${key} is redis (for example: redis://127.0.0.1:6379)`);
   }
-  if (config["api.oidc_issuer"] !== "" && config["api.oidc_audience"] === "") {
+  const issuers = config["api.oidc_issuer"];
+  if (issuers.length > 0 && config["api.oidc_audience"].length === 0) {
     refuse("api.oidc_audience", "must be set when api.oidc_issuer is set (for example: switchyard)");
   }
-  if (config["api.oidc_issuer"] !== "" && !URL.canParse(config["api.oidc_issuer"]))
-    refuse("api.oidc_issuer", "must be a URL (for example: https://id.example.com)");
+  if (!issuers.every((issuer) => URL.canParse(issuer)))
+    refuse("api.oidc_issuer", "must be a URL (for example: https://id.example.com), or several");
+  try {
+    new Resolver().setServers(config["egress.name_servers"]);
+  } catch {
+    refuse("egress.name_servers", "must be IP addresses with or without a port (for example: 10.0.0.2:5353)");
+  }
   const secret = config["auth.service_token_secret"];
   if (secret !== "" && secret.length < 32)
     refuse("auth.service_token_secret", "must have at least 32 characters (create one with: openssl rand -hex 32)");

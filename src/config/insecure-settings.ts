@@ -58,7 +58,7 @@ export const insecureSettings: readonly InsecureSetting[] = [
   },
   {
     key: "api.oidc_issuer",
-    isInsecure: (c) => /^http:/i.test(c["api.oidc_issuer"]),
+    isInsecure: (c) => c["api.oidc_issuer"].some((issuer) => /^http:/i.test(issuer)),
     risk: "an attacker on the network path to the issuer can replace its keys and forge tokens",
     requirement: { rule: "must be an https:// URL" },
   },

@@ -257,11 +257,11 @@ export const settings = {
     maximum: 300,
   }),
 
-  "api.oidc_issuer": text(
-    "",
-    "URL of the OpenID Connect issuer whose tokens are accepted, for example `https://id.example.com`. Empty: no tokens are accepted.",
+  "api.oidc_issuer": list(
+    [],
+    "URLs of the OpenID Connect issuers whose tokens are accepted, for example `https://id.example.com`. Each can name every tenant. People of the first one are known by the subject of their tokens, those of others by the URL of the issuer, `|` and the subject. Empty: no tokens are accepted.",
   ),
-  "api.oidc_audience": text("", "Audience that tokens must contain. Required when `api.oidc_issuer` is set."),
+  "api.oidc_audience": list([], "Audiences of which tokens must contain one. Required when `api.oidc_issuer` is set."),
   "api.allowed_hosts": list(
     ["localhost", "127.0.0.1", "[::1]", "0.0.0.0"],
     "Allowed values of the Host header, without the port. Other requests are rejected. `*` allows every host.",
@@ -343,6 +343,11 @@ export const settings = {
   "egress.allowed_ip_nets": list(
     [],
     "Networks (CIDR) that outbound requests can reach although they are private, for example `10.1.0.0/16`.",
+  ),
+
+  "egress.name_servers": list(
+    [],
+    "Name servers for outbound requests and for the TXT records of domains, as IP addresses with or without a port, for example `10.0.0.2` or `10.0.0.2:5353`. Empty: those of the system.",
   ),
 
   "ratelimit.global_rps": integer(

@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/connector_action.proto.
  */
 export const file_service_api_connector_action: GenFile = /*@__PURE__*/
-  fileDesc("CiJzZXJ2aWNlL2FwaS9jb25uZWN0b3JfYWN0aW9uLnByb3RvEgtzZXJ2aWNlLmFwaSL0BAoSQ29ubmVjdG9yRXhlY3V0aW9uEgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRISCgphY3Rpb25fa2V5GAMgASgJEhQKDHByb3ZpZGVyX2tleRgEIAEoCRIYChBtYW5pZmVzdF92ZXJzaW9uGAUgASgJEhUKDWNvbm5lY3Rpb25faWQYBiABKAkSDgoGc3RhdHVzGAcgASgJEg0KBWNsYXNzGAggASgJEgwKBGNvZGUYCSABKAkSDwoHbWVzc2FnZRgKIAEoCRI4CghhdHRlbXB0cxgLIAMoCzImLnNlcnZpY2UuYXBpLkNvbm5lY3RvckV4ZWN1dGlvbkF0dGVtcHQSJgoGb3V0cHV0GAwgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhYKDm91dHB1dF9vbWl0dGVkGA0gASgIEhcKD3BhZ2VzX3RydW5jYXRlZBgOIAEoCBI1CgdyZXF1ZXN0GA8gASgLMiQuc2VydmljZS5hcGkuQ29ubmVjdG9yUmVxdWVzdFN1bW1hcnkSGQoRZGVkdXBsaWNhdGlvbl9rZXkYECABKAkSDgoGb3JpZ2luGBEgASgJEhEKCW9yaWdpbl9pZBgSIAEoCRIsCghyZXRyeV9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYFSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnJlcGVhdGFibGUYFiABKAgizwEKGUNvbm5lY3RvckV4ZWN1dGlvbkF0dGVtcHQSDgoGbnVtYmVyGAEgASgFEgwKBHBhZ2UYAiABKAUSLgoKc3RhcnRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLZHVyYXRpb25fbXMYBCABKAUSEwoLaHR0cF9zdGF0dXMYBSABKAUSDQoFY2xhc3MYBiABKAkSDAoEY29kZRgHIAEoCRIdChVtYXlfaGF2ZV90YWtlbl9lZmZlY3QYCCABKAgiRQoXQ29ubmVjdG9yUmVxdWVzdFN1bW1hcnkSDgoGbWV0aG9kGAEgASgJEgwKBGhvc3QYAiABKAkSDAoEcGF0aBgDIAEoCSLSAQoYQ29ubmVjdG9yUmVuZGVyZWRSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRILCgN1cmwYAiABKAkSQwoHaGVhZGVycxgDIAMoCzIyLnNlcnZpY2UuYXBpLkNvbm5lY3RvclJlbmRlcmVkUmVxdWVzdC5IZWFkZXJzRW50cnkSDAoEYm9keRgEIAEoCRIWCg5ib2R5X3RydW5jYXRlZBgFIAEoCBouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKAAgoURXhlY3V0ZUFjdGlvblJlcXVlc3QSOAoDa2V5GAEgASgJQiu6SChyJhiAATIhXlthLXowLTldW2EtejAtOS1dKlwuW2EtejAtOV8uXSskEh4KDWNvbm5lY3Rpb25faWQYAiABKAlCB7pIBHICGEASJgoFaW5wdXQYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjQKEWRlZHVwbGljYXRpb25fa2V5GAQgASgJQhm6SBZyFBhAMhBeW0EtWmEtejAtOV8tXSokEg8KB2RyeV9ydW4YBSABKAgSHwoKdGltZW91dF9tcxgGIAEoBUILukgIGgYYwKkHKAAigwEKFUV4ZWN1dGVBY3Rpb25SZXNwb25zZRIyCglleGVjdXRpb24YASABKAsyHy5zZXJ2aWNlLmFwaS5Db25uZWN0b3JFeGVjdXRpb24SNgoHcmVxdWVzdBgCIAEoCzIlLnNlcnZpY2UuYXBpLkNvbm5lY3RvclJlbmRlcmVkUmVxdWVzdCI2ChNHZXRFeGVjdXRpb25SZXF1ZXN0Eh8KDGV4ZWN1dGlvbl9pZBgBIAEoCUIJukgGcgQQARhAIkoKFEdldEV4ZWN1dGlvblJlc3BvbnNlEjIKCWV4ZWN1dGlvbhgBIAEoCzIfLnNlcnZpY2UuYXBpLkNvbm5lY3RvckV4ZWN1dGlvbiKgAgoVTGlzdEV4ZWN1dGlvbnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUSHgoNY29ubmVjdGlvbl9pZBgEIAEoCUIHukgEcgIYQBIcCgphY3Rpb25fa2V5GAUgASgJQgi6SAVyAxiAARIdCgxwcm92aWRlcl9rZXkYBiABKAlCB7pIBHICGEASRAoGc3RhdHVzGAcgASgJQjS6SDFyL1IAUgdydW5uaW5nUglzdWNjZWVkZWRSBmZhaWxlZFIPb3V0Y29tZV91bmtub3duEi8KBm9yaWdpbhgIIAEoCUIfukgcchpSAFIDYXBpUgh3b3JrZmxvd1IHcm91dGluZyKQAQoWTGlzdEV4ZWN1dGlvbnNSZXNwb25zZRIzCgpleGVjdXRpb25zGAEgAygLMh8uc2VydmljZS5hcGkuQ29ubmVjdG9yRXhlY3V0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFEhQKDHRvdGFsX2NhcHBlZBgEIAEoCCI6ChdFeHBsYWluRXhlY3V0aW9uUmVxdWVzdBIfCgxleGVjdXRpb25faWQYASABKAlCCbpIBnIEEAEYQCJbChhFeHBsYWluRXhlY3V0aW9uUmVzcG9uc2USPwoLZXhwbGFuYXRpb24YASABKAsyKi5zZXJ2aWNlLmFwaS5Db25uZWN0b3JFeGVjdXRpb25FeHBsYW5hdGlvbiK0AQodQ29ubmVjdG9yRXhlY3V0aW9uRXhwbGFuYXRpb24SFAoMZXhlY3V0aW9uX2lkGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIPCgdzdW1tYXJ5GAMgASgJEg4KBmVmZmVjdBgEIAEoCRIQCghyZW1lZGllcxgFIAMoCRI6CghhdHRlbXB0cxgGIAMoCzIoLnNlcnZpY2UuYXBpLkNvbm5lY3RvckF0dGVtcHRFeHBsYW5hdGlvbiJTChtDb25uZWN0b3JBdHRlbXB0RXhwbGFuYXRpb24SDgoGbnVtYmVyGAEgASgFEg8KB291dGNvbWUYAiABKAkSEwoLY29uc2VxdWVuY2UYAyABKAky7QcKFkNvbm5lY3RvckFjdGlvblNlcnZpY2US9wEKDUV4ZWN1dGVBY3Rpb24SIS5zZXJ2aWNlLmFwaS5FeGVjdXRlQWN0aW9uUmVxdWVzdBoiLnNlcnZpY2UuYXBpLkV4ZWN1dGVBY3Rpb25SZXNwb25zZSKeAcrzGEwqEGNvbm5lY3Rvcl9hY3Rpb24yB2V4ZWN1dGVQBVgBehFjb25uZWN0b3IuZXhlY3V0ZYIBFxIRRXhlY3V0ZSBhbiBhY3Rpb24YASgB0vMYGGNvbm5lY3Rvci1hY3Rpb24gZXhlY3V0ZYLT5JMCLDoBKiInL2FwaS92Mi9jb25uZWN0b3IvYWN0aW9ucy97a2V5fTpleGVjdXRlEu0BCgxHZXRFeGVjdXRpb24SIC5zZXJ2aWNlLmFwaS5HZXRFeGVjdXRpb25SZXF1ZXN0GiEuc2VydmljZS5hcGkuR2V0RXhlY3V0aW9uUmVzcG9uc2UilwHK8xg6KhBjb25uZWN0b3JfYWN0aW9uMgRyZWFkggEfEh1HZXQgYW4gZXhlY3V0aW9uIG9mIGFuIGFjdGlvbtLzGBdjb25uZWN0b3ItZXhlY3V0aW9uIGdldILT5JMCOGIJZXhlY3V0aW9uEisvYXBpL3YyL2Nvbm5lY3Rvci9leGVjdXRpb25zL3tleGVjdXRpb25faWR9EtgBCg5MaXN0RXhlY3V0aW9ucxIiLnNlcnZpY2UuYXBpLkxpc3RFeGVjdXRpb25zUmVxdWVzdBojLnNlcnZpY2UuYXBpLkxpc3RFeGVjdXRpb25zUmVzcG9uc2UifcrzGDkqEGNvbm5lY3Rvcl9hY3Rpb24yBHJlYWRQAoIBHBIaTGlzdCBleGVjdXRpb25zIG9mIGFjdGlvbnPS8xgYY29ubmVjdG9yLWV4ZWN1dGlvbiBsaXN0gtPkkwIeEhwvYXBpL3YyL2Nvbm5lY3Rvci9leGVjdXRpb25zEo0CChBFeHBsYWluRXhlY3V0aW9uEiQuc2VydmljZS5hcGkuRXhwbGFpbkV4ZWN1dGlvblJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5FeHBsYWluRXhlY3V0aW9uUmVzcG9uc2UiqwHK8xhAKhBjb25uZWN0b3JfYWN0aW9uMgRyZWFkUAKCASMSIUV4cGxhaW4gYW4gZXhlY3V0aW9uIG9mIGFuIGFjdGlvbtLzGBtjb25uZWN0b3ItZXhlY3V0aW9uIGV4cGxhaW6C0+STAkJiC2V4cGxhbmF0aW9uEjMvYXBpL3YyL2Nvbm5lY3Rvci9leGVjdXRpb25zL3tleGVjdXRpb25faWR9OmV4cGxhaW5iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("CiJzZXJ2aWNlL2FwaS9jb25uZWN0b3JfYWN0aW9uLnByb3RvEgtzZXJ2aWNlLmFwaSL0BAoSQ29ubmVjdG9yRXhlY3V0aW9uEgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRISCgphY3Rpb25fa2V5GAMgASgJEhQKDHByb3ZpZGVyX2tleRgEIAEoCRIYChBtYW5pZmVzdF92ZXJzaW9uGAUgASgJEhUKDWNvbm5lY3Rpb25faWQYBiABKAkSDgoGc3RhdHVzGAcgASgJEg0KBWNsYXNzGAggASgJEgwKBGNvZGUYCSABKAkSDwoHbWVzc2FnZRgKIAEoCRI4CghhdHRlbXB0cxgLIAMoCzImLnNlcnZpY2UuYXBpLkNvbm5lY3RvckV4ZWN1dGlvbkF0dGVtcHQSJgoGb3V0cHV0GAwgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhYKDm91dHB1dF9vbWl0dGVkGA0gASgIEhcKD3BhZ2VzX3RydW5jYXRlZBgOIAEoCBI1CgdyZXF1ZXN0GA8gASgLMiQuc2VydmljZS5hcGkuQ29ubmVjdG9yUmVxdWVzdFN1bW1hcnkSGQoRZGVkdXBsaWNhdGlvbl9rZXkYECABKAkSDgoGb3JpZ2luGBEgASgJEhEKCW9yaWdpbl9pZBgSIAEoCRIsCghyZXRyeV9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYFSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnJlcGVhdGFibGUYFiABKAgizwEKGUNvbm5lY3RvckV4ZWN1dGlvbkF0dGVtcHQSDgoGbnVtYmVyGAEgASgFEgwKBHBhZ2UYAiABKAUSLgoKc3RhcnRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLZHVyYXRpb25fbXMYBCABKAUSEwoLaHR0cF9zdGF0dXMYBSABKAUSDQoFY2xhc3MYBiABKAkSDAoEY29kZRgHIAEoCRIdChVtYXlfaGF2ZV90YWtlbl9lZmZlY3QYCCABKAgiRQoXQ29ubmVjdG9yUmVxdWVzdFN1bW1hcnkSDgoGbWV0aG9kGAEgASgJEgwKBGhvc3QYAiABKAkSDAoEcGF0aBgDIAEoCSLSAQoYQ29ubmVjdG9yUmVuZGVyZWRSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRILCgN1cmwYAiABKAkSQwoHaGVhZGVycxgDIAMoCzIyLnNlcnZpY2UuYXBpLkNvbm5lY3RvclJlbmRlcmVkUmVxdWVzdC5IZWFkZXJzRW50cnkSDAoEYm9keRgEIAEoCRIWCg5ib2R5X3RydW5jYXRlZBgFIAEoCBouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKAAgoURXhlY3V0ZUFjdGlvblJlcXVlc3QSOAoDa2V5GAEgASgJQiu6SChyJhiAATIhXlthLXowLTldW2EtejAtOS1dKlwuW2EtejAtOV8uXSskEh4KDWNvbm5lY3Rpb25faWQYAiABKAlCB7pIBHICGEASJgoFaW5wdXQYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjQKEWRlZHVwbGljYXRpb25fa2V5GAQgASgJQhm6SBZyFBhAMhBeW0EtWmEtejAtOV8tXSokEg8KB2RyeV9ydW4YBSABKAgSHwoKdGltZW91dF9tcxgGIAEoBUILukgIGgYYwKkHKAAigwEKFUV4ZWN1dGVBY3Rpb25SZXNwb25zZRIyCglleGVjdXRpb24YASABKAsyHy5zZXJ2aWNlLmFwaS5Db25uZWN0b3JFeGVjdXRpb24SNgoHcmVxdWVzdBgCIAEoCzIlLnNlcnZpY2UuYXBpLkNvbm5lY3RvclJlbmRlcmVkUmVxdWVzdCLuAgoWUHJveHlDb25uZWN0aW9uUmVxdWVzdBIgCg1jb25uZWN0aW9uX2lkGAEgASgJQgm6SAZyBBABGEASOgoGbWV0aG9kGAIgASgJQiq6SCdyJVIDR0VUUgRIRUFEUgRQT1NUUgNQVVRSBVBBVENIUgZERUxFVEUSIAoEcGF0aBgDIAEoCUISukgPcg0YgEAyCF5bIS1+XSokEksKB2hlYWRlcnMYBCADKAsyMC5zZXJ2aWNlLmFwaS5Qcm94eUNvbm5lY3Rpb25SZXF1ZXN0LkhlYWRlcnNFbnRyeUIIukgFmgECEDISFwoEYm9keRgFIAEoCUIJukgGcgQYgIBAEh0KCmJvZHlfYnl0ZXMYBiABKAxCCbpIBnoEGICAQBIfCgp0aW1lb3V0X21zGAcgASgFQgu6SAgaBhjAqQcoABouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLrAQoXUHJveHlDb25uZWN0aW9uUmVzcG9uc2USFAoMZXhlY3V0aW9uX2lkGAEgASgJEg4KBnN0YXR1cxgCIAEoBRJCCgdoZWFkZXJzGAMgAygLMjEuc2VydmljZS5hcGkuUHJveHlDb25uZWN0aW9uUmVzcG9uc2UuSGVhZGVyc0VudHJ5EgwKBGJvZHkYBCABKAkSEgoKYm9keV9ieXRlcxgFIAEoDBIUCgxib2R5X29taXR0ZWQYBiABKAgaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiNgoTR2V0RXhlY3V0aW9uUmVxdWVzdBIfCgxleGVjdXRpb25faWQYASABKAlCCbpIBnIEEAEYQCJKChRHZXRFeGVjdXRpb25SZXNwb25zZRIyCglleGVjdXRpb24YASABKAsyHy5zZXJ2aWNlLmFwaS5Db25uZWN0b3JFeGVjdXRpb24ioAIKFUxpc3RFeGVjdXRpb25zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFEh4KDWNvbm5lY3Rpb25faWQYBCABKAlCB7pIBHICGEASHAoKYWN0aW9uX2tleRgFIAEoCUIIukgFcgMYgAESHQoMcHJvdmlkZXJfa2V5GAYgASgJQge6SARyAhhAEkQKBnN0YXR1cxgHIAEoCUI0ukgxci9SAFIHcnVubmluZ1IJc3VjY2VlZGVkUgZmYWlsZWRSD291dGNvbWVfdW5rbm93bhIvCgZvcmlnaW4YCCABKAlCH7pIHHIaUgBSA2FwaVIId29ya2Zsb3dSB3JvdXRpbmcikAEKFkxpc3RFeGVjdXRpb25zUmVzcG9uc2USMwoKZXhlY3V0aW9ucxgBIAMoCzIfLnNlcnZpY2UuYXBpLkNvbm5lY3RvckV4ZWN1dGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiOgoXRXhwbGFpbkV4ZWN1dGlvblJlcXVlc3QSHwoMZXhlY3V0aW9uX2lkGAEgASgJQgm6SAZyBBABGEAiWwoYRXhwbGFpbkV4ZWN1dGlvblJlc3BvbnNlEj8KC2V4cGxhbmF0aW9uGAEgASgLMiouc2VydmljZS5hcGkuQ29ubmVjdG9yRXhlY3V0aW9uRXhwbGFuYXRpb24itAEKHUNvbm5lY3RvckV4ZWN1dGlvbkV4cGxhbmF0aW9uEhQKDGV4ZWN1dGlvbl9pZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSDwoHc3VtbWFyeRgDIAEoCRIOCgZlZmZlY3QYBCABKAkSEAoIcmVtZWRpZXMYBSADKAkSOgoIYXR0ZW1wdHMYBiADKAsyKC5zZXJ2aWNlLmFwaS5Db25uZWN0b3JBdHRlbXB0RXhwbGFuYXRpb24iUwobQ29ubmVjdG9yQXR0ZW1wdEV4cGxhbmF0aW9uEg4KBm51bWJlchgBIAEoBRIPCgdvdXRjb21lGAIgASgJEhMKC2NvbnNlcXVlbmNlGAMgASgJMtYJChZDb25uZWN0b3JBY3Rpb25TZXJ2aWNlEvcBCg1FeGVjdXRlQWN0aW9uEiEuc2VydmljZS5hcGkuRXhlY3V0ZUFjdGlvblJlcXVlc3QaIi5zZXJ2aWNlLmFwaS5FeGVjdXRlQWN0aW9uUmVzcG9uc2UingHK8xhMKhBjb25uZWN0b3JfYWN0aW9uMgdleGVjdXRlUAVYAXoRY29ubmVjdG9yLmV4ZWN1dGWCARcSEUV4ZWN1dGUgYW4gYWN0aW9uGAEoAdLzGBhjb25uZWN0b3ItYWN0aW9uIGV4ZWN1dGWC0+STAiw6ASoiJy9hcGkvdjIvY29ubmVjdG9yL2FjdGlvbnMve2tleX06ZXhlY3V0ZRLmAQoPUHJveHlDb25uZWN0aW9uEiMuc2VydmljZS5hcGkuUHJveHlDb25uZWN0aW9uUmVxdWVzdBokLnNlcnZpY2UuYXBpLlByb3h5Q29ubmVjdGlvblJlc3BvbnNlIocByvMYMSoPY29ubmVjdG9yX3Byb3h5MgdleGVjdXRlUAVYAXoRY29ubmVjdG9yLmV4ZWN1dGXS8xgQY29ubmVjdGlvbiBwcm94eYLT5JMCODoBKiIzL2FwaS92Mi9jb25uZWN0b3IvY29ubmVjdGlvbnMve2Nvbm5lY3Rpb25faWR9OnByb3h5Eu0BCgxHZXRFeGVjdXRpb24SIC5zZXJ2aWNlLmFwaS5HZXRFeGVjdXRpb25SZXF1ZXN0GiEuc2VydmljZS5hcGkuR2V0RXhlY3V0aW9uUmVzcG9uc2UilwHK8xg6KhBjb25uZWN0b3JfYWN0aW9uMgRyZWFkggEfEh1HZXQgYW4gZXhlY3V0aW9uIG9mIGFuIGFjdGlvbtLzGBdjb25uZWN0b3ItZXhlY3V0aW9uIGdldILT5JMCOGIJZXhlY3V0aW9uEisvYXBpL3YyL2Nvbm5lY3Rvci9leGVjdXRpb25zL3tleGVjdXRpb25faWR9EtgBCg5MaXN0RXhlY3V0aW9ucxIiLnNlcnZpY2UuYXBpLkxpc3RFeGVjdXRpb25zUmVxdWVzdBojLnNlcnZpY2UuYXBpLkxpc3RFeGVjdXRpb25zUmVzcG9uc2UifcrzGDkqEGNvbm5lY3Rvcl9hY3Rpb24yBHJlYWRQAoIBHBIaTGlzdCBleGVjdXRpb25zIG9mIGFjdGlvbnPS8xgYY29ubmVjdG9yLWV4ZWN1dGlvbiBsaXN0gtPkkwIeEhwvYXBpL3YyL2Nvbm5lY3Rvci9leGVjdXRpb25zEo0CChBFeHBsYWluRXhlY3V0aW9uEiQuc2VydmljZS5hcGkuRXhwbGFpbkV4ZWN1dGlvblJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5FeHBsYWluRXhlY3V0aW9uUmVzcG9uc2UiqwHK8xhAKhBjb25uZWN0b3JfYWN0aW9uMgRyZWFkUAKCASMSIUV4cGxhaW4gYW4gZXhlY3V0aW9uIG9mIGFuIGFjdGlvbtLzGBtjb25uZWN0b3ItZXhlY3V0aW9uIGV4cGxhaW6C0+STAkJiC2V4cGxhbmF0aW9uEjMvYXBpL3YyL2Nvbm5lY3Rvci9leGVjdXRpb25zL3tleGVjdXRpb25faWR9OmV4cGxhaW5iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * One execution of an action. Credentials are replaced wherever a provider repeats them.
@@ -427,6 +427,125 @@ export const ExecuteActionResponseSchema: GenMessage<ExecuteActionResponse> = /*
   messageDesc(file_service_api_connector_action, 5);
 
 /**
+ * Sends a request to the provider of a connection.
+ *
+ * @generated from message service.api.ProxyConnectionRequest
+ */
+export type ProxyConnectionRequest = Message<"service.api.ProxyConnectionRequest"> & {
+  /**
+   * The connection.
+   *
+   * @generated from field: string connection_id = 1;
+   */
+  connectionId: string;
+
+  /**
+   * The HTTP method.
+   *
+   * @generated from field: string method = 2;
+   */
+  method: string;
+
+  /**
+   * The path below the base URL of the provider, with the query, both encoded (for example: /repos/acme/site/issues?state=open).
+   *
+   * @generated from field: string path = 3;
+   */
+  path: string;
+
+  /**
+   * The headers. Those of the connection's credentials and of the connection between two servers are left out.
+   *
+   * @generated from field: map<string, string> headers = 4;
+   */
+  headers: { [key: string]: string };
+
+  /**
+   * The body as a text, by default JSON.
+   *
+   * @generated from field: string body = 5;
+   */
+  body: string;
+
+  /**
+   * The body, if it is not a text.
+   *
+   * @generated from field: bytes body_bytes = 6;
+   */
+  bodyBytes: Uint8Array;
+
+  /**
+   * Milliseconds to wait for the answer; 30,000 by default.
+   *
+   * @generated from field: int32 timeout_ms = 7;
+   */
+  timeoutMs: number;
+};
+
+/**
+ * Describes the message service.api.ProxyConnectionRequest.
+ * Use `create(ProxyConnectionRequestSchema)` to create a new message.
+ */
+export const ProxyConnectionRequestSchema: GenMessage<ProxyConnectionRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_connector_action, 6);
+
+/**
+ * The answer of a provider.
+ *
+ * @generated from message service.api.ProxyConnectionResponse
+ */
+export type ProxyConnectionResponse = Message<"service.api.ProxyConnectionResponse"> & {
+  /**
+   * The execution.
+   *
+   * @generated from field: string execution_id = 1;
+   */
+  executionId: string;
+
+  /**
+   * The HTTP status.
+   *
+   * @generated from field: int32 status = 2;
+   */
+  status: number;
+
+  /**
+   * The headers, by lower-case name, without cookies. Credentials are replaced wherever the provider repeats them.
+   *
+   * @generated from field: map<string, string> headers = 3;
+   */
+  headers: { [key: string]: string };
+
+  /**
+   * The body, if it is a text.
+   *
+   * @generated from field: string body = 4;
+   */
+  body: string;
+
+  /**
+   * The body, if it is not a text.
+   *
+   * @generated from field: bytes body_bytes = 5;
+   */
+  bodyBytes: Uint8Array;
+
+  /**
+   * Whether a repeat of the call leaves the body out, because it is larger than 256 KiB.
+   *
+   * @generated from field: bool body_omitted = 6;
+   */
+  bodyOmitted: boolean;
+};
+
+/**
+ * Describes the message service.api.ProxyConnectionResponse.
+ * Use `create(ProxyConnectionResponseSchema)` to create a new message.
+ */
+export const ProxyConnectionResponseSchema: GenMessage<ProxyConnectionResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_connector_action, 7);
+
+/**
  * Returns one execution.
  *
  * @generated from message service.api.GetExecutionRequest
@@ -445,7 +564,7 @@ export type GetExecutionRequest = Message<"service.api.GetExecutionRequest"> & {
  * Use `create(GetExecutionRequestSchema)` to create a new message.
  */
 export const GetExecutionRequestSchema: GenMessage<GetExecutionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_connector_action, 6);
+  messageDesc(file_service_api_connector_action, 8);
 
 /**
  * One execution.
@@ -466,7 +585,7 @@ export type GetExecutionResponse = Message<"service.api.GetExecutionResponse"> &
  * Use `create(GetExecutionResponseSchema)` to create a new message.
  */
 export const GetExecutionResponseSchema: GenMessage<GetExecutionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_connector_action, 7);
+  messageDesc(file_service_api_connector_action, 9);
 
 /**
  * Lists executions. Filters that are empty match all.
@@ -536,7 +655,7 @@ export type ListExecutionsRequest = Message<"service.api.ListExecutionsRequest">
  * Use `create(ListExecutionsRequestSchema)` to create a new message.
  */
 export const ListExecutionsRequestSchema: GenMessage<ListExecutionsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_connector_action, 8);
+  messageDesc(file_service_api_connector_action, 10);
 
 /**
  * A page of executions.
@@ -578,7 +697,7 @@ export type ListExecutionsResponse = Message<"service.api.ListExecutionsResponse
  * Use `create(ListExecutionsResponseSchema)` to create a new message.
  */
 export const ListExecutionsResponseSchema: GenMessage<ListExecutionsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_connector_action, 9);
+  messageDesc(file_service_api_connector_action, 11);
 
 /**
  * Explains an execution.
@@ -599,7 +718,7 @@ export type ExplainExecutionRequest = Message<"service.api.ExplainExecutionReque
  * Use `create(ExplainExecutionRequestSchema)` to create a new message.
  */
 export const ExplainExecutionRequestSchema: GenMessage<ExplainExecutionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_connector_action, 10);
+  messageDesc(file_service_api_connector_action, 12);
 
 /**
  * The explanation.
@@ -620,7 +739,7 @@ export type ExplainExecutionResponse = Message<"service.api.ExplainExecutionResp
  * Use `create(ExplainExecutionResponseSchema)` to create a new message.
  */
 export const ExplainExecutionResponseSchema: GenMessage<ExplainExecutionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_connector_action, 11);
+  messageDesc(file_service_api_connector_action, 13);
 
 /**
  * What happened in an execution.
@@ -676,7 +795,7 @@ export type ConnectorExecutionExplanation = Message<"service.api.ConnectorExecut
  * Use `create(ConnectorExecutionExplanationSchema)` to create a new message.
  */
 export const ConnectorExecutionExplanationSchema: GenMessage<ConnectorExecutionExplanation> = /*@__PURE__*/
-  messageDesc(file_service_api_connector_action, 12);
+  messageDesc(file_service_api_connector_action, 14);
 
 /**
  * What one request did.
@@ -711,7 +830,7 @@ export type ConnectorAttemptExplanation = Message<"service.api.ConnectorAttemptE
  * Use `create(ConnectorAttemptExplanationSchema)` to create a new message.
  */
 export const ConnectorAttemptExplanationSchema: GenMessage<ConnectorAttemptExplanation> = /*@__PURE__*/
-  messageDesc(file_service_api_connector_action, 13);
+  messageDesc(file_service_api_connector_action, 15);
 
 /**
  * Executes the actions of connectors at their providers, and keeps records of the executions.
@@ -729,6 +848,18 @@ export const ConnectorActionService: GenService<{
     methodKind: "unary";
     input: typeof ExecuteActionRequestSchema;
     output: typeof ExecuteActionResponseSchema;
+  },
+  /**
+   * Sends any request to the provider of a connection, with the credentials of the connection, and returns the answer, whatever
+   * its status is. Rejected credentials, rate limits and missing answers are errors, as for actions. The request goes to the base
+   * URL of the provider and the paths below it, is sent once, and leaves an execution.
+   *
+   * @generated from rpc service.api.ConnectorActionService.ProxyConnection
+   */
+  proxyConnection: {
+    methodKind: "unary";
+    input: typeof ProxyConnectionRequestSchema;
+    output: typeof ProxyConnectionResponseSchema;
   },
   /**
    * Returns one execution.

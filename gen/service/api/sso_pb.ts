@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file service/api/sso.proto.
  */
 export const file_service_api_sso: GenFile = /*@__PURE__*/
-  fileDesc("ChVzZXJ2aWNlL2FwaS9zc28ucHJvdG8SC3NlcnZpY2UuYXBpIq0DCg1Tc29Db25uZWN0aW9uEgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIMCgRuYW1lGAMgASgJEgwKBGtpbmQYBCABKAkSDgoGc3RhdHVzGAUgASgJEhQKDGp1c3RfaW5fdGltZRgGIAEoCBIVCg1kZWZhdWx0X3JvbGVzGAcgAygJEhUKDWVtYWlsX2RvbWFpbnMYCCADKAkSKQoEb2lkYxgJIAEoCzIbLnNlcnZpY2UuYXBpLk9pZGNDb25uZWN0aW9uEikKBHNhbWwYCiABKAsyGy5zZXJ2aWNlLmFwaS5TYW1sQ29ubmVjdGlvbhITCgtzaWduX2luX3VybBgLIAEoCRIUCgxjYWxsYmFja191cmwYDCABKAkSFAoMbWV0YWRhdGFfdXJsGA0gASgJEi4KCmNyZWF0ZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGBAgASgDIt4BCg5PaWRjQ29ubmVjdGlvbhIbCgZpc3N1ZXIYASABKAlCC7pICHIGGIAEiAEBEh0KCWNsaWVudF9pZBgCIAEoCUIKukgHcgUQARiAAhIiCg1jbGllbnRfc2VjcmV0GAMgASgJQguAAQG6SAVyAxiACBI3CgZzY29wZXMYBCADKAlCJ7pIJJIBIRAUIh1yGzIZXlthLXpBLVowLTlfLjovLV17MSwxMjh9JBIeCgxncm91cHNfY2xhaW0YBSABKAlCCLpIBXIDGIABEhMKC3RydXN0X2VtYWlsGAYgASgIIrkCCg5TYW1sQ29ubmVjdGlvbhIhCg1pZHBfZW50aXR5X2lkGAEgASgJQgq6SAdyBRABGIAIEhwKB3Nzb191cmwYAiABKAlCC7pICHIGGIAIiAEBEhkKB3Nsb191cmwYAyABKAlCCLpIBXIDGIAIEikKDGNlcnRpZmljYXRlcxgEIAMoCUITukgQkgENCAEQAiIHcgUQARiAQBIhCg9lbWFpbF9hdHRyaWJ1dGUYBSABKAlCCLpIBXIDGIACEiIKEGdyb3Vwc19hdHRyaWJ1dGUYBiABKAlCCLpIBXIDGIACEiAKDm5hbWVfYXR0cmlidXRlGAcgASgJQgi6SAVyAxiAAhIbChNhbGxvd19pZHBfaW5pdGlhdGVkGAggASgIEhoKEnJlcXVpcmVfZW5jcnlwdGlvbhgJIAEoCCLBAQoKR3JvdXBSb2xlcxIKCgJpZBgBIAEoCRIRCgl0ZW5hbnRfaWQYAiABKAkSDQoFZ3JvdXAYAyABKAkSDQoFcm9sZXMYBCADKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YByABKAMirAIKGkNyZWF0ZVNzb0Nvbm5lY3Rpb25SZXF1ZXN0EhcKBG5hbWUYASABKAlCCbpIBnIEEAEYZBIUCgxqdXN0X2luX3RpbWUYAiABKAgSPQoNZGVmYXVsdF9yb2xlcxgDIAMoCUImukgjkgEgEBQYASIachgyFl5bYS16XVthLXowLTlfXXswLDYyfSQSSgoNZW1haWxfZG9tYWlucxgEIAMoCUIzukgwkgEtEDIYASInciUyI15bYS16MC05XVthLXowLTkuLV17MSwyNTF9W2EtejAtOV0kEikKBG9pZGMYBSABKAsyGy5zZXJ2aWNlLmFwaS5PaWRjQ29ubmVjdGlvbhIpCgRzYW1sGAYgASgLMhsuc2VydmljZS5hcGkuU2FtbENvbm5lY3Rpb24iUQobQ3JlYXRlU3NvQ29ubmVjdGlvblJlc3BvbnNlEjIKDnNzb19jb25uZWN0aW9uGAEgASgLMhouc2VydmljZS5hcGkuU3NvQ29ubmVjdGlvbiIwChdHZXRTc29Db25uZWN0aW9uUmVxdWVzdBIVCgJpZBgBIAEoCUIJukgGcgQQARhAIk4KGEdldFNzb0Nvbm5lY3Rpb25SZXNwb25zZRIyCg5zc29fY29ubmVjdGlvbhgBIAEoCzIaLnNlcnZpY2UuYXBpLlNzb0Nvbm5lY3Rpb24iUAoZTGlzdFNzb0Nvbm5lY3Rpb25zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFIpABChpMaXN0U3NvQ29ubmVjdGlvbnNSZXNwb25zZRIvCgtjb25uZWN0aW9ucxgBIAMoCzIaLnNlcnZpY2UuYXBpLlNzb0Nvbm5lY3Rpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIkgKD1Nzb0RlZmF1bHRSb2xlcxI1CgVyb2xlcxgBIAMoCUImukgjkgEgEBQYASIachgyFl5bYS16XVthLXowLTlfXXswLDYyfSQiVwoPU3NvRW1haWxEb21haW5zEkQKB2RvbWFpbnMYASADKAlCM7pIMJIBLRAyGAEiJ3IlMiNeW2EtejAtOV1bYS16MC05Li1dezEsMjUxfVthLXowLTldJCK1AwoaVXBkYXRlU3NvQ29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQBIcCgRuYW1lGAIgASgJQgm6SAZyBBABGGRIAIgBARIsCgZzdGF0dXMYAyABKAlCF7pIFHISUgZhY3RpdmVSCGRpc2FibGVkSAGIAQESGQoManVzdF9pbl90aW1lGAQgASgISAKIAQESNgoQZGVmYXVsdF9yb2xlX3NldBgFIAEoCzIcLnNlcnZpY2UuYXBpLlNzb0RlZmF1bHRSb2xlcxI2ChBlbWFpbF9kb21haW5fc2V0GAYgASgLMhwuc2VydmljZS5hcGkuU3NvRW1haWxEb21haW5zEikKBG9pZGMYByABKAsyGy5zZXJ2aWNlLmFwaS5PaWRjQ29ubmVjdGlvbhIpCgRzYW1sGAggASgLMhsuc2VydmljZS5hcGkuU2FtbENvbm5lY3Rpb24SGwoOcmVjb3JkX3ZlcnNpb24YCSABKANIA4gBAUIHCgVfbmFtZUIJCgdfc3RhdHVzQg8KDV9qdXN0X2luX3RpbWVCEQoPX3JlY29yZF92ZXJzaW9uIlEKG1VwZGF0ZVNzb0Nvbm5lY3Rpb25SZXNwb25zZRIyCg5zc29fY29ubmVjdGlvbhgBIAEoCzIaLnNlcnZpY2UuYXBpLlNzb0Nvbm5lY3Rpb24iMwoaRGVsZXRlU3NvQ29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJRChtEZWxldGVTc29Db25uZWN0aW9uUmVzcG9uc2USMgoOc3NvX2Nvbm5lY3Rpb24YASABKAsyGi5zZXJ2aWNlLmFwaS5Tc29Db25uZWN0aW9uImoKFFNldEdyb3VwUm9sZXNSZXF1ZXN0EhkKBWdyb3VwGAEgASgJQgq6SAdyBRABGIACEjcKBXJvbGVzGAIgAygJQii6SCWSASIIARAUGAEiGnIYMhZeW2Etel1bYS16MC05X117MCw2Mn0kIkUKFVNldEdyb3VwUm9sZXNSZXNwb25zZRIsCgtncm91cF9yb2xlcxgBIAEoCzIXLnNlcnZpY2UuYXBpLkdyb3VwUm9sZXMiMQoUR2V0R3JvdXBSb2xlc1JlcXVlc3QSGQoFZ3JvdXAYASABKAlCCrpIB3IFEAEYgAIiRQoVR2V0R3JvdXBSb2xlc1Jlc3BvbnNlEiwKC2dyb3VwX3JvbGVzGAEgASgLMhcuc2VydmljZS5hcGkuR3JvdXBSb2xlcyJMChVMaXN0R3JvdXBSb2xlc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBSKJAQoWTGlzdEdyb3VwUm9sZXNSZXNwb25zZRIsCgtncm91cF9yb2xlcxgBIAMoCzIXLnNlcnZpY2UuYXBpLkdyb3VwUm9sZXMSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIjAKF0RlbGV0ZUdyb3VwUm9sZXNSZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiSAoYRGVsZXRlR3JvdXBSb2xlc1Jlc3BvbnNlEiwKC2dyb3VwX3JvbGVzGAEgASgLMhcuc2VydmljZS5hcGkuR3JvdXBSb2xlczK1DAoKU3NvU2VydmljZRK8AQoTQ3JlYXRlU3NvQ29ubmVjdGlvbhInLnNlcnZpY2UuYXBpLkNyZWF0ZVNzb0Nvbm5lY3Rpb25SZXF1ZXN0Giguc2VydmljZS5hcGkuQ3JlYXRlU3NvQ29ubmVjdGlvblJlc3BvbnNlIlLK8xgXKgNzc28yBXdyaXRlQgVhZG1pblAFWAGC0+STAjE6ASpiDnNzb19jb25uZWN0aW9uIhwvYXBpL3YyL2lkZW50aXR5L2Nvbm5lY3Rpb25zEqkBChBHZXRTc29Db25uZWN0aW9uEiQuc2VydmljZS5hcGkuR2V0U3NvQ29ubmVjdGlvblJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5HZXRTc29Db25uZWN0aW9uUmVzcG9uc2UiSMrzGAsqA3NzbzIEcmVhZILT5JMCM2IOc3NvX2Nvbm5lY3Rpb24SIS9hcGkvdjIvaWRlbnRpdHkvY29ubmVjdGlvbnMve2lkfRKcAQoSTGlzdFNzb0Nvbm5lY3Rpb25zEiYuc2VydmljZS5hcGkuTGlzdFNzb0Nvbm5lY3Rpb25zUmVxdWVzdBonLnNlcnZpY2UuYXBpLkxpc3RTc29Db25uZWN0aW9uc1Jlc3BvbnNlIjXK8xgNKgNzc28yBHJlYWRQAoLT5JMCHhIcL2FwaS92Mi9pZGVudGl0eS9jb25uZWN0aW9ucxLBAQoTVXBkYXRlU3NvQ29ubmVjdGlvbhInLnNlcnZpY2UuYXBpLlVwZGF0ZVNzb0Nvbm5lY3Rpb25SZXF1ZXN0Giguc2VydmljZS5hcGkuVXBkYXRlU3NvQ29ubmVjdGlvblJlc3BvbnNlIlfK8xgXKgNzc28yBXdyaXRlQgVhZG1pblAFWAGC0+STAjY6ASpiDnNzb19jb25uZWN0aW9uMiEvYXBpL3YyL2lkZW50aXR5L2Nvbm5lY3Rpb25zL3tpZH0SwgEKE0RlbGV0ZVNzb0Nvbm5lY3Rpb24SJy5zZXJ2aWNlLmFwaS5EZWxldGVTc29Db25uZWN0aW9uUmVxdWVzdBooLnNlcnZpY2UuYXBpLkRlbGV0ZVNzb0Nvbm5lY3Rpb25SZXNwb25zZSJYyvMYGyoDc3NvMgZkZWxldGVCBWFkbWluUAVYAZABAYLT5JMCM2IOc3NvX2Nvbm5lY3Rpb24qIS9hcGkvdjIvaWRlbnRpdHkvY29ubmVjdGlvbnMve2lkfRKnAQoNU2V0R3JvdXBSb2xlcxIhLnNlcnZpY2UuYXBpLlNldEdyb3VwUm9sZXNSZXF1ZXN0GiIuc2VydmljZS5hcGkuU2V0R3JvdXBSb2xlc1Jlc3BvbnNlIk/K8xgXKgNzc28yBXdyaXRlQgVhZG1pblAFWAGC0+STAi46ASpiC2dyb3VwX3JvbGVzGhwvYXBpL3YyL2lkZW50aXR5L2dyb3VwLXJvbGVzEpABCg5MaXN0R3JvdXBSb2xlcxIiLnNlcnZpY2UuYXBpLkxpc3RHcm91cFJvbGVzUmVxdWVzdBojLnNlcnZpY2UuYXBpLkxpc3RHcm91cFJvbGVzUmVzcG9uc2UiNcrzGA0qA3NzbzIEcmVhZFACgtPkkwIeEhwvYXBpL3YyL2lkZW50aXR5L2dyb3VwLXJvbGVzEp0BCg1HZXRHcm91cFJvbGVzEiEuc2VydmljZS5hcGkuR2V0R3JvdXBSb2xlc1JlcXVlc3QaIi5zZXJ2aWNlLmFwaS5HZXRHcm91cFJvbGVzUmVzcG9uc2UiRcrzGAsqA3NzbzIEcmVhZILT5JMCMGILZ3JvdXBfcm9sZXMSIS9hcGkvdjIvaWRlbnRpdHkvZ3JvdXAtcm9sZXM6ZmluZBK2AQoQRGVsZXRlR3JvdXBSb2xlcxIkLnNlcnZpY2UuYXBpLkRlbGV0ZUdyb3VwUm9sZXNSZXF1ZXN0GiUuc2VydmljZS5hcGkuRGVsZXRlR3JvdXBSb2xlc1Jlc3BvbnNlIlXK8xgbKgNzc28yBmRlbGV0ZUIFYWRtaW5QBVgBkAEBgtPkkwIwYgtncm91cF9yb2xlcyohL2FwaS92Mi9pZGVudGl0eS9ncm91cC1yb2xlcy97aWR9YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
+  fileDesc("ChVzZXJ2aWNlL2FwaS9zc28ucHJvdG8SC3NlcnZpY2UuYXBpIugDCg1Tc29Db25uZWN0aW9uEgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRIMCgRuYW1lGAMgASgJEgwKBGtpbmQYBCABKAkSDgoGc3RhdHVzGAUgASgJEhQKDGp1c3RfaW5fdGltZRgGIAEoCBIVCg1kZWZhdWx0X3JvbGVzGAcgAygJEhUKDWVtYWlsX2RvbWFpbnMYCCADKAkSKQoEb2lkYxgJIAEoCzIbLnNlcnZpY2UuYXBpLk9pZGNDb25uZWN0aW9uEikKBHNhbWwYCiABKAsyGy5zZXJ2aWNlLmFwaS5TYW1sQ29ubmVjdGlvbhITCgtzaWduX2luX3VybBgLIAEoCRIUCgxjYWxsYmFja191cmwYDCABKAkSFAoMbWV0YWRhdGFfdXJsGA0gASgJEi4KCmNyZWF0ZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlY29yZF92ZXJzaW9uGBAgASgDEicKB2RvbWFpbnMYESADKAsyFi5zZXJ2aWNlLmFwaS5Tc29Eb21haW4SEAoIZW5mb3JjZWQYEiABKAgiWAoJU3NvRG9tYWluEg4KBmRvbWFpbhgBIAEoCRIQCgh2ZXJpZmllZBgCIAEoCBITCgtyZWNvcmRfbmFtZRgDIAEoCRIUCgxyZWNvcmRfdmFsdWUYBCABKAki3gEKDk9pZGNDb25uZWN0aW9uEhsKBmlzc3VlchgBIAEoCUILukgIcgYYgASIAQESHQoJY2xpZW50X2lkGAIgASgJQgq6SAdyBRABGIACEiIKDWNsaWVudF9zZWNyZXQYAyABKAlCC4ABAbpIBXIDGIAIEjcKBnNjb3BlcxgEIAMoCUInukgkkgEhEBQiHXIbMhleW2EtekEtWjAtOV8uOi8tXXsxLDEyOH0kEh4KDGdyb3Vwc19jbGFpbRgFIAEoCUIIukgFcgMYgAESEwoLdHJ1c3RfZW1haWwYBiABKAgiuQIKDlNhbWxDb25uZWN0aW9uEiEKDWlkcF9lbnRpdHlfaWQYASABKAlCCrpIB3IFEAEYgAgSHAoHc3NvX3VybBgCIAEoCUILukgIcgYYgAiIAQESGQoHc2xvX3VybBgDIAEoCUIIukgFcgMYgAgSKQoMY2VydGlmaWNhdGVzGAQgAygJQhO6SBCSAQ0IARACIgdyBRABGIBAEiEKD2VtYWlsX2F0dHJpYnV0ZRgFIAEoCUIIukgFcgMYgAISIgoQZ3JvdXBzX2F0dHJpYnV0ZRgGIAEoCUIIukgFcgMYgAISIAoObmFtZV9hdHRyaWJ1dGUYByABKAlCCLpIBXIDGIACEhsKE2FsbG93X2lkcF9pbml0aWF0ZWQYCCABKAgSGgoScmVxdWlyZV9lbmNyeXB0aW9uGAkgASgIIsEBCgpHcm91cFJvbGVzEgoKAmlkGAEgASgJEhEKCXRlbmFudF9pZBgCIAEoCRINCgVncm91cBgDIAEoCRINCgVyb2xlcxgEIAMoCRIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgHIAEoAyKsAgoaQ3JlYXRlU3NvQ29ubmVjdGlvblJlcXVlc3QSFwoEbmFtZRgBIAEoCUIJukgGcgQQARhkEhQKDGp1c3RfaW5fdGltZRgCIAEoCBI9Cg1kZWZhdWx0X3JvbGVzGAMgAygJQia6SCOSASAQFBgBIhpyGDIWXlthLXpdW2EtejAtOV9dezAsNjJ9JBJKCg1lbWFpbF9kb21haW5zGAQgAygJQjO6SDCSAS0QMhgBIidyJTIjXlthLXowLTldW2EtejAtOS4tXXsxLDI1MX1bYS16MC05XSQSKQoEb2lkYxgFIAEoCzIbLnNlcnZpY2UuYXBpLk9pZGNDb25uZWN0aW9uEikKBHNhbWwYBiABKAsyGy5zZXJ2aWNlLmFwaS5TYW1sQ29ubmVjdGlvbiJRChtDcmVhdGVTc29Db25uZWN0aW9uUmVzcG9uc2USMgoOc3NvX2Nvbm5lY3Rpb24YASABKAsyGi5zZXJ2aWNlLmFwaS5Tc29Db25uZWN0aW9uIjAKF0dldFNzb0Nvbm5lY3Rpb25SZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiTgoYR2V0U3NvQ29ubmVjdGlvblJlc3BvbnNlEjIKDnNzb19jb25uZWN0aW9uGAEgASgLMhouc2VydmljZS5hcGkuU3NvQ29ubmVjdGlvbiJQChlMaXN0U3NvQ29ubmVjdGlvbnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUikAEKGkxpc3RTc29Db25uZWN0aW9uc1Jlc3BvbnNlEi8KC2Nvbm5lY3Rpb25zGAEgAygLMhouc2VydmljZS5hcGkuU3NvQ29ubmVjdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiSAoPU3NvRGVmYXVsdFJvbGVzEjUKBXJvbGVzGAEgAygJQia6SCOSASAQFBgBIhpyGDIWXlthLXpdW2EtejAtOV9dezAsNjJ9JCJXCg9Tc29FbWFpbERvbWFpbnMSRAoHZG9tYWlucxgBIAMoCUIzukgwkgEtEDIYASInciUyI15bYS16MC05XVthLXowLTkuLV17MSwyNTF9W2EtejAtOV0kItkDChpVcGRhdGVTc29Db25uZWN0aW9uUmVxdWVzdBIVCgJpZBgBIAEoCUIJukgGcgQQARhAEhwKBG5hbWUYAiABKAlCCbpIBnIEEAEYZEgAiAEBEiwKBnN0YXR1cxgDIAEoCUIXukgUchJSBmFjdGl2ZVIIZGlzYWJsZWRIAYgBARIZCgxqdXN0X2luX3RpbWUYBCABKAhIAogBARI2ChBkZWZhdWx0X3JvbGVfc2V0GAUgASgLMhwuc2VydmljZS5hcGkuU3NvRGVmYXVsdFJvbGVzEjYKEGVtYWlsX2RvbWFpbl9zZXQYBiABKAsyHC5zZXJ2aWNlLmFwaS5Tc29FbWFpbERvbWFpbnMSKQoEb2lkYxgHIAEoCzIbLnNlcnZpY2UuYXBpLk9pZGNDb25uZWN0aW9uEikKBHNhbWwYCCABKAsyGy5zZXJ2aWNlLmFwaS5TYW1sQ29ubmVjdGlvbhIbCg5yZWNvcmRfdmVyc2lvbhgJIAEoA0gDiAEBEhUKCGVuZm9yY2VkGAogASgISASIAQFCBwoFX25hbWVCCQoHX3N0YXR1c0IPCg1fanVzdF9pbl90aW1lQhEKD19yZWNvcmRfdmVyc2lvbkILCglfZW5mb3JjZWQiMAoXVmVyaWZ5U3NvRG9tYWluc1JlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJOChhWZXJpZnlTc29Eb21haW5zUmVzcG9uc2USMgoOc3NvX2Nvbm5lY3Rpb24YASABKAsyGi5zZXJ2aWNlLmFwaS5Tc29Db25uZWN0aW9uIlEKG1VwZGF0ZVNzb0Nvbm5lY3Rpb25SZXNwb25zZRIyCg5zc29fY29ubmVjdGlvbhgBIAEoCzIaLnNlcnZpY2UuYXBpLlNzb0Nvbm5lY3Rpb24iMwoaRGVsZXRlU3NvQ29ubmVjdGlvblJlcXVlc3QSFQoCaWQYASABKAlCCbpIBnIEEAEYQCJRChtEZWxldGVTc29Db25uZWN0aW9uUmVzcG9uc2USMgoOc3NvX2Nvbm5lY3Rpb24YASABKAsyGi5zZXJ2aWNlLmFwaS5Tc29Db25uZWN0aW9uImoKFFNldEdyb3VwUm9sZXNSZXF1ZXN0EhkKBWdyb3VwGAEgASgJQgq6SAdyBRABGIACEjcKBXJvbGVzGAIgAygJQii6SCWSASIIARAUGAEiGnIYMhZeW2Etel1bYS16MC05X117MCw2Mn0kIkUKFVNldEdyb3VwUm9sZXNSZXNwb25zZRIsCgtncm91cF9yb2xlcxgBIAEoCzIXLnNlcnZpY2UuYXBpLkdyb3VwUm9sZXMiMQoUR2V0R3JvdXBSb2xlc1JlcXVlc3QSGQoFZ3JvdXAYASABKAlCCrpIB3IFEAEYgAIiRQoVR2V0R3JvdXBSb2xlc1Jlc3BvbnNlEiwKC2dyb3VwX3JvbGVzGAEgASgLMhcuc2VydmljZS5hcGkuR3JvdXBSb2xlcyJMChVMaXN0R3JvdXBSb2xlc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDAoEc2tpcBgDIAEoBSKJAQoWTGlzdEdyb3VwUm9sZXNSZXNwb25zZRIsCgtncm91cF9yb2xlcxgBIAMoCzIXLnNlcnZpY2UuYXBpLkdyb3VwUm9sZXMSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIjAKF0RlbGV0ZUdyb3VwUm9sZXNSZXF1ZXN0EhUKAmlkGAEgASgJQgm6SAZyBBABGEAiSAoYRGVsZXRlR3JvdXBSb2xlc1Jlc3BvbnNlEiwKC2dyb3VwX3JvbGVzGAEgASgLMhcuc2VydmljZS5hcGkuR3JvdXBSb2xlczL/DQoKU3NvU2VydmljZRK8AQoTQ3JlYXRlU3NvQ29ubmVjdGlvbhInLnNlcnZpY2UuYXBpLkNyZWF0ZVNzb0Nvbm5lY3Rpb25SZXF1ZXN0Giguc2VydmljZS5hcGkuQ3JlYXRlU3NvQ29ubmVjdGlvblJlc3BvbnNlIlLK8xgXKgNzc28yBXdyaXRlQgVhZG1pblAFWAGC0+STAjE6ASpiDnNzb19jb25uZWN0aW9uIhwvYXBpL3YyL2lkZW50aXR5L2Nvbm5lY3Rpb25zEqkBChBHZXRTc29Db25uZWN0aW9uEiQuc2VydmljZS5hcGkuR2V0U3NvQ29ubmVjdGlvblJlcXVlc3QaJS5zZXJ2aWNlLmFwaS5HZXRTc29Db25uZWN0aW9uUmVzcG9uc2UiSMrzGAsqA3NzbzIEcmVhZILT5JMCM2IOc3NvX2Nvbm5lY3Rpb24SIS9hcGkvdjIvaWRlbnRpdHkvY29ubmVjdGlvbnMve2lkfRKcAQoSTGlzdFNzb0Nvbm5lY3Rpb25zEiYuc2VydmljZS5hcGkuTGlzdFNzb0Nvbm5lY3Rpb25zUmVxdWVzdBonLnNlcnZpY2UuYXBpLkxpc3RTc29Db25uZWN0aW9uc1Jlc3BvbnNlIjXK8xgNKgNzc28yBHJlYWRQAoLT5JMCHhIcL2FwaS92Mi9pZGVudGl0eS9jb25uZWN0aW9ucxLBAQoTVXBkYXRlU3NvQ29ubmVjdGlvbhInLnNlcnZpY2UuYXBpLlVwZGF0ZVNzb0Nvbm5lY3Rpb25SZXF1ZXN0Giguc2VydmljZS5hcGkuVXBkYXRlU3NvQ29ubmVjdGlvblJlc3BvbnNlIlfK8xgXKgNzc28yBXdyaXRlQgVhZG1pblAFWAGC0+STAjY6ASpiDnNzb19jb25uZWN0aW9uMiEvYXBpL3YyL2lkZW50aXR5L2Nvbm5lY3Rpb25zL3tpZH0SxwEKEFZlcmlmeVNzb0RvbWFpbnMSJC5zZXJ2aWNlLmFwaS5WZXJpZnlTc29Eb21haW5zUmVxdWVzdBolLnNlcnZpY2UuYXBpLlZlcmlmeVNzb0RvbWFpbnNSZXNwb25zZSJmyvMYFyoDc3NvMgV3cml0ZUIFYWRtaW5QFFgBgtPkkwJFOgEqYg5zc29fY29ubmVjdGlvbiIwL2FwaS92Mi9pZGVudGl0eS9jb25uZWN0aW9ucy97aWR9OnZlcmlmeV9kb21haW5zEsIBChNEZWxldGVTc29Db25uZWN0aW9uEicuc2VydmljZS5hcGkuRGVsZXRlU3NvQ29ubmVjdGlvblJlcXVlc3QaKC5zZXJ2aWNlLmFwaS5EZWxldGVTc29Db25uZWN0aW9uUmVzcG9uc2UiWMrzGBsqA3NzbzIGZGVsZXRlQgVhZG1pblAFWAGQAQGC0+STAjNiDnNzb19jb25uZWN0aW9uKiEvYXBpL3YyL2lkZW50aXR5L2Nvbm5lY3Rpb25zL3tpZH0SpwEKDVNldEdyb3VwUm9sZXMSIS5zZXJ2aWNlLmFwaS5TZXRHcm91cFJvbGVzUmVxdWVzdBoiLnNlcnZpY2UuYXBpLlNldEdyb3VwUm9sZXNSZXNwb25zZSJPyvMYFyoDc3NvMgV3cml0ZUIFYWRtaW5QBVgBgtPkkwIuOgEqYgtncm91cF9yb2xlcxocL2FwaS92Mi9pZGVudGl0eS9ncm91cC1yb2xlcxKQAQoOTGlzdEdyb3VwUm9sZXMSIi5zZXJ2aWNlLmFwaS5MaXN0R3JvdXBSb2xlc1JlcXVlc3QaIy5zZXJ2aWNlLmFwaS5MaXN0R3JvdXBSb2xlc1Jlc3BvbnNlIjXK8xgNKgNzc28yBHJlYWRQAoLT5JMCHhIcL2FwaS92Mi9pZGVudGl0eS9ncm91cC1yb2xlcxKdAQoNR2V0R3JvdXBSb2xlcxIhLnNlcnZpY2UuYXBpLkdldEdyb3VwUm9sZXNSZXF1ZXN0GiIuc2VydmljZS5hcGkuR2V0R3JvdXBSb2xlc1Jlc3BvbnNlIkXK8xgLKgNzc28yBHJlYWSC0+STAjBiC2dyb3VwX3JvbGVzEiEvYXBpL3YyL2lkZW50aXR5L2dyb3VwLXJvbGVzOmZpbmQStgEKEERlbGV0ZUdyb3VwUm9sZXMSJC5zZXJ2aWNlLmFwaS5EZWxldGVHcm91cFJvbGVzUmVxdWVzdBolLnNlcnZpY2UuYXBpLkRlbGV0ZUdyb3VwUm9sZXNSZXNwb25zZSJVyvMYGyoDc3NvMgZkZWxldGVCBWFkbWluUAVYAZABAYLT5JMCMGILZ3JvdXBfcm9sZXMqIS9hcGkvdjIvaWRlbnRpdHkvZ3JvdXAtcm9sZXMve2lkfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_service_options_governance]);
 
 /**
  * A connection to an identity provider that signs people in.
@@ -134,6 +134,20 @@ export type SsoConnection = Message<"service.api.SsoConnection"> & {
    * @generated from field: int64 record_version = 16;
    */
   recordVersion: bigint;
+
+  /**
+   * The email domains, and what proves that they belong to the tenant.
+   *
+   * @generated from field: repeated service.api.SsoDomain domains = 17;
+   */
+  domains: SsoDomain[];
+
+  /**
+   * Whether members with an address of a verified domain can sign in only with this connection. An active connection is needed.
+   *
+   * @generated from field: bool enforced = 18;
+   */
+  enforced: boolean;
 };
 
 /**
@@ -142,6 +156,48 @@ export type SsoConnection = Message<"service.api.SsoConnection"> & {
  */
 export const SsoConnectionSchema: GenMessage<SsoConnection> = /*@__PURE__*/
   messageDesc(file_service_api_sso, 0);
+
+/**
+ * An email domain of a connection.
+ *
+ * @generated from message service.api.SsoDomain
+ */
+export type SsoDomain = Message<"service.api.SsoDomain"> & {
+  /**
+   * The domain.
+   *
+   * @generated from field: string domain = 1;
+   */
+  domain: string;
+
+  /**
+   * Whether its TXT record was found.
+   *
+   * @generated from field: bool verified = 2;
+   */
+  verified: boolean;
+
+  /**
+   * The name of the TXT record.
+   *
+   * @generated from field: string record_name = 3;
+   */
+  recordName: string;
+
+  /**
+   * The value of the TXT record.
+   *
+   * @generated from field: string record_value = 4;
+   */
+  recordValue: string;
+};
+
+/**
+ * Describes the message service.api.SsoDomain.
+ * Use `create(SsoDomainSchema)` to create a new message.
+ */
+export const SsoDomainSchema: GenMessage<SsoDomain> = /*@__PURE__*/
+  messageDesc(file_service_api_sso, 1);
 
 /**
  * The settings of an OpenID Connect provider.
@@ -197,7 +253,7 @@ export type OidcConnection = Message<"service.api.OidcConnection"> & {
  * Use `create(OidcConnectionSchema)` to create a new message.
  */
 export const OidcConnectionSchema: GenMessage<OidcConnection> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 1);
+  messageDesc(file_service_api_sso, 2);
 
 /**
  * The settings of a SAML identity provider.
@@ -274,7 +330,7 @@ export type SamlConnection = Message<"service.api.SamlConnection"> & {
  * Use `create(SamlConnectionSchema)` to create a new message.
  */
 export const SamlConnectionSchema: GenMessage<SamlConnection> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 2);
+  messageDesc(file_service_api_sso, 3);
 
 /**
  * A group of the identity provider and its roles.
@@ -337,7 +393,7 @@ export type GroupRoles = Message<"service.api.GroupRoles"> & {
  * Use `create(GroupRolesSchema)` to create a new message.
  */
 export const GroupRolesSchema: GenMessage<GroupRoles> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 3);
+  messageDesc(file_service_api_sso, 4);
 
 /**
  * Creates a connection with either oidc or saml.
@@ -393,7 +449,7 @@ export type CreateSsoConnectionRequest = Message<"service.api.CreateSsoConnectio
  * Use `create(CreateSsoConnectionRequestSchema)` to create a new message.
  */
 export const CreateSsoConnectionRequestSchema: GenMessage<CreateSsoConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 4);
+  messageDesc(file_service_api_sso, 5);
 
 /**
  * The new connection.
@@ -414,7 +470,7 @@ export type CreateSsoConnectionResponse = Message<"service.api.CreateSsoConnecti
  * Use `create(CreateSsoConnectionResponseSchema)` to create a new message.
  */
 export const CreateSsoConnectionResponseSchema: GenMessage<CreateSsoConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 5);
+  messageDesc(file_service_api_sso, 6);
 
 /**
  * Identifies a connection.
@@ -435,7 +491,7 @@ export type GetSsoConnectionRequest = Message<"service.api.GetSsoConnectionReque
  * Use `create(GetSsoConnectionRequestSchema)` to create a new message.
  */
 export const GetSsoConnectionRequestSchema: GenMessage<GetSsoConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 6);
+  messageDesc(file_service_api_sso, 7);
 
 /**
  * The requested connection.
@@ -456,7 +512,7 @@ export type GetSsoConnectionResponse = Message<"service.api.GetSsoConnectionResp
  * Use `create(GetSsoConnectionResponseSchema)` to create a new message.
  */
 export const GetSsoConnectionResponseSchema: GenMessage<GetSsoConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 7);
+  messageDesc(file_service_api_sso, 8);
 
 /**
  * Request for a page of connections.
@@ -491,7 +547,7 @@ export type ListSsoConnectionsRequest = Message<"service.api.ListSsoConnectionsR
  * Use `create(ListSsoConnectionsRequestSchema)` to create a new message.
  */
 export const ListSsoConnectionsRequestSchema: GenMessage<ListSsoConnectionsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 8);
+  messageDesc(file_service_api_sso, 9);
 
 /**
  * A page of connections.
@@ -533,7 +589,7 @@ export type ListSsoConnectionsResponse = Message<"service.api.ListSsoConnections
  * Use `create(ListSsoConnectionsResponseSchema)` to create a new message.
  */
 export const ListSsoConnectionsResponseSchema: GenMessage<ListSsoConnectionsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 9);
+  messageDesc(file_service_api_sso, 10);
 
 /**
  * A list of roles.
@@ -554,7 +610,7 @@ export type SsoDefaultRoles = Message<"service.api.SsoDefaultRoles"> & {
  * Use `create(SsoDefaultRolesSchema)` to create a new message.
  */
 export const SsoDefaultRolesSchema: GenMessage<SsoDefaultRoles> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 10);
+  messageDesc(file_service_api_sso, 11);
 
 /**
  * A list of domains.
@@ -575,7 +631,7 @@ export type SsoEmailDomains = Message<"service.api.SsoEmailDomains"> & {
  * Use `create(SsoEmailDomainsSchema)` to create a new message.
  */
 export const SsoEmailDomainsSchema: GenMessage<SsoEmailDomains> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 11);
+  messageDesc(file_service_api_sso, 12);
 
 /**
  * Changes the fields that are present.
@@ -645,6 +701,13 @@ export type UpdateSsoConnectionRequest = Message<"service.api.UpdateSsoConnectio
    * @generated from field: optional int64 record_version = 9;
    */
   recordVersion?: bigint | undefined;
+
+  /**
+   * Whether members with an address of a verified domain can sign in only with this connection. It needs a verified domain.
+   *
+   * @generated from field: optional bool enforced = 10;
+   */
+  enforced?: boolean | undefined;
 };
 
 /**
@@ -652,7 +715,49 @@ export type UpdateSsoConnectionRequest = Message<"service.api.UpdateSsoConnectio
  * Use `create(UpdateSsoConnectionRequestSchema)` to create a new message.
  */
 export const UpdateSsoConnectionRequestSchema: GenMessage<UpdateSsoConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 12);
+  messageDesc(file_service_api_sso, 13);
+
+/**
+ * Selects the connection whose domains to verify.
+ *
+ * @generated from message service.api.VerifySsoDomainsRequest
+ */
+export type VerifySsoDomainsRequest = Message<"service.api.VerifySsoDomainsRequest"> & {
+  /**
+   * The connection's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message service.api.VerifySsoDomainsRequest.
+ * Use `create(VerifySsoDomainsRequestSchema)` to create a new message.
+ */
+export const VerifySsoDomainsRequestSchema: GenMessage<VerifySsoDomainsRequest> = /*@__PURE__*/
+  messageDesc(file_service_api_sso, 14);
+
+/**
+ * The connection with its domains.
+ *
+ * @generated from message service.api.VerifySsoDomainsResponse
+ */
+export type VerifySsoDomainsResponse = Message<"service.api.VerifySsoDomainsResponse"> & {
+  /**
+   * The record.
+   *
+   * @generated from field: service.api.SsoConnection sso_connection = 1;
+   */
+  ssoConnection?: SsoConnection | undefined;
+};
+
+/**
+ * Describes the message service.api.VerifySsoDomainsResponse.
+ * Use `create(VerifySsoDomainsResponseSchema)` to create a new message.
+ */
+export const VerifySsoDomainsResponseSchema: GenMessage<VerifySsoDomainsResponse> = /*@__PURE__*/
+  messageDesc(file_service_api_sso, 15);
 
 /**
  * The updated connection.
@@ -673,7 +778,7 @@ export type UpdateSsoConnectionResponse = Message<"service.api.UpdateSsoConnecti
  * Use `create(UpdateSsoConnectionResponseSchema)` to create a new message.
  */
 export const UpdateSsoConnectionResponseSchema: GenMessage<UpdateSsoConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 13);
+  messageDesc(file_service_api_sso, 16);
 
 /**
  * Selects the connection to delete.
@@ -694,7 +799,7 @@ export type DeleteSsoConnectionRequest = Message<"service.api.DeleteSsoConnectio
  * Use `create(DeleteSsoConnectionRequestSchema)` to create a new message.
  */
 export const DeleteSsoConnectionRequestSchema: GenMessage<DeleteSsoConnectionRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 14);
+  messageDesc(file_service_api_sso, 17);
 
 /**
  * The deleted connection.
@@ -715,7 +820,7 @@ export type DeleteSsoConnectionResponse = Message<"service.api.DeleteSsoConnecti
  * Use `create(DeleteSsoConnectionResponseSchema)` to create a new message.
  */
 export const DeleteSsoConnectionResponseSchema: GenMessage<DeleteSsoConnectionResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 15);
+  messageDesc(file_service_api_sso, 18);
 
 /**
  * Sets the roles of a group.
@@ -743,7 +848,7 @@ export type SetGroupRolesRequest = Message<"service.api.SetGroupRolesRequest"> &
  * Use `create(SetGroupRolesRequestSchema)` to create a new message.
  */
 export const SetGroupRolesRequestSchema: GenMessage<SetGroupRolesRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 16);
+  messageDesc(file_service_api_sso, 19);
 
 /**
  * The group and its roles.
@@ -764,7 +869,7 @@ export type SetGroupRolesResponse = Message<"service.api.SetGroupRolesResponse">
  * Use `create(SetGroupRolesResponseSchema)` to create a new message.
  */
 export const SetGroupRolesResponseSchema: GenMessage<SetGroupRolesResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 17);
+  messageDesc(file_service_api_sso, 20);
 
 /**
  * Identifies a group.
@@ -785,7 +890,7 @@ export type GetGroupRolesRequest = Message<"service.api.GetGroupRolesRequest"> &
  * Use `create(GetGroupRolesRequestSchema)` to create a new message.
  */
 export const GetGroupRolesRequestSchema: GenMessage<GetGroupRolesRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 18);
+  messageDesc(file_service_api_sso, 21);
 
 /**
  * The group and its roles.
@@ -806,7 +911,7 @@ export type GetGroupRolesResponse = Message<"service.api.GetGroupRolesResponse">
  * Use `create(GetGroupRolesResponseSchema)` to create a new message.
  */
 export const GetGroupRolesResponseSchema: GenMessage<GetGroupRolesResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 19);
+  messageDesc(file_service_api_sso, 22);
 
 /**
  * Request for a page of groups.
@@ -841,7 +946,7 @@ export type ListGroupRolesRequest = Message<"service.api.ListGroupRolesRequest">
  * Use `create(ListGroupRolesRequestSchema)` to create a new message.
  */
 export const ListGroupRolesRequestSchema: GenMessage<ListGroupRolesRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 20);
+  messageDesc(file_service_api_sso, 23);
 
 /**
  * A page of groups.
@@ -883,7 +988,7 @@ export type ListGroupRolesResponse = Message<"service.api.ListGroupRolesResponse
  * Use `create(ListGroupRolesResponseSchema)` to create a new message.
  */
 export const ListGroupRolesResponseSchema: GenMessage<ListGroupRolesResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 21);
+  messageDesc(file_service_api_sso, 24);
 
 /**
  * Selects the group.
@@ -904,7 +1009,7 @@ export type DeleteGroupRolesRequest = Message<"service.api.DeleteGroupRolesReque
  * Use `create(DeleteGroupRolesRequestSchema)` to create a new message.
  */
 export const DeleteGroupRolesRequestSchema: GenMessage<DeleteGroupRolesRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 22);
+  messageDesc(file_service_api_sso, 25);
 
 /**
  * The group that has no roles any more.
@@ -925,7 +1030,7 @@ export type DeleteGroupRolesResponse = Message<"service.api.DeleteGroupRolesResp
  * Use `create(DeleteGroupRolesResponseSchema)` to create a new message.
  */
 export const DeleteGroupRolesResponseSchema: GenMessage<DeleteGroupRolesResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_sso, 23);
+  messageDesc(file_service_api_sso, 26);
 
 /**
  * Single sign-on: identity providers that sign people in, and the roles of their groups.
@@ -972,6 +1077,17 @@ export const SsoService: GenService<{
     methodKind: "unary";
     input: typeof UpdateSsoConnectionRequestSchema;
     output: typeof UpdateSsoConnectionResponseSchema;
+  },
+  /**
+   * Looks the TXT records of a connection's email domains up, and stores which domains are verified. A verified domain stays
+   * so until it is removed from the email domains.
+   *
+   * @generated from rpc service.api.SsoService.VerifySsoDomains
+   */
+  verifySsoDomains: {
+    methodKind: "unary";
+    input: typeof VerifySsoDomainsRequestSchema;
+    output: typeof VerifySsoDomainsResponseSchema;
   },
   /**
    * Deletes a connection and ends the sessions of people who signed in with it.

@@ -28,7 +28,7 @@ export function createChallenge(plane: Plane, config: Config) {
 function externalAdvice(config: Config): string {
   const ways: string[] = [];
   if (config["auth.api_key_enabled"]) ways.push("an API key in the X-API-Key header");
-  if (config["api.oidc_issuer"] !== "") ways.push("a token in the header Authorization: Bearer <token>");
+  if (config["api.oidc_issuer"].length > 0) ways.push("a token in the header Authorization: Bearer <token>");
   if (ways.length > 0) return `Send ${ways.join(" or ")}.`;
   return "No authentication method is configured: the operator must set auth.api_key_enabled or api.oidc_issuer.";
 }

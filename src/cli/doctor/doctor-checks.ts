@@ -176,14 +176,19 @@ export async function checkCache(config: Config): Promise<Finding[]> {
 /** Checks that callers can authenticate and that tokens can be verified. */
 export async function checkIssuer(config: Config): Promise<Finding[]> {
   const check = "api.oidc_issuer";
-  const issuer = config[check];
-  if (issuer === "") {
+  const issuers = config[check];
+  if (issuers.length === 0) {
     const others = config["auth.api_key_enabled"] || config["auth.allow_anonymous"] || !config["auth.enabled"];
     if (others) return [ok(check, "not set: no tokens are accepted")];
     return [
       warn("auth", "neither API keys nor tokens are accepted: every call is refused", "Set auth.api_key_enabled=true."),
     ];
   }
+  const findings = await Promise.all(issuers.map((issuer) => checkDiscovery(check, issuer)));
+  return findings.flat();
+}
+
+async function checkDiscovery(check: string, issuer: string): Promise<Finding[]> {
   const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   try {
     const response = await fetch(address, { signal: AbortSignal.timeout(5000), redirect: "error" });

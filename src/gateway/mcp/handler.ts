@@ -27,8 +27,8 @@ interface Options extends OriginRules {
   readonly metrics: Metrics;
   readonly errorsUrl: () => string;
   readonly version: string;
-  /** The issuer of tokens; "" if there is none. */
-  readonly issuer: string;
+  /** The issuers of tokens. */
+  readonly issuers: readonly string[];
   /** The scopes that clients request from the issuer. */
   readonly oauthScopes: readonly string[];
   /** Whether scopes and roles decide about calls, and therefore about the list of tools. */

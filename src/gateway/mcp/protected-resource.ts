@@ -7,9 +7,9 @@ interface Options {
   /** The path of the endpoint. */
   readonly path: string;
   readonly baseUrl: () => string;
-  /** The issuer of tokens; "" if there is none. Clients then need an API key, and there is nothing to discover. */
-  readonly issuer: string;
-  /** The scopes that a client requests from the issuer. */
+  /** The issuers of tokens. If there are none, clients need an API key, and there is nothing to discover. */
+  readonly issuers: readonly string[];
+  /** The scopes that a client requests from an issuer. */
   readonly oauthScopes: readonly string[];
 }
 
@@ -26,20 +26,20 @@ export interface ProtectedResource {
 const wellKnown = "/.well-known/oauth-protected-resource";
 
 /** Describes the endpoint as a resource that OAuth protects. */
-export function createProtectedResource({ path, baseUrl, issuer, oauthScopes }: Options): ProtectedResource {
+export function createProtectedResource({ path, baseUrl, issuers, oauthScopes }: Options): ProtectedResource {
   // Clients of the first revisions try the path without the suffix too.
   const paths = new Set([`${wellKnown}${path}`, wellKnown]);
   const metadataParameters = (scopes: readonly string[]) => [
-    ...(issuer === "" ? [] : [`resource_metadata="${baseUrl()}${wellKnown}${path}"`]),
+    ...(issuers.length === 0 ? [] : [`resource_metadata="${baseUrl()}${wellKnown}${path}"`]),
     ...(scopes.length === 0 ? [] : [`scope="${scopes.join(" ")}"`]),
   ];
   return {
     handle(exchange) {
-      if (issuer === "" || !paths.has(exchange.path)) return false;
+      if (issuers.length === 0 || !paths.has(exchange.path)) return false;
       requireRead(exchange);
       const body = JSON.stringify({
         resource: `${baseUrl()}${path}`,
-        authorization_servers: [issuer],
+        authorization_servers: issuers,
         ...(oauthScopes.length > 0 && { scopes_supported: oauthScopes }),
         bearer_methods_supported: ["header"],
         resource_name: "Switchyard",

@@ -15,6 +15,7 @@ import {
   connectionUrls,
   createConnections,
   createMemberFinder,
+  maySignIn,
   reencryptableConnections,
 } from "./connections/index.ts";
 import { identityNames } from "./name-sources.ts";
@@ -57,6 +58,7 @@ export function createIdentity(dependencies: Dependencies) {
     sessionMs,
     idleMs: config["identity.sessions.idle_minutes"] * 60_000,
     rolesOfGroups: connections.rolesOfGroups,
+    maySignIn,
   });
   const scimUrl = () => `${publicUrl()}/scim/v2`;
   const scim = createScimService({ ...dependencies, baseUrl: scimUrl });

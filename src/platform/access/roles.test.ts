@@ -36,6 +36,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
   "connection:write": ["admin"],
   "connector:read": ["viewer", "operator", "admin"],
   "connector:write": ["admin"],
+  "connector_proxy:execute": ["admin"],
   "connector_action:execute": ["operator", "admin", "service"],
   "connector_action:read": ["viewer", "operator", "admin", "service"],
   "connector_trigger:delete": ["admin"],

@@ -16,7 +16,7 @@ import {
 import { exchange } from "./exchange.ts";
 import { createHttp2Sessions } from "./http2-exchange.ts";
 import { createPolicy, type Objection, type PolicySettings } from "./policy.ts";
-import { createSystemResolver, type Resolver } from "./resolver.ts";
+import { createSystemResolver, createTextLookup, type Resolver } from "./resolver.ts";
 import { rejectionOf } from "./signal-rejection.ts";
 import { parseHost, parseTarget, urlRefusal } from "./target.ts";
 
@@ -24,6 +24,8 @@ import { parseHost, parseTarget, urlRefusal } from "./target.ts";
 export interface EgressGuard extends Egress {
   /** Why a URL must not be stored, because it can never be called; undefined if it may be. */
   urlRefusal(url: string): string | undefined;
+  /** The TXT records of a name; none if there are none, or if no name server responds. */
+  lookUpTexts(name: string): Promise<readonly string[]>;
   /** Closes idle connections. */
   close(): void;
 }
@@ -32,6 +34,8 @@ interface Options extends PolicySettings {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  /** Addresses of name servers; those of the system if there are none. */
+  readonly nameServers?: readonly string[];
   readonly resolver?: Resolver;
   /** Certificates (PEM) of the authorities to trust instead of the default ones. */
   readonly ca?: string;
@@ -50,7 +54,8 @@ export function createEgress({
   log,
   metrics,
   clock,
-  resolver = createSystemResolver(),
+  nameServers = [],
+  resolver = createSystemResolver(nameServers),
   ca,
   ...settings
 }: Options): EgressGuard {
@@ -123,6 +128,7 @@ export function createEgress({
     },
 
     urlRefusal: (url) => urlRefusal(url, policy),
+    lookUpTexts: createTextLookup(nameServers),
 
     close() {
       agents.http.destroy();

@@ -38,7 +38,7 @@ async function scratch(t: TestContext, { keysMaxAgeMs = 600_000 } = {}) {
   return {
     issuer,
     state,
-    verifier: createOidcVerifier({ issuer, audience, keysMaxAgeMs }),
+    verifier: createOidcVerifier({ issuers: [issuer], audiences: [audience], keysMaxAgeMs }),
     /** Publishes a key and returns a function that signs tokens with it. */
     async publish(kid: string, { published = true, alg = "ES256" } = {}) {
       const { publicKey, privateKey } = await generateKeyPair(alg);
@@ -75,7 +75,10 @@ for (const answer of ["500", "text", "cut"] as const) {
     const sign = await publish("k1");
     assert.ok(await verifier.verify(await sign()));
     state.answer = answer;
-    await assert.rejects(createOidcVerifier({ issuer, audience }).verify(await sign()), unavailable);
+    await assert.rejects(
+      createOidcVerifier({ issuers: [issuer], audiences: [audience] }).verify(await sign()),
+      unavailable,
+    );
     // Cached keys are used without contacting the issuer at every call.
     const askedBefore = state.asked;
     for (let n = 0; n < 10; n++) assert.ok(await verifier.verify(await sign()));

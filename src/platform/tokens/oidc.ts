@@ -1,23 +1,34 @@
-import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  decodeJwt,
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from "jose";
 import { fail } from "../../errors/index.ts";
 import { isSubject } from "./subject.ts";
 
-/** Verifies tokens of one OpenID Connect issuer. */
+/** Verifies tokens of OpenID Connect issuers. */
 export interface OidcVerifier {
   /** Returns the claims of a valid token; throws UNAUTHENTICATED for an invalid one, UNAVAILABLE during an outage of the issuer. */
   verify(token: string): Promise<OidcClaims>;
 }
 
-/** The claims of a valid token. The subject is always set. */
+/**
+ * The claims of a valid token. The subject is always set, and names one person among those of all issuers: it is that of the
+ * token for the first issuer, and begins with the URL of the issuer for others.
+ */
 export interface OidcClaims extends JWTPayload {
   readonly sub: string;
 }
 
 interface Settings {
-  readonly issuer: string;
-  /** The audience that tokens must have, or several of which they must have one. */
-  readonly audience: string | string[];
-  /** How long the issuer's keys are cached. */
+  readonly issuers: readonly string[];
+  /** The audiences of which tokens must have one. */
+  readonly audiences: readonly string[];
+  /** How long an issuer's keys are cached. */
   readonly keysMaxAgeMs?: number;
 }
 
@@ -29,11 +40,41 @@ const requestTimeoutMs = 5000;
 /** How long an unavailable issuer is not contacted again while its cached keys can be used. */
 const retryMs = 2000;
 
+/** Creates a verifier for tokens of several issuers. Each has its own keys, so that an outage of one concerns only its own tokens. */
+export function createOidcVerifier({ issuers, ...rest }: Settings): OidcVerifier {
+  const verifiers = new Map(issuers.map((issuer) => [issuer, createIssuerVerifier({ ...rest, issuer })]));
+  return {
+    async verify(token) {
+      const issuer = issuerOf(token);
+      const verifier = verifiers.get(issuer);
+      if (verifier === undefined) throw toFailure(new Error("The token has no known issuer."));
+      const claims = await verifier.verify(token);
+      if (issuer === issuers[0]) return claims;
+      const sub = `${issuer}|${claims.sub}`;
+      if (!isSubject(sub)) throw toFailure(new Error("The subject is too long."));
+      return { ...claims, sub };
+    },
+  };
+}
+
+/** The issuer that a token claims to be of; empty if it is no token. */
+function issuerOf(token: string): string {
+  try {
+    return decodeJwt(token).iss ?? "";
+  } catch {
+    return "";
+  }
+}
+
 /**
- * Creates a verifier that uses the issuer's published keys. Keys are fetched at first use, cached, and fetched again for an
+ * Creates a verifier that uses an issuer's published keys. Keys are fetched at first use, cached, and fetched again for an
  * unknown key id. While the issuer is unavailable, the cached keys stay valid.
  */
-export function createOidcVerifier({ issuer, audience, keysMaxAgeMs = 600_000 }: Settings): OidcVerifier {
+function createIssuerVerifier({
+  issuer,
+  audiences,
+  keysMaxAgeMs = 600_000,
+}: Omit<Settings, "issuers"> & { readonly issuer: string }): OidcVerifier {
   let discovered: Promise<RemoteKeys> | undefined;
   let failedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -46,6 +87,7 @@ export function createOidcVerifier({ issuer, audience, keysMaxAgeMs = 600_000 }:
   };
 
   async function claimsOf(token: string, keys: JWTVerifyGetKey): Promise<OidcClaims> {
+    const audience = [...audiences];
     const rules = { issuer, audience, algorithms, clockTolerance: clockToleranceS, requiredClaims: ["exp", "sub"] };
     const { payload } = await jwtVerify(token, keys, rules);
     if (!isSubject(payload.sub)) throw new Error("The subject is empty, too long or not storable.");

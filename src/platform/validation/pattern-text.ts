@@ -63,6 +63,7 @@ const descriptions: Readonly<Record<string, string>> = {
     "must be a provider and its action, separated by a dot (for example: github.issue.create)",
   "^[a-z0-9](-?[a-z0-9])*$":
     "must be lower-case letters and digits, separated by single hyphens (for example: order-desk)",
+  "^[!-~]*$": "must be printable ASCII characters without spaces",
   "^[A-Za-z0-9_-]*$": "must be letters, digits, underscores or hyphens",
   "^[A-Za-z0-9][A-Za-z0-9._:-]*$":
     "must start with a letter or digit, followed by letters, digits, dots, underscores, colons or hyphens (for example: order:7)",

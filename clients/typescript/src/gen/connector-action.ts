@@ -10,6 +10,9 @@ export interface ConnectorActionService {
   /** Executes an action and waits for the provider. An action that changes something is sent again only if that cannot have an effect twice. Repeating a call with the same Idempotency-Key never executes a succeeded action again. */
   execute(request: ExecuteActionRequest, options?: CallOptions): Promise<ExecuteActionResponse>;
 
+  /** Sends any request to the provider of a connection, with the credentials of the connection, and returns the answer, whatever its status is. Rejected credentials, rate limits and missing answers are errors, as for actions. The request goes to the base URL of the provider and the paths below it, is sent once, and leaves an execution. */
+  proxyConnection(request: ProxyConnectionRequest, options?: CallOptions): Promise<ProxyConnectionResponse>;
+
   /** Returns one execution. */
   getExecution(request: GetExecutionRequest, options?: CallOptions): Promise<ConnectorExecution>;
 
@@ -22,6 +25,7 @@ export interface ConnectorActionService {
 
 const connectorActionServiceOperations = {
   execute: { verb: "POST", path: "/api/v2/connector/actions/{key}:execute", body: "*", keyed: true },
+  proxyConnection: { verb: "POST", path: "/api/v2/connector/connections/{connection_id}:proxy", body: "*", keyed: true },
   getExecution: { verb: "GET", path: "/api/v2/connector/executions/{execution_id}" },
   listExecutions: { verb: "GET", path: "/api/v2/connector/executions", result: "cursor" },
   explainExecution: { verb: "GET", path: "/api/v2/connector/executions/{execution_id}:explain" },
@@ -146,6 +150,40 @@ export type ConnectorRenderedRequest = {
   readonly body: string;
   /** Whether the body was cut off after 64 KiB. */
   readonly body_truncated: boolean;
+};
+
+/** Sends a request to the provider of a connection. */
+export type ProxyConnectionRequest = {
+  /** The connection. */
+  readonly connection_id: string;
+  /** The HTTP method. */
+  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** The path below the base URL of the provider, with the query, both encoded (for example: /repos/acme/site/issues?state=open). */
+  readonly path?: string;
+  /** The headers. Those of the connection's credentials and of the connection between two servers are left out. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The body as a text, by default JSON. */
+  readonly body?: string;
+  /** The body, if it is not a text. */
+  readonly body_bytes?: string;
+  /** Milliseconds to wait for the answer; 30,000 by default. */
+  readonly timeout_ms?: number;
+};
+
+/** The answer of a provider. */
+export type ProxyConnectionResponse = {
+  /** The execution. */
+  readonly execution_id: string;
+  /** The HTTP status. */
+  readonly status: number;
+  /** The headers, by lower-case name, without cookies. Credentials are replaced wherever the provider repeats them. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body, if it is a text. */
+  readonly body: string;
+  /** The body, if it is not a text. */
+  readonly body_bytes: string;
+  /** Whether a repeat of the call leaves the body out, because it is larger than 256 KiB. */
+  readonly body_omitted: boolean;
 };
 
 /** Returns one execution. */

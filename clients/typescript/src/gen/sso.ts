@@ -18,6 +18,9 @@ export interface SsoService {
   /** Changes the fields that are present. oidc and saml are replaced as a whole; a client secret that is empty stays. */
   updateConnection(request: UpdateSsoConnectionRequest, options?: CallOptions): Promise<SsoConnection>;
 
+  /** Looks the TXT records of a connection's email domains up, and stores which domains are verified. A verified domain stays so until it is removed from the email domains. */
+  verifyDomains(request: VerifySsoDomainsRequest, options?: CallOptions): Promise<SsoConnection>;
+
   /** Deletes a connection and ends the sessions of people who signed in with it. */
   deleteConnection(request: DeleteSsoConnectionRequest, options?: CallOptions): Promise<SsoConnection>;
 
@@ -39,6 +42,7 @@ const ssoServiceOperations = {
   getConnection: { verb: "GET", path: "/api/v2/identity/connections/{id}" },
   listConnections: { verb: "GET", path: "/api/v2/identity/connections", result: "cursor" },
   updateConnection: { verb: "PATCH", path: "/api/v2/identity/connections/{id}", body: "*", keyed: true },
+  verifyDomains: { verb: "POST", path: "/api/v2/identity/connections/{id}:verify_domains", body: "*", keyed: true },
   deleteConnection: { verb: "DELETE", path: "/api/v2/identity/connections/{id}", keyed: true },
   setGroupRoles: { verb: "PUT", path: "/api/v2/identity/group-roles", body: "*", keyed: true },
   listGroupRoles: { verb: "GET", path: "/api/v2/identity/group-roles", result: "cursor" },
@@ -139,6 +143,10 @@ export type SsoConnection = {
   readonly updated_at?: string;
   /** The version of the record; send it back to make an update conditional. */
   readonly record_version: number;
+  /** The email domains, and what proves that they belong to the tenant. */
+  readonly domains: readonly SsoDomain[];
+  /** Whether members with an address of a verified domain can sign in only with this connection. An active connection is needed. */
+  readonly enforced: boolean;
 };
 
 /** The settings of an OpenID Connect provider. */
@@ -177,6 +185,18 @@ export type SamlConnection = {
   readonly allow_idp_initiated: boolean;
   /** Whether assertions must be encrypted, with the certificate in the metadata. */
   readonly require_encryption: boolean;
+};
+
+/** An email domain of a connection. */
+export type SsoDomain = {
+  /** The domain. */
+  readonly domain: string;
+  /** Whether its TXT record was found. */
+  readonly verified: boolean;
+  /** The name of the TXT record. */
+  readonly record_name: string;
+  /** The value of the TXT record. */
+  readonly record_value: string;
 };
 
 /** Identifies a connection. */
@@ -227,6 +247,14 @@ export type UpdateSsoConnectionRequest = {
   readonly saml?: SamlConnectionInput;
   /** Makes the change conditional on this version. */
   readonly record_version?: number;
+  /** Whether members with an address of a verified domain can sign in only with this connection. It needs a verified domain. */
+  readonly enforced?: boolean;
+};
+
+/** Selects the connection whose domains to verify. */
+export type VerifySsoDomainsRequest = {
+  /** The connection's id. */
+  readonly id: string;
 };
 
 /** Selects the connection to delete. */

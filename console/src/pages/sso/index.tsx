@@ -12,6 +12,7 @@ import { type Field, FormDialog } from "../../ui/form";
 import { words } from "../../ui/format";
 import { currentTab, filterOf, ListTable, Page, Tabs } from "../../ui/page";
 import { Chips, Code, Facts, Status } from "../../ui/text";
+import { announce } from "../../ui/toast";
 import { Groups } from "./groups";
 
 const sso = createSsoService(transport);
@@ -163,6 +164,7 @@ function ConnectionDrawer({ connection, refresh, onClose }: DrawerProps) {
         <h3>Callback address</h3>
         <p class="soft">Register it at the provider, as the redirect address or the ACS address.</p>
         <Code text={connection.callback_url} />
+        {connection.domains.length > 0 && <Domains connection={connection} refresh={refresh} />}
         <h3>People start at</h3>
         <p class="soft">
           Members sign in here, or at {location.origin}/console with the name of the workspace: {workspace.value}.
@@ -176,6 +178,48 @@ function ConnectionDrawer({ connection, refresh, onClose }: DrawerProps) {
         )}
       </div>
     </Dialog>
+  );
+}
+
+/** The email domains with the records that prove them, and whether single sign-on is required. */
+function Domains({ connection: { id, domains, enforced }, refresh }: Omit<DrawerProps, "onClose">) {
+  const isVerified = domains.some(({ verified }) => verified);
+  const verify = () => announce(sso.verifyDomains({ id }), "The records were looked up.", refresh);
+  const enforce = (wanted: boolean) =>
+    confirm({
+      title: wanted ? "Require this provider?" : "Allow other ways to sign in?",
+      consequence: wanted
+        ? "Members of the verified domains can sign in only with it. Their other sessions end. An admin can still use a login link."
+        : "Members of the verified domains can sign in with other providers and with links again.",
+      confirm: wanted ? "Require" : "Allow",
+      done: wanted ? "The provider is required." : "Other ways are allowed.",
+      act: () => sso.updateConnection({ id, enforced: wanted }).then(refresh),
+    });
+  return (
+    <>
+      <h3>Domains</h3>
+      <p class="soft">
+        {enforced ? "Members of verified domains must use this provider." : "Set these TXT records, then verify them."}
+      </p>
+      {domains.map(({ domain, verified, record_name, record_value }) => (
+        <div class="stack" key={domain}>
+          <Facts of={{ [domain]: <Status of={verified ? "verified" : "pending"} /> }} />
+          {!verified && <Code text={`${record_name} TXT "${record_value}"`} />}
+        </div>
+      ))}
+      {can("sso:write") && (
+        <div class="filters">
+          <Button onClick={verify} small>
+            Verify
+          </Button>
+          {isVerified && (
+            <Button onClick={() => enforce(!enforced)} small tone="quiet">
+              {enforced ? "Stop requiring" : "Require single sign-on"}
+            </Button>
+          )}
+        </div>
+      )}
+    </>
   );
 }
 

@@ -31,6 +31,7 @@ import { type Explanation, explain } from "./domain/explanation.ts";
 import type { ActionExecutor } from "./execution/action-executor.ts";
 import { type PreparedAction, renderPage, summaryOf } from "./execution/prepared-action.ts";
 import { blockMsMax, limitScope, type RateLimits } from "./execution/rate-limits.ts";
+import { type RawRequest, rawActionOf } from "./execution/raw-request.ts";
 import { redactorOf } from "./execution/secret-redactor.ts";
 import type { NewExecution } from "./records/begin-store.ts";
 import { type ExecutionFilter, executionStore, startedAtOf } from "./records/execution-store.ts";
@@ -39,7 +40,10 @@ import { storedOutput } from "./records/settle-store.ts";
 
 /** A request to execute an action. */
 export interface ActionCall {
+  /** Empty for a raw request. */
   readonly actionKey: string;
+  /** A request to send as it is, instead of an action. */
+  readonly raw?: RawRequest | undefined;
   /** Empty for providers without authentication. */
   readonly connectionId: string;
   readonly input: JsonObject;
@@ -66,7 +70,7 @@ export interface RenderedRequest {
 export type ActionResult = { readonly execution: Execution } | { readonly request: RenderedRequest };
 
 interface Dependencies extends Pick<PlatformServices, "db" | "clock"> {
-  readonly catalogue: Pick<Catalogue, "action">;
+  readonly catalogue: Pick<Catalogue, "action" | "provider">;
   readonly connections: Pick<Connections, "open" | "find" | "actionVersion">;
   readonly executor: ActionExecutor;
   readonly writer: ExecutionWriter;
@@ -97,6 +101,7 @@ export function createActionService(dependencies: Dependencies) {
     idempotencyKey: string,
   ): Promise<{ prepared: PreparedAction; request: HttpRequest }> {
     const { tenantId, nowMs } = context;
+    if (call.raw !== undefined) return prepareRaw(context, call, call.raw);
     const { provider, action } = await findAction(tenantId, call);
     const violations = checkInput(action, call.input);
     if (violations[0] !== undefined) {
@@ -105,6 +110,23 @@ export function createActionService(dependencies: Dependencies) {
     }
     const connection = await openConnection(context, provider, call);
     const prepared = { tenantId, provider, action, input: call.input as Json, connection, idempotencyKey };
+    const request = renderPage(prepared, undefined, nowMs);
+    if ("fault" in request) throw renderFailure(request);
+    return { prepared, request };
+  }
+
+  async function prepareRaw(
+    { tenantId, nowMs, principal }: Pick<Context, "tenantId" | "nowMs" | "principal">,
+    { connectionId }: ActionCall,
+    raw: RawRequest,
+  ): Promise<{ prepared: PreparedAction; request: HttpRequest }> {
+    const connection = await connections.open(tenantId, connectionId, { principal });
+    if (typeof connection === "string") throw connectionFailure(connection);
+    const { providerKey } = connection;
+    const version = await connections.actionVersion(tenantId, connectionId, providerKey);
+    const provider = await catalogue.provider(tenantId, providerKey, version);
+    if (provider === undefined) throw notFound("provider");
+    const prepared = { tenantId, provider, input: {}, connection, idempotencyKey: "", ...rawActionOf(provider, raw) };
     const request = renderPage(prepared, undefined, nowMs);
     if ("fault" in request) throw renderFailure(request);
     return { prepared, request };
@@ -341,7 +363,7 @@ function newExecution(context: Context, call: ActionCall, { id, prepared, reques
   return {
     ...{ tenantId, id, actionKey: action.key, providerKey: provider.key, manifestVersion: provider.version },
     connectionId: call.connectionId,
-    request: { ...summary, host: redactor.text(summary.host) },
+    request: { ...summary, host: redactor.text(summary.host), path: redactor.text(summary.path) },
     idempotencyKey: action.mutation.idempotency === "key" ? prepared.idempotencyKey : "",
     origin: (principal.kind === "service" ? origins[principal.subject] : undefined) ?? "api",
     originId: requestId,

@@ -6,11 +6,14 @@ import {
   ConnectorRenderedRequestSchema,
   type ExecuteActionResponse,
   ExecuteActionResponseSchema,
+  type ProxyConnectionResponse,
+  ProxyConnectionResponseSchema,
 } from "../../../../gen/service/api/connector_action_pb.ts";
 import type { Json } from "../../../platform/document/index.ts";
 import { optionalTime } from "../../../platform/records/index.ts";
 import type { ActionResult } from "./action-service.ts";
 import { type Execution, isRepeatable } from "./domain/execution.ts";
+import type { RawOutput } from "./execution/raw-request.ts";
 
 export function fromExecution(execution: Execution): ConnectorExecution {
   const { attempts, output, outputOmitted, retryAt, startedAt, endedAt, safety, status, idempotencyKey, ...rest } =
@@ -29,6 +32,16 @@ export function fromResult(result: ActionResult): ExecuteActionResponse {
   return "execution" in result
     ? create(ExecuteActionResponseSchema, { execution: fromExecution(result.execution) })
     : create(ExecuteActionResponseSchema, { request: create(ConnectorRenderedRequestSchema, result.request) });
+}
+
+/** Converts the result of a raw request to its response. The status is 0 until it has ended. */
+export function fromRawResult(result: ActionResult): ProxyConnectionResponse {
+  if (!("execution" in result)) throw new Error("Raw requests have no dry run.");
+  const { id, output, outputOmitted } = result.execution;
+  const { status = 0, headers = {}, body = "", base64 = "" } = (output ?? {}) as Partial<RawOutput>;
+  return create(ProxyConnectionResponseSchema, {
+    ...{ executionId: id, status, headers, body, bodyBytes: Buffer.from(base64, "base64"), bodyOmitted: outputOmitted },
+  });
 }
 
 function toValue(output: Json): Value {

@@ -45,7 +45,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "
   readonly signals: Pick<Signals, "onDue">;
   readonly events: EventRecorder;
   readonly quotas: () => Pick<Quotas, "takeIn" | "isUsedUp" | "exceeded">;
-  readonly catalogue: Pick<Catalogue, "action">;
+  readonly catalogue: Pick<Catalogue, "action" | "provider">;
   readonly connections: Pick<Connections, "open" | "markRejected" | "find" | "actionVersion">;
   readonly http: GuardedHttp;
   readonly platformTenantId: () => string;
@@ -56,7 +56,10 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log" | "
   readonly random?: () => number;
 }
 
-const operation = `${Rpc.typeName}/${Rpc.method.executeAction.name}`;
+const operations = {
+  action: `${Rpc.typeName}/${Rpc.method.executeAction.name}`,
+  raw: `${Rpc.typeName}/${Rpc.method.proxyConnection.name}`,
+};
 
 export function createActions(dependencies: Dependencies) {
   const { clock, catalogue, random = Math.random } = dependencies;
@@ -70,7 +73,7 @@ export function createActions(dependencies: Dependencies) {
     jobs: [maintainExecutionsJob(dependencies)],
     explainer: createExecutionExplainer(service),
     /** Ends executions of nodes that died, on nodes that do background work. */
-    sweeper: createAbandonedExecutionSweeper({ ...dependencies, metrics, operation }),
+    sweeper: createAbandonedExecutionSweeper({ ...dependencies, metrics, operations }),
     /** Whether a tenant can execute an action. */
     async checkUse(tenantId: TenantId, actionKey: string) {
       const found = await catalogue.action(tenantId, actionKey);

@@ -2,12 +2,14 @@ import type {
   OidcConnection as OidcMessage,
   SsoService as Rpc,
   SamlConnection as SamlMessage,
+  VerifySsoDomainsRequest,
 } from "../../../../gen/service/api/sso_pb.ts";
+import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
 import { expectedVersion } from "../../../platform/records/index.ts";
 import type { ConnectionUrls } from "./connection-urls.ts";
-import type { GroupRoles, SsoConnection } from "./domain/connection.ts";
+import { domainRecordOf, type GroupRoles, type SsoConnection } from "./domain/connection.ts";
 import type { ConnectionService, ProviderInput } from "./service.ts";
 import { connectionStore, groupRoleStore } from "./store.ts";
 
@@ -22,6 +24,10 @@ export function ssoHandlers(
       ...(connection.kind === "oidc"
         ? { oidc: { ...connection.settings, clientSecret: "" } }
         : { saml: connection.settings }),
+      domains: connection.emailDomains.map((domain) => {
+        const { name: recordName, value: recordValue } = domainRecordOf(connection, domain);
+        return { domain, verified: connection.verifiedDomains.includes(domain), recordName, recordValue };
+      }),
       ...{ signInUrl: urls.signIn, callbackUrl: urls.callback, metadataUrl: urls.metadata },
     };
   }
@@ -48,13 +54,21 @@ export function ssoHandlers(
 
     async updateSsoConnection(context, request) {
       const { id, name, status, justInTime, defaultRoleSet, emailDomainSet, oidc, saml, recordVersion } = request;
+      const { enforced } = request;
       const update = {
-        ...{ name, justInTime, status: status as "active" | "disabled" | undefined },
+        ...{ name, justInTime, enforced, status: status as "active" | "disabled" | undefined },
         ...{ defaultRoles: defaultRoleSet?.roles, emailDomains: emailDomainSet?.domains },
         provider: providerOf(oidc, saml),
       };
       const connection = await service.updateConnection(context, id, update, expectedVersion(recordVersion));
       return { ssoConnection: fromConnection(connection) };
+    },
+
+    verifySsoDomains: {
+      prepare: (context: Context, { id }: VerifySsoDomainsRequest) => service.findVerifiedDomains(context, id),
+      async run(context: Context, { id }: VerifySsoDomainsRequest, found: readonly string[]) {
+        return { ssoConnection: fromConnection(await service.addVerifiedDomains(context, id, found)) };
+      },
     },
 
     async deleteSsoConnection(context, { id }) {

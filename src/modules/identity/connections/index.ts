@@ -16,7 +16,7 @@ import { groupRoleStore } from "./store.ts";
 
 export { type ConnectionUrls, connectionUrls } from "./connection-urls.ts";
 export type { ExternalPerson, OidcConnection, SamlConnection, SsoConnection } from "./domain/connection.ts";
-export { createMemberFinder, type MemberFinder, type SignInRefusal } from "./sign-in.ts";
+export { createMemberFinder, type MemberFinder, maySignIn, type SignInRefusal } from "./sign-in.ts";
 export { attemptStore, bindingOf, connectionStore, reencryptableConnections, type SignInAttempt } from "./store.ts";
 
 interface Dependencies extends Pick<PlatformServices, "db" | "clock">, ConnectionParts {

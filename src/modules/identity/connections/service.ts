@@ -9,12 +9,19 @@ import type { PlatformServices } from "../../area.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import type { MemberAccounts } from "../../tenancy/index.ts";
 import { checkedCertificate } from "./domain/certificate.ts";
-import type { ConnectionChange, GroupRoles, OidcSettings, SamlSettings, SsoConnection } from "./domain/connection.ts";
+import {
+  type ConnectionChange,
+  domainRecordOf,
+  type GroupRoles,
+  type OidcSettings,
+  type SamlSettings,
+  type SsoConnection,
+} from "./domain/connection.ts";
 import { createKeyPair } from "./key-pair.ts";
 import { applySessionRoles } from "./sign-in.ts";
 import { bindingOf, connectionStore, groupRoleStore } from "./store.ts";
 
-export interface ConnectionParts extends Pick<PlatformServices, "changes" | "keyring"> {
+export interface ConnectionParts extends Pick<PlatformServices, "changes" | "keyring" | "egress"> {
   readonly events: EventRecorder;
   readonly isSamlEnabled: boolean;
   /** Ends the sessions of people who signed in with a connection. */
@@ -33,7 +40,8 @@ export interface NewConnection extends Pick<SsoConnection, "name" | "justInTime"
   readonly provider: ProviderInput;
 }
 
-export interface ConnectionUpdate extends Omit<ConnectionChange, "settings" | "ciphertext" | "keyId"> {
+export interface ConnectionUpdate
+  extends Omit<ConnectionChange, "settings" | "ciphertext" | "keyId" | "verifiedDomains"> {
   readonly provider?: ProviderInput | undefined;
 }
 
@@ -42,7 +50,7 @@ const connectionsMax = 200;
 export type ConnectionService = ReturnType<typeof createConnectionService>;
 
 export function createConnectionService(dependencies: ConnectionParts) {
-  const { changes, events, keyring, isSamlEnabled, endSessions, members, applyGroupRoles } = dependencies;
+  const { changes, events, keyring, egress, isSamlEnabled, endSessions, members, applyGroupRoles } = dependencies;
 
   function seal(secret: string, ids: { tenantId: string; id: string }): { ciphertext: string; keyId: string } {
     if (secret === "") return { ciphertext: "", keyId: "" };
@@ -86,7 +94,8 @@ export function createConnectionService(dependencies: ConnectionParts) {
       const ids = { tenantId, id: ulid(nowMs) };
       const { provider: given, ...fields } = input;
       const provider = checkedProvider(given);
-      const common = { ...ids, ...fields, status: "active", ...newStamps(nowMs) } as const;
+      const unverified = { verifiedDomains: [], enforced: false };
+      const common = { ...ids, ...fields, ...unverified, status: "active", ...newStamps(nowMs) } as const;
       const pair = provider.kind === "saml" ? await createKeyPair(ids.id) : undefined;
       const sealed = seal(provider.kind === "oidc" ? provider.clientSecret : pair!.privateKey, ids);
       const connection = await store.insert(
@@ -118,7 +127,15 @@ export function createConnectionService(dependencies: ConnectionParts) {
       if (isEmptyChange(update) && provider === undefined)
         return unchangedRecord(current, expectedVersion, "connection");
       if (update.defaultRoles !== undefined) checkGrant(context, "default_role_set.roles", update.defaultRoles);
-      const change: ConnectionChange = { ...update, ...(provider && replacement(current, provider)) };
+      const verifiedDomains = current.verifiedDomains.filter((each) =>
+        (update.emailDomains ?? current.emailDomains).includes(each),
+      );
+      if ((update.enforced ?? current.enforced) && verifiedDomains.length === 0) {
+        throw fail("FAILED_PRECONDITION", {
+          public: "An enforced connection needs a verified domain: set its TXT record, and verify it first.",
+        });
+      }
+      const change = { ...update, verifiedDomains, ...(provider && replacement(current, provider)) };
       const connection = await store.update(tenantId, id, change, expectedVersion, new Date(nowMs));
       if (connection === undefined) throw updateRefusal(current, "connection");
       if (update.status === "disabled") await endSessions(context, id);
@@ -127,6 +144,32 @@ export function createConnectionService(dependencies: ConnectionParts) {
       const fields = [...changedFields(update), ...(provider === undefined ? [] : [provider.kind])];
       await events.record(context, "sso_connection.updated", id, { fields });
       return connection;
+    },
+
+    /** The email domains of a connection whose TXT record is there now. */
+    async findVerifiedDomains({ sql, tenantId }: Context, id: string): Promise<readonly string[]> {
+      const connection = requireFound(await connectionStore(sql).find(tenantId, id), "connection");
+      const found = await Promise.all(
+        connection.emailDomains.map(async (domain) => {
+          const { name, value } = domainRecordOf(connection, domain);
+          const texts = await egress.lookUpTexts(name);
+          return texts.includes(value) ? [domain] : [];
+        }),
+      );
+      return found.flat();
+    },
+
+    async addVerifiedDomains(context: Context, id: string, found: readonly string[]): Promise<SsoConnection> {
+      const { sql, tenantId, nowMs } = context;
+      const store = connectionStore(sql);
+      const current = requireFound(await store.lock(tenantId, id), "connection");
+      const isVerified = (domain: string) => found.includes(domain) || current.verifiedDomains.includes(domain);
+      const verifiedDomains = current.emailDomains.filter(isVerified);
+      if (verifiedDomains.length === current.verifiedDomains.length) return current;
+      const connection = await store.update(tenantId, id, { verifiedDomains }, undefined, new Date(nowMs));
+      await changes.invalidate(context);
+      await events.record(context, "sso_connection.updated", id, { fields: ["verified_domains"] });
+      return connection!;
     },
 
     async deleteConnection(context: Context, id: string): Promise<SsoConnection> {

@@ -1,5 +1,6 @@
 import { unreachable } from "../../../errors/index.ts";
-import { lockFor, shareLockFor } from "../../../platform/db/index.ts";
+import type { TenantId } from "../../../platform/access/index.ts";
+import { lockFor, type Sql, shareLockFor } from "../../../platform/db/index.ts";
 import { isSubject } from "../../../platform/tokens/index.ts";
 import type { EventContext } from "../../operations/index.ts";
 import type { Member, MemberAccounts } from "../../tenancy/index.ts";
@@ -7,7 +8,13 @@ import { type ExternalPerson, isInDomains, type SsoConnection } from "./domain/c
 import { connectionStore, groupRoleStore } from "./store.ts";
 
 /** Why a person who is known to the identity provider may not sign in. */
-export type SignInRefusal = "not_a_member" | "inactive" | "email_domain" | "email_unverified" | "invalid_person";
+export type SignInRefusal =
+  | "not_a_member"
+  | "inactive"
+  | "email_domain"
+  | "email_unverified"
+  | "invalid_person"
+  | "sso_enforced";
 
 /** Finds or creates the member that a person is. Runs in the transaction that starts the session. */
 export type MemberFinder = (
@@ -24,6 +31,21 @@ export async function applySessionRoles(
 ): Promise<void> {
   const { sql, tenantId } = context;
   await members.setRolesOf("session", context, await groupRoleStore(sql).rolesBySignIn(tenantId, memberId));
+}
+
+/**
+ * Whether a member may sign in, or stay signed in, in this way: with the connection that enforces it, if one does. An admin can
+ * always use a login link, so that a provider that is down or set up wrongly locks nobody out for good.
+ */
+export async function maySignIn(
+  sql: Sql,
+  tenantId: TenantId,
+  { email, roles }: { readonly email: string; readonly roles: readonly string[] },
+  { method, connectionId }: { readonly method: "link" | "oidc" | "saml"; readonly connectionId: string },
+): Promise<boolean> {
+  const enforcing = await connectionStore(sql).listEnforcing(tenantId, email);
+  if (enforcing.length === 0 || enforcing.includes(connectionId)) return true;
+  return method === "link" && roles.includes("admin");
 }
 
 export function createMemberFinder(members: MemberAccounts): MemberFinder {
@@ -46,6 +68,11 @@ function createAccountFinder(members: MemberAccounts): MemberFinder {
     const { subject, email, isEmailVerified } = person;
     if (!isSubject(subject) || (email !== "" && !isSubject(email))) return { refusal: "invalid_person" };
     if (!isInDomains(email, connection.emailDomains)) return { refusal: "email_domain" };
+    if (
+      !(await maySignIn(sql, tenantId, { email, roles: [] }, { method: connection.kind, connectionId: connection.id }))
+    ) {
+      return { refusal: "sso_enforced" };
+    }
     const store = connectionStore(sql);
     await lockFor(sql, "sign_in", tenantId, email.toLowerCase() || subject);
     const knownId = await store.findAccount(tenantId, connection.id, subject);

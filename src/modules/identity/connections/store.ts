@@ -22,7 +22,7 @@ export function bindingOf({ tenantId, id }: { readonly tenantId: string; readonl
 
 const connections = recordTable<SsoConnection, { readonly keyId: string }>("sso_connections", {
   fixed: "tenant_id id kind created_at",
-  mutable: `name status just_in_time default_roles email_domains settings ciphertext updated_at record_version`,
+  mutable: `name status just_in_time default_roles email_domains verified_domains enforced settings ciphertext updated_at record_version`,
   internal: "key_id",
 });
 
@@ -52,6 +52,15 @@ export function connectionStore(sql: Sql) {
         select ${columns} from sso_connections where status = 'active'
           and tenant_id = (select id from tenants where slug = ${slug} and status = 'active')
         order by id limit 20`;
+    },
+
+    /** The connections that people with an email address must use; empty if they may use every one. */
+    async listEnforcing(tenantId: TenantId, email: string): Promise<readonly string[]> {
+      const rows = await sql<{ id: string }[]>`
+        select id from sso_connections
+        where tenant_id = ${tenantId} and status = 'active' and enforced
+          and ${email.toLowerCase().split("@").at(-1)!} = any(verified_domains)`;
+      return rows.map(({ id }) => id);
     },
 
     async remove(tenantId: TenantId, id: string): Promise<SsoConnection | undefined> {

@@ -7,6 +7,7 @@ import type { PlatformServices } from "../../area.ts";
 import type { ApiKeys, MemberAccounts } from "../../tenancy/index.ts";
 import type { BrowserSession } from "./domain/session.ts";
 import { requireOwnRequest } from "./request-origin.ts";
+import type { SignInCheck } from "./service.ts";
 import { hashOf, readCookie } from "./session-cookie.ts";
 import { sessionStore } from "./store.ts";
 
@@ -24,6 +25,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "changes" | "clock"
   readonly apiKeys: Pick<ApiKeys, "access">;
   /** The roles of groups that the identity provider named. */
   readonly rolesOfGroups: (tenantId: TenantId, groups: readonly string[]) => Promise<readonly string[]>;
+  readonly maySignIn: SignInCheck;
   readonly idleMs: number;
   /** The URL at which browsers reach the service. */
   readonly publicUrl: () => string;
@@ -40,7 +42,7 @@ const usesMax = 10_000;
 
 /** Creates the authenticator. Sessions are cached until their tenant changes, which every node notices within a second. */
 export function createSessionAuthenticator(dependencies: Dependencies) {
-  const { db, changes, clock, log, members, apiKeys, rolesOfGroups, idleMs, publicUrl } = dependencies;
+  const { db, changes, clock, log, members, apiKeys, rolesOfGroups, maySignIn, idleMs, publicUrl } = dependencies;
   /** When this node last saw a session, and when that was stored. */
   const uses = new BoundedCache<string, { tenantId: TenantId; atMs: number; storedAtMs: number }>(usesMax);
 
@@ -50,6 +52,7 @@ export function createSessionAuthenticator(dependencies: Dependencies) {
     if (member?.status !== "active") return undefined;
     const groupRoles = session.groups.length === 0 ? [] : await rolesOfGroups(tenantId, session.groups);
     const roles = [...new Set([...member.roles, ...groupRoles])];
+    if (!(await maySignIn(db.sql, tenantId, { email: member.email, roles }, session))) return undefined;
     return {
       ...{ tenantId, subject: subjectOf(member), kind: "user", roles, scopes: grantedScopes(roles, []) },
       ...{ environmentMode: member.environmentMode, expiresAt: member.expiresAt ?? undefined, memberId, sessionId },

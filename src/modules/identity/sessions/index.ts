@@ -12,7 +12,7 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { ApiKeys, MemberAccounts } from "../../tenancy/index.ts";
 import { createSessionAuthenticator } from "./authenticator.ts";
 import { sessionHandlers } from "./handler.ts";
-import { createSessionService } from "./service.ts";
+import { createSessionService, type SignInCheck } from "./service.ts";
 import { createSessionMetrics } from "./session-metrics.ts";
 import { sessionStore } from "./store.ts";
 
@@ -39,6 +39,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "changes" | "clock"
   readonly members: Pick<MemberAccounts, "access" | "lock" | "signOut">;
   readonly apiKeys: Pick<ApiKeys, "access">;
   readonly rolesOfGroups: (tenantId: TenantId, groups: readonly string[]) => Promise<readonly string[]>;
+  readonly maySignIn: SignInCheck;
   readonly sessionMs: number;
   readonly idleMs: number;
   readonly publicUrl: () => string;

@@ -1,8 +1,8 @@
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
-import type { Principal } from "../../../platform/access/index.ts";
+import type { Principal, TenantId } from "../../../platform/access/index.ts";
 import { newTenantSecret, tenantOfSecret } from "../../../platform/crypto/index.ts";
-import { notFound, type TenantChanges } from "../../../platform/db/index.ts";
+import { notFound, type Sql, type TenantChanges } from "../../../platform/db/index.ts";
 import { ulid } from "../../../platform/ids/ulid.ts";
 import type { EventContext, EventRecorder } from "../../operations/index.ts";
 import type { ApiKeys, MemberAccounts } from "../../tenancy/index.ts";
@@ -18,7 +18,21 @@ import { hashOf } from "./session-cookie.ts";
 import type { SessionMetrics } from "./session-metrics.ts";
 import { sessionStore } from "./store.ts";
 
+/** Whether a member with these roles may use a session that was started in this way. */
+export type SignInCheck = (
+  sql: Sql,
+  tenantId: TenantId,
+  member: { readonly email: string; readonly roles: readonly string[] },
+  session: Pick<BrowserSession, "method" | "connectionId">,
+) => Promise<boolean>;
+
+/** Why no session was started. */
+export interface OpenRefusal {
+  readonly refusal: "inactive" | "sso_enforced";
+}
+
 export interface SessionParts {
+  readonly maySignIn: SignInCheck;
   readonly changes: TenantChanges;
   readonly events: EventRecorder;
   readonly metrics: SessionMetrics;
@@ -32,7 +46,15 @@ const userAgentCharsMax = 300;
 
 export type SessionService = ReturnType<typeof createSessionService>;
 
-export function createSessionService({ changes, events, metrics, members, apiKeys, sessionMs }: SessionParts) {
+export function createSessionService({
+  changes,
+  events,
+  metrics,
+  members,
+  apiKeys,
+  maySignIn,
+  sessionMs,
+}: SessionParts) {
   async function ended(context: EventContext, sessions: readonly BrowserSession[]): Promise<void> {
     if (sessions.length === 0) return;
     await changes.invalidate(context);
@@ -59,10 +81,22 @@ export function createSessionService({ changes, events, metrics, members, apiKey
     return { id, token, expiresAt };
   }
 
-  /** Whether somebody has access now. A member stays as it is until the transaction ends, so that a suspension ends the session. */
-  async function hasAccess({ sql, tenantId, nowMs }: EventContext, { memberId, apiKeyId }: SessionOwner) {
-    if (memberId === "") return (await apiKeys.access(sql, tenantId, apiKeyId, nowMs)) !== undefined;
-    return (await members.lock(sql, tenantId, memberId))?.status === "active";
+  /**
+   * Why somebody may not sign in now; undefined if they may. A member stays as it is until the transaction ends, so that a
+   * suspension ends the session.
+   */
+  async function refusalOf(
+    { sql, tenantId, nowMs }: EventContext,
+    session: NewSession,
+  ): Promise<OpenRefusal | undefined> {
+    const { memberId, apiKeyId } = session;
+    if (memberId === "") {
+      return (await apiKeys.access(sql, tenantId, apiKeyId, nowMs)) ? undefined : { refusal: "inactive" };
+    }
+    const member = await members.lock(sql, tenantId, memberId);
+    if (member?.status !== "active") return { refusal: "inactive" };
+    const person = { email: member.email, roles: [...member.roles, ...member.groupRoles] };
+    return (await maySignIn(sql, tenantId, person, session)) ? undefined : { refusal: "sso_enforced" };
   }
 
   return {
@@ -87,12 +121,13 @@ export function createSessionService({ changes, events, metrics, members, apiKey
     },
 
     /**
-     * Starts a session for a sign-in that was verified; undefined if its owner has no access any more. The cookie is always new,
-     * so that nobody else can know it.
+     * Starts a session for a sign-in that was verified, if its owner may still sign in like this. The cookie is always new, so
+     * that nobody else can know it.
      */
     async open(context: EventContext, input: NewSession) {
       const { sql, tenantId, nowMs } = context;
-      if (!(await hasAccess(context, input))) return undefined;
+      const refusal = await refusalOf(context, input);
+      if (refusal !== undefined) return refusal;
       const { notAfter, ...fields } = input;
       const cookie = newTenantSecret(tenantId);
       const latestMs = Math.min(nowMs + sessionMs, notAfter?.getTime() ?? Number.POSITIVE_INFINITY);

@@ -102,8 +102,9 @@ export function createSignInPages(dependencies: Dependencies) {
   async function openLink(request: PageRequest): Promise<PageResponse> {
     if (!isOwnForm(request, ownOrigin())) return refuse("other_site");
     const token = request.form.get("token") ?? "";
-    const started = isSecret(token) ? await starter.byLink(token, browserOf(request)) : undefined;
-    if (started === undefined) return refuse("invalid_link");
+    if (!isSecret(token)) return refuse("invalid_link");
+    const started = await starter.byLink(token, browserOf(request));
+    if ("refusal" in started) return refuse(started.refusal);
     return redirect(safeReturnPath(started.returnTo), sessionCookie(started.cookie));
   }
 

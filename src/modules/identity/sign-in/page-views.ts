@@ -35,6 +35,7 @@ const refusals: Readonly<Record<PageRefusal, readonly [status: number, title: st
   email_domain: [403, "You were not signed in", "Your email address is not of a domain that may sign in here."],
   email_unverified: [403, "You were not signed in", "Your identity provider has not verified your email address."],
   invalid_person: [403, "You were not signed in", "The identity provider did not say who you are."],
+  sso_enforced: [403, "You were not signed in", "Sign in with the identity provider of your organization."],
   other_site: [403, "This request was refused", "It came from a page of another site."],
   needs_https: [403, "Sign-in needs https", "The operator must set api.public_url to an https address."],
 };

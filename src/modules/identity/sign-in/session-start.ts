@@ -60,11 +60,14 @@ export function createSessionStarter(dependencies: Dependencies) {
   }
 
   return {
-    /** Starts a session with a link; undefined if the link is not valid. */
-    async byLink(token: string, browser: SigningBrowser): Promise<(StartedSession & { returnTo: string }) | undefined> {
+    /** Starts a session with a link, if it is valid. */
+    async byLink(
+      token: string,
+      browser: SigningBrowser,
+    ): Promise<(StartedSession & { returnTo: string }) | { readonly refusal: "invalid_link" | SignInRefusal }> {
       const { db, clock } = dependencies;
       const link = await sessions.spendLink({ sql: db.sql, nowMs: clock.now() }, token);
-      if (link === undefined) return undefined;
+      if (link === undefined) return { refusal: "invalid_link" };
       const { tenantId, memberId, apiKeyId, returnTo } = link;
       const owner = memberId === "" ? ({ memberId, apiKeyId } as const) : ({ memberId, apiKeyId: "" } as const);
       const started = await inTenant(dependencies, tenantId, (context) =>
@@ -74,8 +77,11 @@ export function createSessionStarter(dependencies: Dependencies) {
         }),
       );
       const actor = memberId === "" ? `key:${apiKeyId}` : `member:${memberId}`;
-      await record(tenantId, actor, started ? undefined : "inactive", browser, started?.session.id ?? "");
-      if (started === undefined) return undefined;
+      if ("refusal" in started) {
+        await record(tenantId, actor, started.refusal, browser, "");
+        return started.refusal === "inactive" ? { refusal: "invalid_link" } : started;
+      }
+      await record(tenantId, actor, undefined, browser, started.session.id);
       return { ...started, returnTo };
     },
 
@@ -89,12 +95,11 @@ export function createSessionStarter(dependencies: Dependencies) {
       const result = await inTenant(dependencies, tenantId, async (context) => {
         const found = await findMember(context, connection, person);
         if ("refusal" in found) return found;
-        const started = await open(context, browser, {
+        return open(context, browser, {
           ...{ memberId: found.member.id, apiKeyId: "", method: connection.kind, connectionId: connection.id },
           ...{ groups: person.groups, providerData: person.providerData },
           notAfter: person.notAfterMs === undefined ? undefined : new Date(person.notAfterMs),
         });
-        return started ?? { refusal: "inactive" as const };
       });
       const isRefused = "refusal" in result;
       const actor = isRefused ? `${connection.kind}:${person.subject}` : `member:${result.session.memberId}`;

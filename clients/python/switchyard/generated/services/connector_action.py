@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from ...operation import CallOptions
     from ...streams import AsyncEventStream, EventStream
     from ...transport import RawResponse
-    from ..types.connector_action import ConnectorExecution, ConnectorExecutionExplanation, ExecuteActionResponse
+    from ..types.connector_action import ConnectorExecution, ConnectorExecutionExplanation, ExecuteActionResponse, ProxyConnectionResponse
 
 EXECUTE = Operation("POST", "/api/v2/connector/actions/{key}:execute", body="*", keyed=True)
+PROXY_CONNECTION = Operation("POST", "/api/v2/connector/connections/{connection_id}:proxy", body="*", keyed=True)
 GET_EXECUTION = Operation("GET", "/api/v2/connector/executions/{execution_id}")
 LIST_EXECUTIONS = Operation("GET", "/api/v2/connector/executions", result="cursor")
 EXPLAIN_EXECUTION = Operation("GET", "/api/v2/connector/executions/{execution_id}:explain")
@@ -45,6 +46,31 @@ class ConnectorActionService(Service):
         timeout_ms: Milliseconds that the execution may take, retries included. At most, and by default, what the action allows.
         """
         return self._call(EXECUTE, locals())
+
+    def proxy_connection(
+        self,
+        *,
+        connection_id: str,
+        method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+        path: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: str | None = None,
+        body_bytes: str | None = None,
+        timeout_ms: int | None = None,
+        call: CallOptions | None = None,
+    ) -> ProxyConnectionResponse:
+        """
+        Sends any request to the provider of a connection, with the credentials of the connection, and returns the answer, whatever its status is. Rejected credentials, rate limits and missing answers are errors, as for actions. The request goes to the base URL of the provider and the paths below it, is sent once, and leaves an execution.
+
+        connection_id: The connection.
+        method: The HTTP method.
+        path: The path below the base URL of the provider, with the query, both encoded (for example: /repos/acme/site/issues?state=open).
+        headers: The headers. Those of the connection's credentials and of the connection between two servers are left out.
+        body: The body as a text, by default JSON.
+        body_bytes: The body, if it is not a text.
+        timeout_ms: Milliseconds to wait for the answer; 30,000 by default.
+        """
+        return self._call(PROXY_CONNECTION, locals())
 
     def get_execution(
         self,
@@ -125,6 +151,31 @@ class AsyncConnectorActionService(AsyncService):
         timeout_ms: Milliseconds that the execution may take, retries included. At most, and by default, what the action allows.
         """
         return await self._call(EXECUTE, locals())
+
+    async def proxy_connection(
+        self,
+        *,
+        connection_id: str,
+        method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+        path: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: str | None = None,
+        body_bytes: str | None = None,
+        timeout_ms: int | None = None,
+        call: CallOptions | None = None,
+    ) -> ProxyConnectionResponse:
+        """
+        Sends any request to the provider of a connection, with the credentials of the connection, and returns the answer, whatever its status is. Rejected credentials, rate limits and missing answers are errors, as for actions. The request goes to the base URL of the provider and the paths below it, is sent once, and leaves an execution.
+
+        connection_id: The connection.
+        method: The HTTP method.
+        path: The path below the base URL of the provider, with the query, both encoded (for example: /repos/acme/site/issues?state=open).
+        headers: The headers. Those of the connection's credentials and of the connection between two servers are left out.
+        body: The body as a text, by default JSON.
+        body_bytes: The body, if it is not a text.
+        timeout_ms: Milliseconds to wait for the answer; 30,000 by default.
+        """
+        return await self._call(PROXY_CONNECTION, locals())
 
     async def get_execution(
         self,

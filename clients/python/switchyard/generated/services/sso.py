@@ -18,6 +18,7 @@ CREATE_CONNECTION = Operation("POST", "/api/v2/identity/connections", body="*", 
 GET_CONNECTION = Operation("GET", "/api/v2/identity/connections/{id}")
 LIST_CONNECTIONS = Operation("GET", "/api/v2/identity/connections", result="cursor")
 UPDATE_CONNECTION = Operation("PATCH", "/api/v2/identity/connections/{id}", body="*", keyed=True)
+VERIFY_DOMAINS = Operation("POST", "/api/v2/identity/connections/{id}:verify_domains", body="*", keyed=True)
 DELETE_CONNECTION = Operation("DELETE", "/api/v2/identity/connections/{id}", keyed=True)
 SET_GROUP_ROLES = Operation("PUT", "/api/v2/identity/group-roles", body="*", keyed=True)
 LIST_GROUP_ROLES = Operation("GET", "/api/v2/identity/group-roles", result="cursor")
@@ -93,6 +94,7 @@ class SsoService(Service):
         oidc: OidcConnectionInput | None = None,
         saml: SamlConnectionInput | None = None,
         record_version: int | None = None,
+        enforced: bool | None = None,
         call: CallOptions | None = None,
     ) -> SsoConnection:
         """
@@ -107,8 +109,22 @@ class SsoService(Service):
         oidc: The settings of an OpenID Connect provider.
         saml: The settings of a SAML identity provider.
         record_version: Makes the change conditional on this version.
+        enforced: Whether members with an address of a verified domain can sign in only with this connection. It needs a verified domain.
         """
         return self._call(UPDATE_CONNECTION, locals())
+
+    def verify_domains(
+        self,
+        *,
+        id: str,
+        call: CallOptions | None = None,
+    ) -> SsoConnection:
+        """
+        Looks the TXT records of a connection's email domains up, and stores which domains are verified. A verified domain stays so until it is removed from the email domains.
+
+        id: The connection's id.
+        """
+        return self._call(VERIFY_DOMAINS, locals())
 
     def delete_connection(
         self,
@@ -250,6 +266,7 @@ class AsyncSsoService(AsyncService):
         oidc: OidcConnectionInput | None = None,
         saml: SamlConnectionInput | None = None,
         record_version: int | None = None,
+        enforced: bool | None = None,
         call: CallOptions | None = None,
     ) -> SsoConnection:
         """
@@ -264,8 +281,22 @@ class AsyncSsoService(AsyncService):
         oidc: The settings of an OpenID Connect provider.
         saml: The settings of a SAML identity provider.
         record_version: Makes the change conditional on this version.
+        enforced: Whether members with an address of a verified domain can sign in only with this connection. It needs a verified domain.
         """
         return await self._call(UPDATE_CONNECTION, locals())
+
+    async def verify_domains(
+        self,
+        *,
+        id: str,
+        call: CallOptions | None = None,
+    ) -> SsoConnection:
+        """
+        Looks the TXT records of a connection's email domains up, and stores which domains are verified. A verified domain stays so until it is removed from the email domains.
+
+        id: The connection's id.
+        """
+        return await self._call(VERIFY_DOMAINS, locals())
 
     async def delete_connection(
         self,

@@ -118,6 +118,23 @@ class ConnectorRenderedRequest(TypedDict):
     body_truncated: bool
 
 
+class ProxyConnectionResponse(TypedDict):
+    """The answer of a provider."""
+
+    #: The execution.
+    execution_id: str
+    #: The HTTP status.
+    status: int
+    #: The headers, by lower-case name, without cookies. Credentials are replaced wherever the provider repeats them.
+    headers: Dict[str, str]
+    #: The body, if it is a text.
+    body: str
+    #: The body, if it is not a text.
+    body_bytes: str
+    #: Whether a repeat of the call leaves the body out, because it is larger than 256 KiB.
+    body_omitted: bool
+
+
 class ConnectorExecutionExplanation(TypedDict):
     """What happened in an execution."""
 

@@ -30,6 +30,10 @@ class _SsoConnectionRequired(TypedDict):
     metadata_url: str
     #: The version of the record; send it back to make an update conditional.
     record_version: int
+    #: The email domains, and what proves that they belong to the tenant.
+    domains: List[SsoDomain]
+    #: Whether members with an address of a verified domain can sign in only with this connection. An active connection is needed.
+    enforced: bool
 
 
 class SsoConnection(_SsoConnectionRequired, total=False):
@@ -83,6 +87,19 @@ class SamlConnection(TypedDict):
     allow_idp_initiated: bool
     #: Whether assertions must be encrypted, with the certificate in the metadata.
     require_encryption: bool
+
+
+class SsoDomain(TypedDict):
+    """An email domain of a connection."""
+
+    #: The domain.
+    domain: str
+    #: Whether its TXT record was found.
+    verified: bool
+    #: The name of the TXT record.
+    record_name: str
+    #: The value of the TXT record.
+    record_value: str
 
 
 class _OidcConnectionInputRequired(TypedDict):

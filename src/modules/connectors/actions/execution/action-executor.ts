@@ -159,7 +159,8 @@ class ActionExecution {
       const limits = { timeoutMs, bytesMax: action.responseBytesMax, signal: this.#signal };
       const answer = await http.send(provider, settings, request, limits);
       this.#bytes += answer.body.length;
-      const reading = { provider, action, page: this.#page, redactor: this.#redactor, nowMs: clock.now() };
+      const isRaw = this.#prepared.start !== undefined;
+      const reading = { provider, action, page: this.#page, redactor: this.#redactor, nowMs: clock.now(), isRaw };
       return readAnswer(answer, reading);
     } catch (error) {
       return readFault(error);

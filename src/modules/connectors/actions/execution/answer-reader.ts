@@ -10,6 +10,7 @@ import {
   readResponse,
 } from "../../manifests/index.ts";
 import type { AttemptResult } from "../domain/next-step.ts";
+import { rawOutputOf } from "./raw-request.ts";
 
 /** A successful answer. The output is not redacted, because the request of the next page may need it as it is. */
 export interface Success {
@@ -36,15 +37,21 @@ interface Reading {
   readonly page: PageState | undefined;
   readonly redactor: Redactor;
   readonly nowMs: number;
+  /** Whether to return every answer as it is, except for those that concern the connection. */
+  readonly isRaw: boolean;
 }
 
 /** Reads an answer as the manifest describes it. */
 export function readAnswer(
   answer: HttpAnswer,
-  { provider, action, page, redactor, nowMs }: Reading,
+  { provider, action, page, redactor, nowMs, isRaw }: Reading,
 ): Success | Refusal {
   const { status: httpStatus } = answer;
   const read = readResponse(provider, action, answer, { nowMs, page });
+  if (isRaw && read.class !== "auth_expired" && read.class !== "rate_limited") {
+    const output = rawOutputOf(answer);
+    return { class: "ok", httpStatus, output, nextPage: undefined, truncated: false, retryAtMs: read.retryAtMs };
+  }
   if (read.class === "ok") {
     const { output, nextPage, truncated = false, retryAtMs } = read;
     return { class: "ok", httpStatus, output, nextPage, truncated, retryAtMs };

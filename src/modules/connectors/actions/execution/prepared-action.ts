@@ -21,6 +21,8 @@ export interface PreparedAction {
   /** Undefined for providers without authentication. */
   readonly connection: OpenConnection | undefined;
   readonly idempotencyKey: string;
+  /** Where a raw request goes; undefined for actions of the manifest. */
+  readonly start?: PageState | undefined;
 }
 
 /** The values of a provider without a connection. */
@@ -44,10 +46,10 @@ export function renderPage(
   page: PageState | undefined,
   nowMs: number,
 ): HttpRequest | RenderFailure {
-  const { provider, action, input, idempotencyKey } = prepared;
+  const { provider, action, input, idempotencyKey, start } = prepared;
   const { mutation, paginate } = action;
   const values = { input, account: accountOf(prepared), idempotencyKey, nowMs };
-  return renderRequest(provider, action.request!, values, { mutation, paginate, page });
+  return renderRequest(provider, action.request!, values, { mutation, paginate, page: page ?? start });
 }
 
 /** Describes a request without its values. */

@@ -4,26 +4,26 @@ import type { PlatformServices } from "../../../area.ts";
 import type { EventRecorder } from "../../../operations/index.ts";
 import type { ActionMetrics } from "../action-metrics.ts";
 import { abandonedEvent } from "./execution-events.ts";
-import { deleteEndedLimits, endAbandoned, nextEnd } from "./sweep-store.ts";
+import { type AbandonedOperations, deleteEndedLimits, endAbandoned, nextEnd } from "./sweep-store.ts";
 
 interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "log"> {
   readonly signals: Pick<Signals, "onDue">;
   readonly events: EventRecorder;
   readonly metrics: ActionMetrics;
-  /** The id of the operation whose idempotency records executions have. */
-  readonly operation: string;
+  /** The ids of the operations whose idempotency records executions have. */
+  readonly operations: AbandonedOperations;
 }
 
 const batchSize = 200;
 
 /** Creates the sweeper of this node, which ends executions of nodes that died. */
 export function createAbandonedExecutionSweeper(dependencies: Dependencies) {
-  const { db, signals, clock, log, events, metrics, operation } = dependencies;
+  const { db, signals, clock, log, events, metrics, operations } = dependencies;
   /** Runs one round; returns whether there may be more to do immediately. */
   async function sweep(): Promise<boolean> {
     const nowMs = clock.now();
     const ended = await db.transaction(async (tx) => {
-      const ended = await endAbandoned(tx, operation, batchSize);
+      const ended = await endAbandoned(tx, operations, batchSize);
       const entries = ended.map((execution) => abandonedEvent(execution, nowMs));
       await events.recordMany(tx, entries, nowMs);
       return ended;

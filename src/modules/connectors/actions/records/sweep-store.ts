@@ -1,5 +1,12 @@
 import type { NextDue, Sql } from "../../../../platform/db/index.ts";
 import { type Execution, nodeLostCode } from "../domain/execution.ts";
+import { rawActionKey } from "../execution/raw-request.ts";
+
+/** The operations that execute actions, and raw requests. */
+export interface AbandonedOperations {
+  readonly action: string;
+  readonly raw: string;
+}
 
 /** An execution that was given up. */
 export type AbandonedExecution = Pick<
@@ -21,7 +28,11 @@ export type AbandonedExecution = Pick<
  * Ends executions whose node did not store the outcome in time. A read has failed. Of a change nobody knows whether it was
  * performed. The idempotency record of a call that may be repeated is deleted, so that a repeat executes it again.
  */
-export async function endAbandoned(sql: Sql, operation: string, limit: number): Promise<AbandonedExecution[]> {
+export async function endAbandoned(
+  sql: Sql,
+  { action, raw }: AbandonedOperations,
+  limit: number,
+): Promise<AbandonedExecution[]> {
   return sql<AbandonedExecution[]>`
     with abandoned as (
       select tenant_id, id, started_at from connector_executions
@@ -40,7 +51,8 @@ export async function endAbandoned(sql: Sql, operation: string, limit: number): 
       delete from idempotency_records stored using ended
       where ended.safety <> 'once' and ended.claim_key <> ''
         and (stored.tenant_id, stored.principal, stored.operation, stored.key)
-          = (ended.tenant_id, ended.claim_principal, ${operation}, ended.claim_key)
+          = (ended.tenant_id, ended.claim_principal,
+            case when ended.action_key = ended.provider_key || ${rawActionKey("")} then ${raw}::text else ${action}::text end, ended.claim_key)
     )
     select tenant_id, id, action_key, provider_key, connection_id, origin, origin_id, status, class, code, started_at
     from ended`;

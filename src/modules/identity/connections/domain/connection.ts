@@ -34,6 +34,10 @@ interface Common extends Stamps {
   readonly justInTime: boolean;
   readonly defaultRoles: readonly string[];
   readonly emailDomains: readonly string[];
+  /** Those of the email domains that have the TXT record of the connection. */
+  readonly verifiedDomains: readonly string[];
+  /** Whether members with an address of a verified domain can sign in only with this connection. */
+  readonly enforced: boolean;
   /** Sealed: the client secret of OIDC, the private key of SAML; empty if there is none. */
   readonly ciphertext: string;
 }
@@ -60,6 +64,8 @@ export interface ConnectionChange {
   readonly justInTime?: boolean | undefined;
   readonly defaultRoles?: readonly string[] | undefined;
   readonly emailDomains?: readonly string[] | undefined;
+  readonly verifiedDomains?: readonly string[] | undefined;
+  readonly enforced?: boolean | undefined;
   readonly settings?: OidcSettings | SamlSettings | undefined;
   readonly ciphertext?: string | undefined;
   readonly keyId?: string | undefined;
@@ -84,6 +90,11 @@ export interface ExternalPerson {
   readonly notAfterMs?: number | undefined;
   /** Data for the sign-out at the identity provider. */
   readonly providerData: Readonly<Record<string, string>>;
+}
+
+/** The TXT record of a domain that belongs to the tenant of a connection. No other tenant has a connection with this id. */
+export function domainRecordOf({ id }: Pick<SsoConnection, "id">, domain: string) {
+  return { name: `_switchyard.${domain}`, value: `switchyard-connection=${id}` };
 }
 
 /**

@@ -42,7 +42,7 @@ export type ProvisionedChange = Partial<Pick<Member, "email" | "displayName" | "
 /** The part of a member that authorization needs. */
 export type MemberRoles = Pick<
   Member,
-  "id" | "subject" | "roles" | "status" | "environmentMode" | "expiresAt" | "signedOutAt"
+  "id" | "subject" | "email" | "roles" | "status" | "environmentMode" | "expiresAt" | "signedOutAt"
 >;
 
 /** Where a member has a role from. */
@@ -65,9 +65,9 @@ export function roleGrantsOf({ status, roles, groupRoles, sessionRoles }: Member
 
 /** Returns the part of a member that authorization needs, with the roles from some sources. */
 export function toMemberRoles(member: Member, sources: readonly RoleSource[] = ["direct", "group"]): MemberRoles {
-  const { id, subject, status, environmentMode, expiresAt, signedOutAt } = member;
+  const { id, subject, email, status, environmentMode, expiresAt, signedOutAt } = member;
   const given = roleGrantsOf(member).filter((grant) => grant.sources.some((source) => sources.includes(source)));
-  return { id, subject, roles: given.map(({ role }) => role), status, environmentMode, expiresAt, signedOutAt };
+  return { id, subject, email, roles: given.map(({ role }) => role), status, environmentMode, expiresAt, signedOutAt };
 }
 
 /** Returns the grants of a change to a member; undefined if it grants nothing new. */
