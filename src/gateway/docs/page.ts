@@ -47,7 +47,7 @@ export type PageRenderer = (page: Page) => string;
 export function createPageRenderer(services: readonly string[]): PageRenderer {
   const entries = services
     .map((name) => [`docs/services/${name}`, serviceTitle(name)] as const)
-    .sort(([, a], [, b]) => (a < b ? -1 : 1));
+    .sort(([, a], [, b]) => a.localeCompare(b, "en"));
 
   function list(
     { root, path, sections = [] }: Page,
