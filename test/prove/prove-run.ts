@@ -34,8 +34,11 @@ export async function startProve(
     env: { ...process.env, ...env, TMPDIR: folder },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  const kill = () => child.kill("SIGKILL");
+  process.once("exit", kill);
   afterFile(async () => {
-    child.kill("SIGKILL");
+    process.off("exit", kill);
+    kill();
     await rm(folder, { recursive: true, force: true, maxRetries: 20 });
   });
   const ended = Promise.all([
