@@ -207,6 +207,7 @@ export const sharedIds: ReadonlySet<string> = new Set([
   "service.api.NotificationService/TriggerNotificationBatch.triggers.subscriber_external_id",
   // An import looks its names up later, and counts another tenant's as unknown (test/notifications/bulk.test.ts).
   "service.api.TopicService/ImportTopicSubscribers.subscriber_ids",
+  "service.api.WorkflowRunService/ApplyWorkflowRunUpdate.update_id",
   "service.api.WorkflowRunService/SignalWorkflowRun.event_id",
   "service.api.ConnectSessionService/ListConnectSessions.end_user_id",
   "service.api.ConnectSessionService/CompleteConnectSession.end_user_id",

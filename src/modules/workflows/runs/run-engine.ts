@@ -7,6 +7,7 @@ import type { Shards } from "../../../platform/shards/index.ts";
 import type { PlatformServices } from "../../area.ts";
 import type { TaskDispatch } from "../tasks/index.ts";
 import { Advance } from "./domain/engine/advance.ts";
+import type { NextRun } from "./domain/engine/advance-result.ts";
 import type { Execution } from "./domain/engine/execution.ts";
 import type { HistoryEntry } from "./domain/engine/history-entry.ts";
 import type { Plan } from "./domain/engine/plan.ts";
@@ -15,10 +16,8 @@ import { isAttemptOpen, type Mail, type RunEvent, type RunState, statusOf, wakeT
 import type { Run } from "./domain/run.ts";
 import type { PlanCache } from "./plan-cache.ts";
 import { toMailWrite, toRunWrite } from "./run-write-builder.ts";
-import type { PrepareNextRun } from "./start/continuation.ts";
-import type { PreparedRun } from "./start/run-starter.ts";
 import { findKnownMail, type LeasedTask, type LiveRun, loadLeasedTasks, loadRuns } from "./storage/run-loader.ts";
-import type { MailWrite, RunWrite } from "./storage/run-write.ts";
+import type { MailWrite, NewRunWrite, RunWrite } from "./storage/run-write.ts";
 import { insertRuns, updateRuns } from "./storage/run-writer.ts";
 
 export interface AdvanceRequest {
@@ -73,8 +72,12 @@ interface Dependencies extends Pick<PlatformServices, "db" | "clock" | "shares">
   readonly currentShards: Shards["currentSql"];
   /** Called after every commit, with the committed advances. */
   readonly onCommitted: (committed: readonly CommittedAdvance[]) => void;
-  readonly prepareNextRun: PrepareNextRun;
+  /** Prepares the run that continues another one. */
+  readonly prepareNextRun: (run: LiveRun, next: NextRun, mail: readonly Mail[]) => Promise<PreparedNextRun>;
 }
+
+/** A run that continues another one, not stored yet. */
+type PreparedNextRun = CommittedAdvance & { readonly write: NewRunWrite };
 
 /** The requests for one run that have no result yet, in order of arrival. */
 interface RunInbox {
@@ -310,8 +313,8 @@ export function createRunEngine(dependencies: Dependencies) {
   }
 
   /** Prepares the runs that continue others, by the positions of those. */
-  async function prepareNext(advances: readonly RunAdvance[]): Promise<ReadonlyMap<number, PreparedRun>> {
-    const prepared = new Map<number, PreparedRun>();
+  async function prepareNext(advances: readonly RunAdvance[]): Promise<ReadonlyMap<number, PreparedNextRun>> {
+    const prepared = new Map<number, PreparedNextRun>();
     for (const [nth, { run, advance }] of advances.entries()) {
       const next = advance.ended?.next;
       if (next !== undefined) prepared.set(nth, await prepareNextRun(run, next, advance.mail));
@@ -322,7 +325,7 @@ export function createRunEngine(dependencies: Dependencies) {
   /** Stores advances, and runs that continue others in the same transaction. Returns the positions of what was stored. */
   async function store(
     advances: readonly RunAdvance[],
-    next: ReadonlyMap<number, PreparedRun>,
+    next: ReadonlyMap<number, PreparedNextRun>,
   ): Promise<ReadonlySet<number>> {
     const writes = advances.map(({ write }) => write);
     if (next.size === 0) return updateRuns(db.genericPlans.sql, writes, currentShards);

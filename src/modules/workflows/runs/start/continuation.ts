@@ -13,11 +13,9 @@ interface Dependencies {
   readonly starter: Pick<RunStarter, "prepare">;
 }
 
-/** Prepares the run that continues another one; it starts a moment after it is stored. */
-export type PrepareNextRun = (run: LiveRun, next: NextRun, mail: readonly Mail[]) => Promise<PreparedRun>;
-
-export function createContinuation({ definitions, plans, starter }: Dependencies): PrepareNextRun {
-  return async (run, { id, input, startAtMs }, mail) => {
+/** Creates the function that prepares the run that continues another one. It starts a moment after it is stored. */
+export function createContinuation({ definitions, plans, starter }: Dependencies) {
+  return async (run: LiveRun, { id, input, startAtMs }: NextRun, mail: readonly Mail[]): Promise<PreparedRun> => {
     const { tenantId, environmentId, definitionId, runKey, origin } = run;
     const active = await definitions.resolve(tenantId, definitionId, undefined, { environmentId, runKey });
     // A run whose definition is archived goes on to the end of its work.
