@@ -7,6 +7,7 @@ import {
   reportTemplateErrors,
 } from "../../../platform/templates/index.ts";
 import type { Channel } from "../subscribers/index.ts";
+import { localizedContent } from "./domain/localized-content.ts";
 import { attachmentBytesMax, describeAttachment, toAttached } from "./domain/mail-attachments.ts";
 import type { ChannelContent } from "./domain/workflow.ts";
 
@@ -17,6 +18,8 @@ export interface ContentPreview {
   readonly body: string;
   readonly textBody: string;
   readonly attachments: readonly ReturnType<typeof describeAttachment>[];
+  /** The locale whose texts were used; "" for those of the content itself. */
+  readonly locale: string;
   /** Variables that the sample does not have, sorted. */
   readonly unresolved: readonly string[];
 }
@@ -32,13 +35,14 @@ const bytesMax = 256 * 1024;
 /** Renders the templates of a channel with sample values. Throws when a template is invalid or exceeds its work budget. */
 export function previewContent(
   channel: Channel,
-  content: ChannelContent,
+  given: ChannelContent,
   sample: Sample,
   nowMs: number,
   partials?: FindPartial,
 ): ContentPreview {
   const missing = new Set<string>();
   const { locale = "", timezone = "" } = sample.subscriber as { locale?: string; timezone?: string };
+  const { content, locale: chosen } = localizedContent(given, String(locale));
   const values = { ...sample, workflow_key: "preview", transaction_id: "preview" };
   const options: RenderOptions = {
     ...{ locale: String(locale), timezone: String(timezone), bytesMax },
@@ -68,6 +72,7 @@ export function previewContent(
         content: render(`attachments[${at}].content`, source, "none", attachmentBytesMax),
       })),
     ).map(describeAttachment),
+    locale: chosen,
     unresolved: [...missing].sort(),
   };
 }

@@ -1,4 +1,10 @@
-import type { ChannelContent, NotificationWorkflow, ReasonCode, Resolution } from "../../preferences/index.ts";
+import {
+  type ChannelContent,
+  localizedContent,
+  type NotificationWorkflow,
+  type ReasonCode,
+  type Resolution,
+} from "../../preferences/index.ts";
 import type { Channel, Endpoint, Subscriber } from "../../subscribers/index.ts";
 import type { DeliveryFailure } from "./delivery.ts";
 
@@ -67,13 +73,15 @@ function hasContent(workflow: NotificationWorkflow | undefined, overrides: Overr
   return workflow?.channels[channel] !== undefined || overrides[channel]?.body !== undefined;
 }
 
-/** The content of a channel: the workflow's, with the trigger's overrides applied. */
+/** The content of a channel: the workflow's in the subscriber's locale, with the trigger's overrides applied. */
 export function contentOf(
   workflow: NotificationWorkflow | undefined,
   overrides: Overrides,
   channel: Channel,
+  locale: string,
 ): ChannelContent | undefined {
-  const base = workflow?.channels[channel];
+  const stored = workflow?.channels[channel];
+  const base = stored && localizedContent(stored, locale).content;
   const override = overrides[channel];
   if (override === undefined) return base;
   if (base === undefined && override.body === undefined) return undefined;
@@ -87,7 +95,7 @@ export function overriddenContents(
   overrides: Overrides,
 ): NotificationWorkflow["channels"] {
   const entries = channels.flatMap((channel) => {
-    const content = overrides[channel] && contentOf(workflow, overrides, channel);
+    const content = overrides[channel] && contentOf(workflow, overrides, channel, "");
     return content === undefined ? [] : [[channel, content] as const];
   });
   return Object.fromEntries(entries);
@@ -103,6 +111,7 @@ const emptyContent: ChannelContent = {
   layoutId: "",
   data: {},
   attachments: [],
+  locales: {},
 };
 
 /** Plans the deliveries to one subscriber: one for each channel and address. */

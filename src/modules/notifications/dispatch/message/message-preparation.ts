@@ -96,7 +96,7 @@ export function createMessagePreparer(dependencies: MessagePreparationParts): Me
     if ("code" in selected)
       return { ...failedMessage(noRoute, selected), mayHaveArrived: request.onlyIntegrationId !== "" };
     const { id: integrationId, providerKey, casingOverride: casing } = selected;
-    const content = contentOf(request.workflow, request.overrides, channel);
+    const content = contentOf(request.workflow, request.overrides, channel, subscriber.locale);
     const provider = await providers.find(tenantId, providerKey);
     const turns = shares.forCall(tenantId);
     const message = await renderMessage(layouts, {
