@@ -192,7 +192,7 @@ function LocalizedFields({ channel, content, change, locale: wanted, setLocale }
   const changeTexts = (part: Partial<ChannelContent>) =>
     change(locale === "" ? part : { locales: { ...locales, [locale]: { ...texts, ...part } as LocalizedContent } });
   return (
-    <>
+    <div class="stack">
       <Locales
         change={(next) => change({ locales: next })}
         isReadOnly={isReadOnly}
@@ -202,7 +202,7 @@ function LocalizedFields({ channel, content, change, locale: wanted, setLocale }
       />
       <TemplateFields channel={channel} change={changeTexts} content={texts} />
       {channel === "email" && <Attachments change={change} files={content.attachments ?? []} isReadOnly={isReadOnly} />}
-    </>
+    </div>
   );
 }
 
