@@ -121,6 +121,9 @@ test("files that cannot be attached fail the message, and other channels refuse 
     [{ order: "../7", pdf: "YSxi" }, "attachment_invalid"],
   ] as const;
   for (const [payload, code] of failures) {
+    const preview = { channel: "email", content: email, payload };
+    const refused = await sender.rest.call("POST", "/api/v2/notification/workflows:preview", preview);
+    assert.deepEqual([refused.status, refused.body.violations[0].field], [400, "content.attachments"]);
     const { outcomes } = await sender.trigger({ workflow_key, subscriber_id, payload });
     assert.deepEqual(
       [outcomes[0].outcome, outcomes[0].failure_phase, outcomes[0].failure_code],

@@ -1,3 +1,4 @@
+import { invalid } from "../../../errors/index.ts";
 import {
   compileTemplate,
   type FindPartial,
@@ -60,18 +61,20 @@ export function previewContent(
       () => repairTemplate(content.engine, source),
     );
   };
+  const attachments = toAttached(
+    content.attachments.map(({ filename, content: source, ...file }, at) => ({
+      ...file,
+      filename: render(`attachments[${at}].filename`, filename, "none"),
+      content: render(`attachments[${at}].content`, source, "none", attachmentBytesMax),
+    })),
+  );
+  if ("code" in attachments) throw invalid("content.attachments", attachments.code, attachments.message);
   return {
     subject: render("subject", content.subject, "none"),
     title: render("title", content.title, "none"),
     body: render("body", content.body, channel === "email" ? "html" : "none"),
     textBody: render("text_body", content.textBody, "none"),
-    attachments: toAttached(
-      content.attachments.map(({ filename, content: source, ...file }, at) => ({
-        ...file,
-        filename: render(`attachments[${at}].filename`, filename, "none"),
-        content: render(`attachments[${at}].content`, source, "none", attachmentBytesMax),
-      })),
-    ).map(describeAttachment),
+    attachments: attachments.map(describeAttachment),
     locale: chosen,
     unresolved: [...missing].sort(),
   };

@@ -1,10 +1,4 @@
-import {
-  type ChannelContent,
-  localizedContent,
-  type NotificationWorkflow,
-  type ReasonCode,
-  type Resolution,
-} from "../../preferences/index.ts";
+import type { ChannelContent, NotificationWorkflow, ReasonCode, Resolution } from "../../preferences/index.ts";
 import type { Channel, Endpoint, Subscriber } from "../../subscribers/index.ts";
 import type { DeliveryFailure } from "./delivery.ts";
 
@@ -73,16 +67,11 @@ function hasContent(workflow: NotificationWorkflow | undefined, overrides: Overr
   return workflow?.channels[channel] !== undefined || overrides[channel]?.body !== undefined;
 }
 
-/** The content of a channel: the workflow's in the subscriber's locale, with the trigger's overrides applied. */
+/** The content of a channel with a trigger's override applied; undefined if there is none to send. */
 export function contentOf(
-  workflow: NotificationWorkflow | undefined,
-  overrides: Overrides,
-  channel: Channel,
-  locale: string,
+  base: ChannelContent | undefined,
+  override: ContentOverride | undefined,
 ): ChannelContent | undefined {
-  const stored = workflow?.channels[channel];
-  const base = stored && localizedContent(stored, locale).content;
-  const override = overrides[channel];
   if (override === undefined) return base;
   if (base === undefined && override.body === undefined) return undefined;
   const given = Object.entries(override).filter(([, value]) => value !== undefined);
@@ -95,7 +84,7 @@ export function overriddenContents(
   overrides: Overrides,
 ): NotificationWorkflow["channels"] {
   const entries = channels.flatMap((channel) => {
-    const content = overrides[channel] && contentOf(workflow, overrides, channel, "");
+    const content = overrides[channel] && contentOf(workflow?.channels[channel], overrides[channel]);
     return content === undefined ? [] : [[channel, content] as const];
   });
   return Object.fromEntries(entries);
