@@ -46,6 +46,24 @@ async function triggerAll(workflow_key: string, payloads: readonly object[]): Pr
 
 const titles = (...given: string[]) => given.map((title) => ({ title }));
 
+test("a digest is in the subscriber's language", async () => {
+  const locales = {
+    de: {
+      subject: "{{ digest.count }} Nachrichten",
+      body: "<ol>{{#each digest.events}}<li>{{ this.payload.title }}</li>{{/each}}</ol>",
+    },
+  };
+  const key = await steps.workflow([digestStep(), mailStep], { email: { ...email, locales } });
+  const { id: subscriber_id } = await sender.subscriber({ email: "eva@example.com", locale: "de-AT" });
+  const [first] = [await sender.trigger({ workflow_key: key, subscriber_id, payload: { title: "a" } })];
+  await isCollected(first.run_id);
+  await steps.wake(first.run_id);
+  await steps.runIn(first.run_id, "completed");
+  await steps.settled(first.transaction_id);
+  const [mail] = await steps.outbox(key);
+  assert.deepEqual([mail.subject, mail.html], ["1 Nachrichten", "<ol><li>a</li></ol>"]);
+});
+
 test("a digest sends one message whose templates iterate over the triggers in their order", async () => {
   const key = await digestWorkflow();
   const [first, second, third] = await triggerAll(key, titles("a", "b", "<c>"));

@@ -121,6 +121,9 @@ test("files that cannot be attached fail the message, and other channels refuse 
     [{ order: "../7", pdf: "YSxi" }, "attachment_invalid"],
   ] as const;
   for (const [payload, code] of failures) {
+    const preview = { channel: "email", content: email, payload };
+    const refused = await sender.rest.call("POST", "/api/v2/notification/workflows:preview", preview);
+    assert.deepEqual([refused.status, refused.body.violations[0].field], [400, "content.attachments"]);
     const { outcomes } = await sender.trigger({ workflow_key, subscriber_id, payload });
     assert.deepEqual(
       [outcomes[0].outcome, outcomes[0].failure_phase, outcomes[0].failure_code],
@@ -146,6 +149,58 @@ test("files that cannot be attached fail the message, and other channels refuse 
     });
     assert.deepEqual([status, body.errorCode], [400, "INVALID_ARGUMENT"]);
     assert.match(body.violations[0].field, new RegExp(`^channels\\.${channel}\\.attachments`));
+  }
+});
+
+test("each text of a mail is in the subscriber's locale, or else in its language, or else the default one", async () => {
+  const { sender, arrived } = await mailing(() => undefined);
+  const email = {
+    ...{ subject: "Order {{payload.order}}", body: "<p>Hello</p>", text_body: "Hello" },
+    locales: {
+      de: { subject: "Bestellung {{payload.order}}", body: "<p>Hallo</p>", text_body: "Hallo" },
+      "de-CH": { body: "<p>Grüezi</p>", text_body: "Grüezi" },
+      "pt-BR": { subject: "Pedido {{payload.order}}", body: "<p>Oi</p>", text_body: "Oi" },
+    },
+  };
+  const workflow_key = await sender.workflow({ channels: { email } });
+  const path = "/api/v2/notification/workflows";
+  const { data: stored } = await sender.ok("GET", `${path}/${workflow_key}`);
+  assert.equal(stored.channels.email.locales["de-CH"].body, "<p>Grüezi</p>");
+  const expected = {
+    "de-CH": ["Bestellung 7", "Grüezi"],
+    "de-AT": ["Bestellung 7", "Hallo"],
+    de: ["Bestellung 7", "Hallo"],
+    "pt-BR": ["Pedido 7", "Oi"],
+    pt: ["Order 7", "Hello"],
+    fr: ["Order 7", "Hello"],
+  };
+  for (const locale of Object.keys(expected)) {
+    const { id: subscriber_id } = await sender.subscriber({ email: `${locale}@example.org`, locale });
+    await sender.trigger({ workflow_key, subscriber_id, payload: { order: 7 } });
+    const content = { channel: "email", content: email, payload: { order: 7 }, subscriber: { locale } };
+    const { data: preview } = await sender.ok("POST", `${path}:preview`, content);
+    assert.deepEqual([preview.subject, preview.text_body], expected[locale as keyof typeof expected]);
+    assert.equal(preview.locale, { "de-AT": "de", pt: "", fr: "" }[locale] ?? locale);
+  }
+  assert.deepEqual(
+    arrived.map(({ subject, text }) => [subject, text!.trim()]),
+    Object.values(expected),
+  );
+  // What a trigger brings replaces the text of every locale.
+  const { id: subscriber_id } = await sender.subscriber({ email: "ch@example.org", locale: "de-CH" });
+  const overrides = { email: { subject: "Late" } };
+  await sender.trigger({ workflow_key, subscriber_id, payload: { order: 7 }, overrides });
+  assert.deepEqual([arrived.at(-1)!.subject, arrived.at(-1)!.text!.trim()], ["Late", "Grüezi"]);
+  for (const [locales, field] of [
+    [{ de: { body: "{{#if}" } }, "channels.email.locales.de.body"],
+    [{ "not a tag": { body: "x" } }, "channels.email.locales"],
+    [{ de: { body: "x".repeat(65_537) } }, "channels.email.locales"],
+  ] as const) {
+    const { status, body } = await sender.rest.call("PUT", `${path}/refused`, {
+      channels: { email: { ...email, locales } },
+    });
+    assert.deepEqual([status, body.errorCode], [400, "INVALID_ARGUMENT"]);
+    assert.ok(body.violations[0].field.startsWith(field), body.violations[0].field);
   }
 });
 

@@ -134,6 +134,24 @@ test("changed layouts and contents are compared as rendered, and a message can m
   ]);
 });
 
+test("a language that is added changes the messages of its subscribers only, and so does an attachment", async () => {
+  const sender = await newSender(node);
+  const workflow_key = await sender.workflow({ channels: { email: content.email } });
+  for (const locale of ["de-AT", "en", "fr"]) {
+    const { id: subscriber_id } = await sender.subscriber({ email: `${locale}@example.com`, locale });
+    await sender.trigger({ workflow_key, subscriber_id, payload: { order: 1 } });
+  }
+  const withEmail = (more: object) => ({
+    workflows: [{ workflow_key, channels: { email: { ...content.email, ...more } } }],
+  });
+  const translated = await simulate(sender, withEmail({ locales: { de: { subject: "Bestellung" } } }));
+  assert.deepEqual([translated.triggers, translated.changes], [3, [{ change: "content", messages: 1 }]]);
+  assert.equal(translated.examples[0].after, "sent with another subject");
+  const attached = await simulate(sender, withEmail({ attachments: [{ filename: "a.txt", content: "YQ==" }] }));
+  assert.deepEqual(attached.changes, [{ change: "content", messages: 3 }]);
+  assert.equal(attached.examples[0].after, "sent with another attachments");
+});
+
 test("preferences of a user of a workflow and the steps that sent are part of a simulation", async () => {
   const sender = await newSender(node);
   const { runIn } = steppedFixture(sender, sql);

@@ -17,7 +17,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file service/api/notification_workflow.proto.
  */
 export const file_service_api_notification_workflow: GenFile = /*@__PURE__*/
-  fileDesc("CidzZXJ2aWNlL2FwaS9ub3RpZmljYXRpb25fd29ya2Zsb3cucHJvdG8SC3NlcnZpY2UuYXBpIsYCCg5DaGFubmVsQ29udGVudBIsCgZlbmdpbmUYASABKAlCHLpIGdgBAXIUUgpoYW5kbGViYXJzUgZsaXF1aWQSGgoHc3ViamVjdBgCIAEoCUIJukgGcgQogIAEEhgKBXRpdGxlGAMgASgJQgm6SAZyBCiAgAQSGQoEYm9keRgEIAEoCUILukgIcgYQASiAgAQSHAoJdGV4dF9ib2R5GAUgASgJQgm6SAZyBCiAgAQSGgoJbGF5b3V0X2lkGAYgASgJQge6SARyAhhAEiUKBGRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhgKEHN0cmljdF92YXJpYWJsZXMYCCABKAgSOgoLYXR0YWNobWVudHMYCSADKAsyGy5zZXJ2aWNlLmFwaS5NYWlsQXR0YWNobWVudEIIukgFkgECEAoinQEKDk1haWxBdHRhY2htZW50EhwKCGZpbGVuYW1lGAEgASgJQgq6SAdyBRABKIAIEk8KDGNvbnRlbnRfdHlwZRgCIAEoCUI5ukg22AEBcjEYfzItXlthLXpBLVowLTkhIyQmXl8uKy1dKy9bYS16QS1aMC05ISMkJl5fListXSskEhwKB2NvbnRlbnQYAyABKAlCC7pICHIGEAEogIAQIuoBCg9DaGFubmVsQ29udGVudHMSKgoFZW1haWwYASABKAsyGy5zZXJ2aWNlLmFwaS5DaGFubmVsQ29udGVudBIoCgNzbXMYAiABKAsyGy5zZXJ2aWNlLmFwaS5DaGFubmVsQ29udGVudBIpCgRwdXNoGAMgASgLMhsuc2VydmljZS5hcGkuQ2hhbm5lbENvbnRlbnQSKQoEY2hhdBgEIAEoCzIbLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50EisKBmluX2FwcBgFIAEoCzIbLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50Iu4CChROb3RpZmljYXRpb25Xb3JrZmxvdxIRCgl0ZW5hbnRfaWQYASABKAkSFAoMd29ya2Zsb3dfa2V5GAIgASgJEgwKBG5hbWUYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSLgoIY2hhbm5lbHMYBSABKAsyHC5zZXJ2aWNlLmFwaS5DaGFubmVsQ29udGVudHMSNAoLcHJlZmVyZW5jZXMYBiABKAsyHy5zZXJ2aWNlLmFwaS5QcmVmZXJlbmNlU2V0dGluZ3MSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YCSABKAMSLAoFc3RlcHMYCiADKAsyHS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25TdGVwItMBCghTdGVwV2FpdBIbCgVmb3JfcxgBIAEoA0IMukgJIgcYgIqKDygAEhcKBXVudGlsGAIgASgJQgi6SAVyAyiAIBI1CgJhdBgDIAEoCUIpukgm2AEBciEyH14oWzAxXVswLTldfDJbMC0zXSk6WzAtNV1bMC05XSQSPwoEZGF5cxgEIAMoCUIxukgukgErEAcYASIlciNSA21vblIDdHVlUgN3ZWRSA3RodVIDZnJpUgNzYXRSA3N1bhIZCgh0aW1lem9uZRgFIAEoCUIHukgEcgIYQCJOCghTZW5kU3RlcBJCCghjaGFubmVscxgBIAMoCUIwukgtkgEqCAEQBRgBIiJyIFIFZW1haWxSA3Ntc1IEcHVzaFIEY2hhdFIGaW5fYXBwInIKCkRpZ2VzdFN0ZXASFQoDa2V5GAEgASgJQgi6SAVyAyiAIBItCgZ3aW5kb3cYAiABKAsyFS5zZXJ2aWNlLmFwaS5TdGVwV2FpdEIGukgDyAEBEh4KCmV2ZW50c19tYXgYAyABKAVCCrpIBxoFGPQDKAAiXwoMVGhyb3R0bGVTdGVwEhgKBWxpbWl0GAEgASgFQgm6SAYaBBhkKAESHgoId2luZG93X3MYAiABKANCDLpICSIHGICangEoARIVCgNrZXkYAyABKAlCCLpIBXIDKIAgImgKDkF3YWl0SW5ib3hTdGVwEhcKBHN0ZXAYASABKAlCCbpIBnIEEAEYQBIgCgVzdGF0ZRgCIAEoCUIRukgOcgxSBHNlZW5SBHJlYWQSGwoFZm9yX3MYAyABKANCDLpICSIHGICKig8oASKwAgoQTm90aWZpY2F0aW9uU3RlcBIsCgNrZXkYASABKAlCH7pIHHIaEAEYQDIUXlthLXpdKF8/W2EtejAtOV0pKiQSGwoJY29uZGl0aW9uGAIgASgJQgi6SAVyAyiAIBIjCgRzZW5kGAMgASgLMhUuc2VydmljZS5hcGkuU2VuZFN0ZXASJAoFZGVsYXkYBCABKAsyFS5zZXJ2aWNlLmFwaS5TdGVwV2FpdBInCgZkaWdlc3QYBSABKAsyFy5zZXJ2aWNlLmFwaS5EaWdlc3RTdGVwEisKCHRocm90dGxlGAYgASgLMhkuc2VydmljZS5hcGkuVGhyb3R0bGVTdGVwEjAKC2F3YWl0X2luYm94GAcgASgLMhsuc2VydmljZS5hcGkuQXdhaXRJbmJveFN0ZXAiggIKGE5vdGlmaWNhdGlvbldvcmtmbG93VXNlchIRCgl0ZW5hbnRfaWQYASABKAkSFAoMd29ya2Zsb3dfa2V5GAIgASgJEg8KB3VzZXJfaWQYAyABKAkSNAoLcHJlZmVyZW5jZXMYBCABKAsyHy5zZXJ2aWNlLmFwaS5QcmVmZXJlbmNlU2V0dGluZ3MSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcmVjb3JkX3ZlcnNpb24YByABKAMi7QIKIVVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBJDCgx3b3JrZmxvd19rZXkYASABKAlCLbpIKnIoEAEYgAEyIV5bYS16QS1aMC05XShbLl8tXT9bYS16QS1aMC05XSkqJBIWCgRuYW1lGAIgASgJQgi6SAVyAxjIARIdCgtkZXNjcmlwdGlvbhgDIAEoCUIIukgFcgMY0A8SLgoIY2hhbm5lbHMYBCABKAsyHC5zZXJ2aWNlLmFwaS5DaGFubmVsQ29udGVudHMSNAoLcHJlZmVyZW5jZXMYBSABKAsyHy5zZXJ2aWNlLmFwaS5QcmVmZXJlbmNlU2V0dGluZ3MSGwoOcmVjb3JkX3ZlcnNpb24YBiABKANIAIgBARI2CgVzdGVwcxgHIAMoCzIdLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvblN0ZXBCCLpIBZIBAhAUQhEKD19yZWNvcmRfdmVyc2lvbiJZCiJVcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvd1Jlc3BvbnNlEjMKCHdvcmtmbG93GAEgASgLMiEuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3ciZQoeR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokIlYKH0dldE5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2USMwoId29ya2Zsb3cYASABKAsyIS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvdyJXCiBMaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRza2lwGAMgASgFIpwBCiFMaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dzUmVzcG9uc2USNAoJd29ya2Zsb3dzGAEgAygLMiEuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3cSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIImgKIURlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBJDCgx3b3JrZmxvd19rZXkYASABKAlCLbpIKnIoEAEYgAEyIV5bYS16QS1aMC05XShbLl8tXT9bYS16QS1aMC05XSkqJCJZCiJEZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1Jlc3BvbnNlEjMKCHdvcmtmbG93GAEgASgLMiEuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3ci7wEKJVVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlcXVlc3QSQwoMd29ya2Zsb3dfa2V5GAEgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQSGwoHdXNlcl9pZBgCIAEoCUIKukgHcgUQARj/ARI0CgtwcmVmZXJlbmNlcxgDIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIbCg5yZWNvcmRfdmVyc2lvbhgEIAEoA0gAiAEBQhEKD19yZWNvcmRfdmVyc2lvbiJdCiZVcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXNwb25zZRIzCgR1c2VyGAEgASgLMiUuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyIoYBCiJHZXROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhsKB3VzZXJfaWQYAiABKAlCCrpIB3IFEAEY/wEiWgojR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2USMwoEdXNlchgBIAEoCzIlLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbldvcmtmbG93VXNlciKgAQokTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93VXNlcnNSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBHNraXAYBCABKAUioAEKJUxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJzUmVzcG9uc2USNAoFdXNlcnMYASADKAsyJS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvd1VzZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUSFAoMdG90YWxfY2FwcGVkGAQgASgIIokBCiVEZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhsKB3VzZXJfaWQYAiABKAlCCrpIB3IFEAEY/wEiXQomRGVsZXRlTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2USMwoEdXNlchgBIAEoCzIlLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbldvcmtmbG93VXNlciLoAQohUHJldmlld05vdGlmaWNhdGlvbkNvbnRlbnRSZXF1ZXN0EjYKB2NoYW5uZWwYASABKAlCJbpIInIgUgVlbWFpbFIDc21zUgRwdXNoUgRjaGF0UgZpbl9hcHASNAoHY29udGVudBgCIAEoCzIbLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50Qga6SAPIAQESKAoHcGF5bG9hZBgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKwoKc3Vic2NyaWJlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiugEKIlByZXZpZXdOb3RpZmljYXRpb25Db250ZW50UmVzcG9uc2USDwoHc3ViamVjdBgBIAEoCRINCgV0aXRsZRgCIAEoCRIMCgRib2R5GAMgASgJEhEKCXRleHRfYm9keRgEIAEoCRIcChR1bnJlc29sdmVkX3ZhcmlhYmxlcxgFIAMoCRI1CgthdHRhY2htZW50cxgGIAMoCzIgLnNlcnZpY2UuYXBpLlByZXZpZXdlZEF0dGFjaG1lbnQiUQoTUHJldmlld2VkQXR0YWNobWVudBIQCghmaWxlbmFtZRgBIAEoCRIUCgxjb250ZW50X3R5cGUYAiABKAkSEgoKc2l6ZV9ieXRlcxgDIAEoBTKWEAobTm90aWZpY2F0aW9uV29ya2Zsb3dTZXJ2aWNlEt4BChpVcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvdxIuLnNlcnZpY2UuYXBpLlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBovLnNlcnZpY2UuYXBpLlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2UiX8rzGBkqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwI8OgEqYgh3b3JrZmxvdxotL2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9Es0BChdHZXROb3RpZmljYXRpb25Xb3JrZmxvdxIrLnNlcnZpY2UuYXBpLkdldE5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBosLnNlcnZpY2UuYXBpLkdldE5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2UiV8rzGBQqDG5vdGlmaWNhdGlvbjIEcmVhZILT5JMCOWIId29ya2Zsb3cSLS9hcGkvdjIvbm90aWZpY2F0aW9uL3dvcmtmbG93cy97d29ya2Zsb3dfa2V5fRK8AQoZTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93cxItLnNlcnZpY2UuYXBpLkxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd3NSZXF1ZXN0Gi4uc2VydmljZS5hcGkuTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93c1Jlc3BvbnNlIkDK8xgWKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCIBIeL2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzEt4BChpEZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvdxIuLnNlcnZpY2UuYXBpLkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBovLnNlcnZpY2UuYXBpLkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2UiX8rzGBwqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBkAEBgtPkkwI5Ygh3b3JrZmxvdyotL2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9EvYBCh5VcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXISMi5zZXJ2aWNlLmFwaS5VcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0GjMuc2VydmljZS5hcGkuVXBzZXJ0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2Uia8rzGBkqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwJIOgEqYgR1c2VyGj0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0vdXNlcnMve3VzZXJfaWR9EuUBChtHZXROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXISLy5zZXJ2aWNlLmFwaS5HZXROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0GjAuc2VydmljZS5hcGkuR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2UiY8rzGBQqDG5vdGlmaWNhdGlvbjIEcmVhZILT5JMCRWIEdXNlchI9L2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9L3VzZXJzL3t1c2VyX2lkfRLdAQodTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93VXNlcnMSMS5zZXJ2aWNlLmFwaS5MaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2Vyc1JlcXVlc3QaMi5zZXJ2aWNlLmFwaS5MaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2Vyc1Jlc3BvbnNlIlXK8xgWKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCNRIzL2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9L3VzZXJzEvYBCh5EZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1VzZXISMi5zZXJ2aWNlLmFwaS5EZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0GjMuc2VydmljZS5hcGkuRGVsZXRlTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2Uia8rzGBwqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBkAEBgtPkkwJFYgR1c2VyKj0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0vdXNlcnMve3VzZXJfaWR9EusBChpQcmV2aWV3Tm90aWZpY2F0aW9uQ29udGVudBIuLnNlcnZpY2UuYXBpLlByZXZpZXdOb3RpZmljYXRpb25Db250ZW50UmVxdWVzdBovLnNlcnZpY2UuYXBpLlByZXZpZXdOb3RpZmljYXRpb25Db250ZW50UmVzcG9uc2UibMrzGBYqDG5vdGlmaWNhdGlvbjIEcmVhZFAF0vMYHW5vdGlmaWNhdGlvbi13b3JrZmxvdyBwcmV2aWV3gtPkkwIrOgEqIiYvYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3M6cHJldmlld2IGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_preference, file_service_options_governance]);
+  fileDesc("CidzZXJ2aWNlL2FwaS9ub3RpZmljYXRpb25fd29ya2Zsb3cucHJvdG8SC3NlcnZpY2UuYXBpIoUECg5DaGFubmVsQ29udGVudBIsCgZlbmdpbmUYASABKAlCHLpIGdgBAXIUUgpoYW5kbGViYXJzUgZsaXF1aWQSGgoHc3ViamVjdBgCIAEoCUIJukgGcgQogIAEEhgKBXRpdGxlGAMgASgJQgm6SAZyBCiAgAQSGQoEYm9keRgEIAEoCUILukgIcgYQASiAgAQSHAoJdGV4dF9ib2R5GAUgASgJQgm6SAZyBCiAgAQSGgoJbGF5b3V0X2lkGAYgASgJQge6SARyAhhAEiUKBGRhdGEYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhgKEHN0cmljdF92YXJpYWJsZXMYCCABKAgSOgoLYXR0YWNobWVudHMYCSADKAsyGy5zZXJ2aWNlLmFwaS5NYWlsQXR0YWNobWVudEIIukgFkgECEAoSbgoHbG9jYWxlcxgKIAMoCzIoLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50LkxvY2FsZXNFbnRyeUIzukgwmgEtEDIiKXInGCMyI15bYS16QS1aXXsyLDN9KC1bYS16QS1aMC05XXsyLDh9KSokGk0KDExvY2FsZXNFbnRyeRILCgNrZXkYASABKAkSLAoFdmFsdWUYAiABKAsyHS5zZXJ2aWNlLmFwaS5Mb2NhbGl6ZWRDb250ZW50OgI4ASJ/ChBMb2NhbGl6ZWRDb250ZW50EhoKB3N1YmplY3QYASABKAlCCbpIBnIEKICABBIYCgV0aXRsZRgCIAEoCUIJukgGcgQogIAEEhcKBGJvZHkYAyABKAlCCbpIBnIEKICABBIcCgl0ZXh0X2JvZHkYBCABKAlCCbpIBnIEKICABCKdAQoOTWFpbEF0dGFjaG1lbnQSHAoIZmlsZW5hbWUYASABKAlCCrpIB3IFEAEogAgSTwoMY29udGVudF90eXBlGAIgASgJQjm6SDbYAQFyMRh/Mi1eW2EtekEtWjAtOSEjJCZeXy4rLV0rL1thLXpBLVowLTkhIyQmXl8uKy1dKyQSHAoHY29udGVudBgDIAEoCUILukgIcgYQASiAgBAi6gEKD0NoYW5uZWxDb250ZW50cxIqCgVlbWFpbBgBIAEoCzIbLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50EigKA3NtcxgCIAEoCzIbLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50EikKBHB1c2gYAyABKAsyGy5zZXJ2aWNlLmFwaS5DaGFubmVsQ29udGVudBIpCgRjaGF0GAQgASgLMhsuc2VydmljZS5hcGkuQ2hhbm5lbENvbnRlbnQSKwoGaW5fYXBwGAUgASgLMhsuc2VydmljZS5hcGkuQ2hhbm5lbENvbnRlbnQi7gIKFE5vdGlmaWNhdGlvbldvcmtmbG93EhEKCXRlbmFudF9pZBgBIAEoCRIUCgx3b3JrZmxvd19rZXkYAiABKAkSDAoEbmFtZRgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIuCghjaGFubmVscxgFIAEoCzIcLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50cxI0CgtwcmVmZXJlbmNlcxgGIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgJIAEoAxIsCgVzdGVwcxgKIAMoCzIdLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvblN0ZXAi0wEKCFN0ZXBXYWl0EhsKBWZvcl9zGAEgASgDQgy6SAkiBxiAiooPKAASFwoFdW50aWwYAiABKAlCCLpIBXIDKIAgEjUKAmF0GAMgASgJQim6SCbYAQFyITIfXihbMDFdWzAtOV18MlswLTNdKTpbMC01XVswLTldJBI/CgRkYXlzGAQgAygJQjG6SC6SASsQBxgBIiVyI1IDbW9uUgN0dWVSA3dlZFIDdGh1UgNmcmlSA3NhdFIDc3VuEhkKCHRpbWV6b25lGAUgASgJQge6SARyAhhAIk4KCFNlbmRTdGVwEkIKCGNoYW5uZWxzGAEgAygJQjC6SC2SASoIARAFGAEiInIgUgVlbWFpbFIDc21zUgRwdXNoUgRjaGF0UgZpbl9hcHAicgoKRGlnZXN0U3RlcBIVCgNrZXkYASABKAlCCLpIBXIDKIAgEi0KBndpbmRvdxgCIAEoCzIVLnNlcnZpY2UuYXBpLlN0ZXBXYWl0Qga6SAPIAQESHgoKZXZlbnRzX21heBgDIAEoBUIKukgHGgUY9AMoACJfCgxUaHJvdHRsZVN0ZXASGAoFbGltaXQYASABKAVCCbpIBhoEGGQoARIeCgh3aW5kb3dfcxgCIAEoA0IMukgJIgcYgJqeASgBEhUKA2tleRgDIAEoCUIIukgFcgMogCAiaAoOQXdhaXRJbmJveFN0ZXASFwoEc3RlcBgBIAEoCUIJukgGcgQQARhAEiAKBXN0YXRlGAIgASgJQhG6SA5yDFIEc2VlblIEcmVhZBIbCgVmb3JfcxgDIAEoA0IMukgJIgcYgIqKDygBIrACChBOb3RpZmljYXRpb25TdGVwEiwKA2tleRgBIAEoCUIfukgcchoQARhAMhReW2Etel0oXz9bYS16MC05XSkqJBIbCgljb25kaXRpb24YAiABKAlCCLpIBXIDKIAgEiMKBHNlbmQYAyABKAsyFS5zZXJ2aWNlLmFwaS5TZW5kU3RlcBIkCgVkZWxheRgEIAEoCzIVLnNlcnZpY2UuYXBpLlN0ZXBXYWl0EicKBmRpZ2VzdBgFIAEoCzIXLnNlcnZpY2UuYXBpLkRpZ2VzdFN0ZXASKwoIdGhyb3R0bGUYBiABKAsyGS5zZXJ2aWNlLmFwaS5UaHJvdHRsZVN0ZXASMAoLYXdhaXRfaW5ib3gYByABKAsyGy5zZXJ2aWNlLmFwaS5Bd2FpdEluYm94U3RlcCKCAgoYTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyEhEKCXRlbmFudF9pZBgBIAEoCRIUCgx3b3JrZmxvd19rZXkYAiABKAkSDwoHdXNlcl9pZBgDIAEoCRI0CgtwcmVmZXJlbmNlcxgEIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZWNvcmRfdmVyc2lvbhgHIAEoAyLtAgohVXBzZXJ0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokEhYKBG5hbWUYAiABKAlCCLpIBXIDGMgBEh0KC2Rlc2NyaXB0aW9uGAMgASgJQgi6SAVyAxjQDxIuCghjaGFubmVscxgEIAEoCzIcLnNlcnZpY2UuYXBpLkNoYW5uZWxDb250ZW50cxI0CgtwcmVmZXJlbmNlcxgFIAEoCzIfLnNlcnZpY2UuYXBpLlByZWZlcmVuY2VTZXR0aW5ncxIbCg5yZWNvcmRfdmVyc2lvbhgGIAEoA0gAiAEBEjYKBXN0ZXBzGAcgAygLMh0uc2VydmljZS5hcGkuTm90aWZpY2F0aW9uU3RlcEIIukgFkgECEBRCEQoPX3JlY29yZF92ZXJzaW9uIlkKIlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2USMwoId29ya2Zsb3cYASABKAsyIS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvdyJlCh5HZXROb3RpZmljYXRpb25Xb3JrZmxvd1JlcXVlc3QSQwoMd29ya2Zsb3dfa2V5GAEgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQiVgofR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dSZXNwb25zZRIzCgh3b3JrZmxvdxgBIAEoCzIhLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbldvcmtmbG93IlcKIExpc3ROb3RpZmljYXRpb25Xb3JrZmxvd3NSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEgwKBHNraXAYAyABKAUinAEKIUxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd3NSZXNwb25zZRI0Cgl3b3JrZmxvd3MYASADKAsyIS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvdxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiaAohRGVsZXRlTm90aWZpY2F0aW9uV29ya2Zsb3dSZXF1ZXN0EkMKDHdvcmtmbG93X2tleRgBIAEoCUItukgqcigQARiAATIhXlthLXpBLVowLTldKFsuXy1dP1thLXpBLVowLTldKSokIlkKIkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2USMwoId29ya2Zsb3cYASABKAsyIS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvdyLvAQolVXBzZXJ0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVxdWVzdBJDCgx3b3JrZmxvd19rZXkYASABKAlCLbpIKnIoEAEYgAEyIV5bYS16QS1aMC05XShbLl8tXT9bYS16QS1aMC05XSkqJBIbCgd1c2VyX2lkGAIgASgJQgq6SAdyBRABGP8BEjQKC3ByZWZlcmVuY2VzGAMgASgLMh8uc2VydmljZS5hcGkuUHJlZmVyZW5jZVNldHRpbmdzEhsKDnJlY29yZF92ZXJzaW9uGAQgASgDSACIAQFCEQoPX3JlY29yZF92ZXJzaW9uIl0KJlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlc3BvbnNlEjMKBHVzZXIYASABKAsyJS5zZXJ2aWNlLmFwaS5Ob3RpZmljYXRpb25Xb3JrZmxvd1VzZXIihgEKIkdldE5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlcXVlc3QSQwoMd29ya2Zsb3dfa2V5GAEgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQSGwoHdXNlcl9pZBgCIAEoCUIKukgHcgUQARj/ASJaCiNHZXROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXNwb25zZRIzCgR1c2VyGAEgASgLMiUuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyIqABCiRMaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2Vyc1JlcXVlc3QSQwoMd29ya2Zsb3dfa2V5GAEgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEc2tpcBgEIAEoBSKgAQolTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93VXNlcnNSZXNwb25zZRI0CgV1c2VycxgBIAMoCzIlLnNlcnZpY2UuYXBpLk5vdGlmaWNhdGlvbldvcmtmbG93VXNlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBRIUCgx0b3RhbF9jYXBwZWQYBCABKAgiiQEKJURlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93VXNlclJlcXVlc3QSQwoMd29ya2Zsb3dfa2V5GAEgASgJQi26SCpyKBABGIABMiFeW2EtekEtWjAtOV0oWy5fLV0/W2EtekEtWjAtOV0pKiQSGwoHdXNlcl9pZBgCIAEoCUIKukgHcgUQARj/ASJdCiZEZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXNwb25zZRIzCgR1c2VyGAEgASgLMiUuc2VydmljZS5hcGkuTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyIugBCiFQcmV2aWV3Tm90aWZpY2F0aW9uQ29udGVudFJlcXVlc3QSNgoHY2hhbm5lbBgBIAEoCUIlukgiciBSBWVtYWlsUgNzbXNSBHB1c2hSBGNoYXRSBmluX2FwcBI0Cgdjb250ZW50GAIgASgLMhsuc2VydmljZS5hcGkuQ2hhbm5lbENvbnRlbnRCBrpIA8gBARIoCgdwYXlsb2FkGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIrCgpzdWJzY3JpYmVyGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLKAQoiUHJldmlld05vdGlmaWNhdGlvbkNvbnRlbnRSZXNwb25zZRIPCgdzdWJqZWN0GAEgASgJEg0KBXRpdGxlGAIgASgJEgwKBGJvZHkYAyABKAkSEQoJdGV4dF9ib2R5GAQgASgJEhwKFHVucmVzb2x2ZWRfdmFyaWFibGVzGAUgAygJEjUKC2F0dGFjaG1lbnRzGAYgAygLMiAuc2VydmljZS5hcGkuUHJldmlld2VkQXR0YWNobWVudBIOCgZsb2NhbGUYByABKAkiUQoTUHJldmlld2VkQXR0YWNobWVudBIQCghmaWxlbmFtZRgBIAEoCRIUCgxjb250ZW50X3R5cGUYAiABKAkSEgoKc2l6ZV9ieXRlcxgDIAEoBTKWEAobTm90aWZpY2F0aW9uV29ya2Zsb3dTZXJ2aWNlEt4BChpVcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvdxIuLnNlcnZpY2UuYXBpLlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBovLnNlcnZpY2UuYXBpLlVwc2VydE5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2UiX8rzGBkqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwI8OgEqYgh3b3JrZmxvdxotL2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9Es0BChdHZXROb3RpZmljYXRpb25Xb3JrZmxvdxIrLnNlcnZpY2UuYXBpLkdldE5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBosLnNlcnZpY2UuYXBpLkdldE5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2UiV8rzGBQqDG5vdGlmaWNhdGlvbjIEcmVhZILT5JMCOWIId29ya2Zsb3cSLS9hcGkvdjIvbm90aWZpY2F0aW9uL3dvcmtmbG93cy97d29ya2Zsb3dfa2V5fRK8AQoZTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93cxItLnNlcnZpY2UuYXBpLkxpc3ROb3RpZmljYXRpb25Xb3JrZmxvd3NSZXF1ZXN0Gi4uc2VydmljZS5hcGkuTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93c1Jlc3BvbnNlIkDK8xgWKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCIBIeL2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzEt4BChpEZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvdxIuLnNlcnZpY2UuYXBpLkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93UmVxdWVzdBovLnNlcnZpY2UuYXBpLkRlbGV0ZU5vdGlmaWNhdGlvbldvcmtmbG93UmVzcG9uc2UiX8rzGBwqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBkAEBgtPkkwI5Ygh3b3JrZmxvdyotL2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9EvYBCh5VcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXISMi5zZXJ2aWNlLmFwaS5VcHNlcnROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0GjMuc2VydmljZS5hcGkuVXBzZXJ0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2Uia8rzGBkqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBgtPkkwJIOgEqYgR1c2VyGj0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0vdXNlcnMve3VzZXJfaWR9EuUBChtHZXROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXISLy5zZXJ2aWNlLmFwaS5HZXROb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0GjAuc2VydmljZS5hcGkuR2V0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2UiY8rzGBQqDG5vdGlmaWNhdGlvbjIEcmVhZILT5JMCRWIEdXNlchI9L2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9L3VzZXJzL3t1c2VyX2lkfRLdAQodTGlzdE5vdGlmaWNhdGlvbldvcmtmbG93VXNlcnMSMS5zZXJ2aWNlLmFwaS5MaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2Vyc1JlcXVlc3QaMi5zZXJ2aWNlLmFwaS5MaXN0Tm90aWZpY2F0aW9uV29ya2Zsb3dVc2Vyc1Jlc3BvbnNlIlXK8xgWKgxub3RpZmljYXRpb24yBHJlYWRQAoLT5JMCNRIzL2FwaS92Mi9ub3RpZmljYXRpb24vd29ya2Zsb3dzL3t3b3JrZmxvd19rZXl9L3VzZXJzEvYBCh5EZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1VzZXISMi5zZXJ2aWNlLmFwaS5EZWxldGVOb3RpZmljYXRpb25Xb3JrZmxvd1VzZXJSZXF1ZXN0GjMuc2VydmljZS5hcGkuRGVsZXRlTm90aWZpY2F0aW9uV29ya2Zsb3dVc2VyUmVzcG9uc2Uia8rzGBwqDG5vdGlmaWNhdGlvbjIFd3JpdGVQBVgBkAEBgtPkkwJFYgR1c2VyKj0vYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3Mve3dvcmtmbG93X2tleX0vdXNlcnMve3VzZXJfaWR9EusBChpQcmV2aWV3Tm90aWZpY2F0aW9uQ29udGVudBIuLnNlcnZpY2UuYXBpLlByZXZpZXdOb3RpZmljYXRpb25Db250ZW50UmVxdWVzdBovLnNlcnZpY2UuYXBpLlByZXZpZXdOb3RpZmljYXRpb25Db250ZW50UmVzcG9uc2UibMrzGBYqDG5vdGlmaWNhdGlvbjIEcmVhZFAF0vMYHW5vdGlmaWNhdGlvbi13b3JrZmxvdyBwcmV2aWV3gtPkkwIrOgEqIiYvYXBpL3YyL25vdGlmaWNhdGlvbi93b3JrZmxvd3M6cHJldmlld2IGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_service_api_preference, file_service_options_governance]);
 
 /**
  * The content on one channel. The texts are templates over payload, subscriber and more.
@@ -88,6 +88,14 @@ export type ChannelContent = Message<"service.api.ChannelContent"> & {
    * @generated from field: repeated service.api.MailAttachment attachments = 9;
    */
   attachments: MailAttachment[];
+
+  /**
+   * The texts in other languages, by BCP 47 tag, such as de or pt-BR. Each text is that of the subscriber's locale, or else of
+   * its language, or else of the content itself.
+   *
+   * @generated from field: map<string, service.api.LocalizedContent> locales = 10;
+   */
+  locales: { [key: string]: LocalizedContent };
 };
 
 /**
@@ -96,6 +104,48 @@ export type ChannelContent = Message<"service.api.ChannelContent"> & {
  */
 export const ChannelContentSchema: GenMessage<ChannelContent> = /*@__PURE__*/
   messageDesc(file_service_api_notification_workflow, 0);
+
+/**
+ * The texts of a channel in one language. An empty text is that of a shorter tag, or of the content itself.
+ *
+ * @generated from message service.api.LocalizedContent
+ */
+export type LocalizedContent = Message<"service.api.LocalizedContent"> & {
+  /**
+   * The subject line, if the channel has one.
+   *
+   * @generated from field: string subject = 1;
+   */
+  subject: string;
+
+  /**
+   * The title, if the channel has one.
+   *
+   * @generated from field: string title = 2;
+   */
+  title: string;
+
+  /**
+   * The text; HTML on email.
+   *
+   * @generated from field: string body = 3;
+   */
+  body: string;
+
+  /**
+   * The text without markup, if the channel has both.
+   *
+   * @generated from field: string text_body = 4;
+   */
+  textBody: string;
+};
+
+/**
+ * Describes the message service.api.LocalizedContent.
+ * Use `create(LocalizedContentSchema)` to create a new message.
+ */
+export const LocalizedContentSchema: GenMessage<LocalizedContent> = /*@__PURE__*/
+  messageDesc(file_service_api_notification_workflow, 1);
 
 /**
  * A file that is attached to a mail. The attachments of a mail may take 1 MiB together.
@@ -130,7 +180,7 @@ export type MailAttachment = Message<"service.api.MailAttachment"> & {
  * Use `create(MailAttachmentSchema)` to create a new message.
  */
 export const MailAttachmentSchema: GenMessage<MailAttachment> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 1);
+  messageDesc(file_service_api_notification_workflow, 2);
 
 /**
  * The content of each channel; nothing is sent on absent channels.
@@ -179,7 +229,7 @@ export type ChannelContents = Message<"service.api.ChannelContents"> & {
  * Use `create(ChannelContentsSchema)` to create a new message.
  */
 export const ChannelContentsSchema: GenMessage<ChannelContents> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 2);
+  messageDesc(file_service_api_notification_workflow, 3);
 
 /**
  * The content of one kind of notification, and the author's preferences for everybody.
@@ -263,7 +313,7 @@ export type NotificationWorkflow = Message<"service.api.NotificationWorkflow"> &
  * Use `create(NotificationWorkflowSchema)` to create a new message.
  */
 export const NotificationWorkflowSchema: GenMessage<NotificationWorkflow> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 3);
+  messageDesc(file_service_api_notification_workflow, 4);
 
 /**
  * When a wait ends: exactly one of for_s, until and at.
@@ -314,7 +364,7 @@ export type StepWait = Message<"service.api.StepWait"> & {
  * Use `create(StepWaitSchema)` to create a new message.
  */
 export const StepWaitSchema: GenMessage<StepWait> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 4);
+  messageDesc(file_service_api_notification_workflow, 5);
 
 /**
  * Sends messages. Preferences are checked when the step is reached and again when a message is sent.
@@ -335,7 +385,7 @@ export type SendStep = Message<"service.api.SendStep"> & {
  * Use `create(SendStepSchema)` to create a new message.
  */
 export const SendStepSchema: GenMessage<SendStep> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 5);
+  messageDesc(file_service_api_notification_workflow, 6);
 
 /**
  * Collects triggers of the workflow for the same subscriber and key into one notification. The first trigger opens the
@@ -371,7 +421,7 @@ export type DigestStep = Message<"service.api.DigestStep"> & {
  * Use `create(DigestStepSchema)` to create a new message.
  */
 export const DigestStepSchema: GenMessage<DigestStep> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 6);
+  messageDesc(file_service_api_notification_workflow, 7);
 
 /**
  * Ends the run when the subscriber has passed this step too often within the window.
@@ -406,7 +456,7 @@ export type ThrottleStep = Message<"service.api.ThrottleStep"> & {
  * Use `create(ThrottleStepSchema)` to create a new message.
  */
 export const ThrottleStepSchema: GenMessage<ThrottleStep> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 7);
+  messageDesc(file_service_api_notification_workflow, 8);
 
 /**
  * Waits until the subscriber has seen or read the inbox message of an earlier step, but no longer than for_s. Whether it
@@ -442,7 +492,7 @@ export type AwaitInboxStep = Message<"service.api.AwaitInboxStep"> & {
  * Use `create(AwaitInboxStepSchema)` to create a new message.
  */
 export const AwaitInboxStepSchema: GenMessage<AwaitInboxStep> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 8);
+  messageDesc(file_service_api_notification_workflow, 9);
 
 /**
  * One step of a workflow: exactly one of send, delay, digest, throttle and await_inbox.
@@ -507,7 +557,7 @@ export type NotificationStep = Message<"service.api.NotificationStep"> & {
  * Use `create(NotificationStepSchema)` to create a new message.
  */
 export const NotificationStepSchema: GenMessage<NotificationStep> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 9);
+  messageDesc(file_service_api_notification_workflow, 10);
 
 /**
  * The author's preferences of a workflow for one user: layer 2.
@@ -570,7 +620,7 @@ export type NotificationWorkflowUser = Message<"service.api.NotificationWorkflow
  * Use `create(NotificationWorkflowUserSchema)` to create a new message.
  */
 export const NotificationWorkflowUserSchema: GenMessage<NotificationWorkflowUser> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 10);
+  messageDesc(file_service_api_notification_workflow, 11);
 
 /**
  * A whole workflow. Absent fields are cleared.
@@ -633,7 +683,7 @@ export type UpsertNotificationWorkflowRequest = Message<"service.api.UpsertNotif
  * Use `create(UpsertNotificationWorkflowRequestSchema)` to create a new message.
  */
 export const UpsertNotificationWorkflowRequestSchema: GenMessage<UpsertNotificationWorkflowRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 11);
+  messageDesc(file_service_api_notification_workflow, 12);
 
 /**
  * The current workflow.
@@ -654,7 +704,7 @@ export type UpsertNotificationWorkflowResponse = Message<"service.api.UpsertNoti
  * Use `create(UpsertNotificationWorkflowResponseSchema)` to create a new message.
  */
 export const UpsertNotificationWorkflowResponseSchema: GenMessage<UpsertNotificationWorkflowResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 12);
+  messageDesc(file_service_api_notification_workflow, 13);
 
 /**
  * Identifies a workflow.
@@ -675,7 +725,7 @@ export type GetNotificationWorkflowRequest = Message<"service.api.GetNotificatio
  * Use `create(GetNotificationWorkflowRequestSchema)` to create a new message.
  */
 export const GetNotificationWorkflowRequestSchema: GenMessage<GetNotificationWorkflowRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 13);
+  messageDesc(file_service_api_notification_workflow, 14);
 
 /**
  * The requested workflow.
@@ -696,7 +746,7 @@ export type GetNotificationWorkflowResponse = Message<"service.api.GetNotificati
  * Use `create(GetNotificationWorkflowResponseSchema)` to create a new message.
  */
 export const GetNotificationWorkflowResponseSchema: GenMessage<GetNotificationWorkflowResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 14);
+  messageDesc(file_service_api_notification_workflow, 15);
 
 /**
  * Request for a page of workflows.
@@ -731,7 +781,7 @@ export type ListNotificationWorkflowsRequest = Message<"service.api.ListNotifica
  * Use `create(ListNotificationWorkflowsRequestSchema)` to create a new message.
  */
 export const ListNotificationWorkflowsRequestSchema: GenMessage<ListNotificationWorkflowsRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 15);
+  messageDesc(file_service_api_notification_workflow, 16);
 
 /**
  * A page of workflows.
@@ -773,7 +823,7 @@ export type ListNotificationWorkflowsResponse = Message<"service.api.ListNotific
  * Use `create(ListNotificationWorkflowsResponseSchema)` to create a new message.
  */
 export const ListNotificationWorkflowsResponseSchema: GenMessage<ListNotificationWorkflowsResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 16);
+  messageDesc(file_service_api_notification_workflow, 17);
 
 /**
  * Selects the workflow to delete.
@@ -794,7 +844,7 @@ export type DeleteNotificationWorkflowRequest = Message<"service.api.DeleteNotif
  * Use `create(DeleteNotificationWorkflowRequestSchema)` to create a new message.
  */
 export const DeleteNotificationWorkflowRequestSchema: GenMessage<DeleteNotificationWorkflowRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 17);
+  messageDesc(file_service_api_notification_workflow, 18);
 
 /**
  * The deleted workflow.
@@ -815,7 +865,7 @@ export type DeleteNotificationWorkflowResponse = Message<"service.api.DeleteNoti
  * Use `create(DeleteNotificationWorkflowResponseSchema)` to create a new message.
  */
 export const DeleteNotificationWorkflowResponseSchema: GenMessage<DeleteNotificationWorkflowResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 18);
+  messageDesc(file_service_api_notification_workflow, 19);
 
 /**
  * The author's preferences of a workflow for one user.
@@ -857,7 +907,7 @@ export type UpsertNotificationWorkflowUserRequest = Message<"service.api.UpsertN
  * Use `create(UpsertNotificationWorkflowUserRequestSchema)` to create a new message.
  */
 export const UpsertNotificationWorkflowUserRequestSchema: GenMessage<UpsertNotificationWorkflowUserRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 19);
+  messageDesc(file_service_api_notification_workflow, 20);
 
 /**
  * The current preferences for the user.
@@ -878,7 +928,7 @@ export type UpsertNotificationWorkflowUserResponse = Message<"service.api.Upsert
  * Use `create(UpsertNotificationWorkflowUserResponseSchema)` to create a new message.
  */
 export const UpsertNotificationWorkflowUserResponseSchema: GenMessage<UpsertNotificationWorkflowUserResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 20);
+  messageDesc(file_service_api_notification_workflow, 21);
 
 /**
  * Identifies a user of a workflow.
@@ -906,7 +956,7 @@ export type GetNotificationWorkflowUserRequest = Message<"service.api.GetNotific
  * Use `create(GetNotificationWorkflowUserRequestSchema)` to create a new message.
  */
 export const GetNotificationWorkflowUserRequestSchema: GenMessage<GetNotificationWorkflowUserRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 21);
+  messageDesc(file_service_api_notification_workflow, 22);
 
 /**
  * The preferences for the user.
@@ -927,7 +977,7 @@ export type GetNotificationWorkflowUserResponse = Message<"service.api.GetNotifi
  * Use `create(GetNotificationWorkflowUserResponseSchema)` to create a new message.
  */
 export const GetNotificationWorkflowUserResponseSchema: GenMessage<GetNotificationWorkflowUserResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 22);
+  messageDesc(file_service_api_notification_workflow, 23);
 
 /**
  * Request for a page of a workflow's users.
@@ -969,7 +1019,7 @@ export type ListNotificationWorkflowUsersRequest = Message<"service.api.ListNoti
  * Use `create(ListNotificationWorkflowUsersRequestSchema)` to create a new message.
  */
 export const ListNotificationWorkflowUsersRequestSchema: GenMessage<ListNotificationWorkflowUsersRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 23);
+  messageDesc(file_service_api_notification_workflow, 24);
 
 /**
  * A page of a workflow's users.
@@ -1011,7 +1061,7 @@ export type ListNotificationWorkflowUsersResponse = Message<"service.api.ListNot
  * Use `create(ListNotificationWorkflowUsersResponseSchema)` to create a new message.
  */
 export const ListNotificationWorkflowUsersResponseSchema: GenMessage<ListNotificationWorkflowUsersResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 24);
+  messageDesc(file_service_api_notification_workflow, 25);
 
 /**
  * Selects the user whose preferences to delete.
@@ -1039,7 +1089,7 @@ export type DeleteNotificationWorkflowUserRequest = Message<"service.api.DeleteN
  * Use `create(DeleteNotificationWorkflowUserRequestSchema)` to create a new message.
  */
 export const DeleteNotificationWorkflowUserRequestSchema: GenMessage<DeleteNotificationWorkflowUserRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 25);
+  messageDesc(file_service_api_notification_workflow, 26);
 
 /**
  * The deleted preferences.
@@ -1060,7 +1110,7 @@ export type DeleteNotificationWorkflowUserResponse = Message<"service.api.Delete
  * Use `create(DeleteNotificationWorkflowUserResponseSchema)` to create a new message.
  */
 export const DeleteNotificationWorkflowUserResponseSchema: GenMessage<DeleteNotificationWorkflowUserResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 26);
+  messageDesc(file_service_api_notification_workflow, 27);
 
 /**
  * Content to render.
@@ -1090,7 +1140,7 @@ export type PreviewNotificationContentRequest = Message<"service.api.PreviewNoti
   payload?: JsonObject | undefined;
 
   /**
-   * The sample subscriber; locale and timezone are used for formats.
+   * The sample subscriber; locale chooses the texts, and locale and timezone are used for formats.
    *
    * @generated from field: google.protobuf.Struct subscriber = 4;
    */
@@ -1102,7 +1152,7 @@ export type PreviewNotificationContentRequest = Message<"service.api.PreviewNoti
  * Use `create(PreviewNotificationContentRequestSchema)` to create a new message.
  */
 export const PreviewNotificationContentRequestSchema: GenMessage<PreviewNotificationContentRequest> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 27);
+  messageDesc(file_service_api_notification_workflow, 28);
 
 /**
  * The rendered content.
@@ -1151,6 +1201,13 @@ export type PreviewNotificationContentResponse = Message<"service.api.PreviewNot
    * @generated from field: repeated service.api.PreviewedAttachment attachments = 6;
    */
   attachments: PreviewedAttachment[];
+
+  /**
+   * The locale whose texts were used; empty for those of the content itself.
+   *
+   * @generated from field: string locale = 7;
+   */
+  locale: string;
 };
 
 /**
@@ -1158,7 +1215,7 @@ export type PreviewNotificationContentResponse = Message<"service.api.PreviewNot
  * Use `create(PreviewNotificationContentResponseSchema)` to create a new message.
  */
 export const PreviewNotificationContentResponseSchema: GenMessage<PreviewNotificationContentResponse> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 28);
+  messageDesc(file_service_api_notification_workflow, 29);
 
 /**
  * An attached file of a preview.
@@ -1193,7 +1250,7 @@ export type PreviewedAttachment = Message<"service.api.PreviewedAttachment"> & {
  * Use `create(PreviewedAttachmentSchema)` to create a new message.
  */
 export const PreviewedAttachmentSchema: GenMessage<PreviewedAttachment> = /*@__PURE__*/
-  messageDesc(file_service_api_notification_workflow, 29);
+  messageDesc(file_service_api_notification_workflow, 30);
 
 /**
  * Notification workflows: the content of one kind of notification on each channel, and the author's preferences for

@@ -7,12 +7,7 @@ export interface Position {
 }
 
 /** The kind of an error: invalid syntax, an exceeded limit, a source or output that is too large, or no such partial. */
-export type TemplateErrorCode =
-  | "syntax_error"
-  | "limit_exceeded"
-  | "too_large"
-  | "partial_missing"
-  | "attachment_invalid";
+export type TemplateErrorCode = "syntax_error" | "limit_exceeded" | "too_large" | "partial_missing";
 
 /** The only error type of templates; its message is intended for the template's author and contains no values. */
 export class TemplateError extends Error {

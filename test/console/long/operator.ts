@@ -272,6 +272,31 @@ describe("what an operator does in the console", () => {
     await page.getByRole("row", { name: "order.packed" }).waitFor();
   });
 
+  browserTest("a template is translated and gets a file, and the preview shows both", async () => {
+    const path = "/api/v2/notification/workflows/order.translated";
+    await tenant.ok("PUT", path, { channels: { email: { subject: "Late", body: "<p>Late.</p>" } } });
+    await page.goto(`${root}/notifications/workflows/order.translated`);
+    await page.getByLabel("Language to add").fill("de");
+    await page.getByRole("button", { name: "Add language" }).click();
+    await page.getByLabel("Subject").fill("Verspätet {{payload.order}}");
+    await page.getByText("Verspätet A-4711").waitFor();
+    await page.getByRole("button", { name: "Attach a file" }).click();
+    await page.getByLabel("File name of attachment 1").fill("{{payload.order}}.txt");
+    await page.getByLabel("Content in base64 of attachment 1").fill("SGVsbG8=");
+    await page.getByText("A-4711.txt (5 bytes)").waitFor();
+    await page.getByRole("button", { name: "Default" }).click();
+    assert.equal(await page.getByLabel("Subject").inputValue(), "Late");
+    await page.getByRole("button", { name: "Save templates" }).click();
+    await page.getByText("The templates were saved.").waitFor();
+    const { data: saved } = await tenant.ok("GET", path);
+    assert.deepEqual(
+      [saved.channels.email.subject, saved.channels.email.locales.de.subject],
+      ["Late", "Verspätet {{payload.order}}"],
+    );
+    assert.equal(saved.channels.email.attachments[0].content, "SGVsbG8=");
+    await look("notifications/workflows/order.translated", "translated");
+  });
+
   browserTest("steps are changed, and the service says what is wrong with them", async () => {
     await page.goto(`${root}/notifications/workflows/order.late?tab=steps`);
     await page.getByRole("button", { name: "Edit" }).click();

@@ -97,6 +97,20 @@ export type ChannelContentInput = {
   readonly strict_variables?: boolean;
   /** On email: the files to attach. */
   readonly attachments?: readonly MailAttachmentInput[];
+  /** The texts in other languages, by BCP 47 tag, such as de or pt-BR. Each text is that of the subscriber's locale, or else of its language, or else of the content itself. */
+  readonly locales?: Readonly<Record<string, LocalizedContentInput>>;
+};
+
+/** The texts of a channel in one language. An empty text is that of a shorter tag, or of the content itself. */
+export type LocalizedContentInput = {
+  /** The subject line, if the channel has one. */
+  readonly subject?: string;
+  /** The title, if the channel has one. */
+  readonly title?: string;
+  /** The text; HTML on email. */
+  readonly body?: string;
+  /** The text without markup, if the channel has both. */
+  readonly text_body?: string;
 };
 
 /** One step of a workflow: exactly one of send, delay, digest, throttle and await_inbox. */
@@ -243,6 +257,8 @@ export type ChannelContent = {
   readonly strict_variables: boolean;
   /** On email: the files to attach. */
   readonly attachments: readonly MailAttachment[];
+  /** The texts in other languages, by BCP 47 tag, such as de or pt-BR. Each text is that of the subscriber's locale, or else of its language, or else of the content itself. */
+  readonly locales: Readonly<Record<string, LocalizedContent>>;
 };
 
 /** A file that is attached to a mail. The attachments of a mail may take 1 MiB together. */
@@ -253,6 +269,18 @@ export type MailAttachment = {
   readonly content_type: string;
   /** The bytes in base64, as a template, such as {{payload.invoice}}. If it renders as empty, nothing is attached. */
   readonly content: string;
+};
+
+/** The texts of a channel in one language. An empty text is that of a shorter tag, or of the content itself. */
+export type LocalizedContent = {
+  /** The subject line, if the channel has one. */
+  readonly subject: string;
+  /** The title, if the channel has one. */
+  readonly title: string;
+  /** The text; HTML on email. */
+  readonly body: string;
+  /** The text without markup, if the channel has both. */
+  readonly text_body: string;
 };
 
 /** One step of a workflow: exactly one of send, delay, digest, throttle and await_inbox. */
@@ -411,7 +439,7 @@ export type PreviewNotificationContentRequest = {
   readonly content: ChannelContentInput;
   /** The sample payload, at most 64 KiB as JSON. */
   readonly payload?: object;
-  /** The sample subscriber; locale and timezone are used for formats. */
+  /** The sample subscriber; locale chooses the texts, and locale and timezone are used for formats. */
   readonly subscriber?: object;
 };
 
@@ -429,6 +457,8 @@ export type PreviewNotificationContentResponse = {
   readonly unresolved_variables: readonly string[];
   /** The attached files, without their content. */
   readonly attachments: readonly PreviewedAttachment[];
+  /** The locale whose texts were used; empty for those of the content itself. */
+  readonly locale: string;
 };
 
 /** An attached file of a preview. */

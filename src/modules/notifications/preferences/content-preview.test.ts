@@ -5,7 +5,17 @@ import { previewContent } from "./content-preview.ts";
 import type { ChannelContent } from "./domain/workflow.ts";
 
 const content = (parts: Partial<ChannelContent>): ChannelContent => ({
-  ...{ engine: "handlebars", subject: "", title: "", body: "", textBody: "", layoutId: "", data: {}, attachments: [] },
+  ...{
+    engine: "handlebars",
+    subject: "",
+    title: "",
+    body: "",
+    textBody: "",
+    layoutId: "",
+    data: {},
+    attachments: [],
+    locales: {},
+  },
   ...{ strictVariables: false, ...parts },
 });
 const nowMs = Date.parse("2026-03-01T23:30:00Z");

@@ -13,6 +13,7 @@ import type { PlatformServices } from "../../area.ts";
 import type { Subscribers } from "../subscribers/index.ts";
 import { type CheckTemplate, checkContents, type TemplateFailure } from "./domain/content-validation.ts";
 import type { Layers, SubscriberLayers } from "./domain/layers.ts";
+import { localizedContent } from "./domain/localized-content.ts";
 import { attachmentBytesMax, describeAttachment, toAttached } from "./domain/mail-attachments.ts";
 import { type ReasonCode, type Resolution, resolverVersion, type TracedResolution } from "./domain/resolution.ts";
 import { type ResolveInput, resolve, resolveWithTrace } from "./domain/resolver.ts";
@@ -62,7 +63,16 @@ export type {
   TemplateFailure,
   TracedResolution,
 };
-export { attachmentBytesMax, describeAttachment, longestRunMs, nextTimeMs, stepVariables, toAttached, waitSecondsMax };
+export {
+  attachmentBytesMax,
+  describeAttachment,
+  localizedContent,
+  longestRunMs,
+  nextTimeMs,
+  stepVariables,
+  toAttached,
+  waitSecondsMax,
+};
 
 /** The module's public API. */
 export type Preferences = ReturnType<typeof createPreferences>;

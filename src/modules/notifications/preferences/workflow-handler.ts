@@ -117,7 +117,10 @@ export function toChannelContent(message: ChannelContentMessage): ChannelContent
   const { engine, data = {}, subject, title, body, textBody, layoutId, strictVariables } = message;
   const texts = { subject, title, body, textBody, layoutId, strictVariables };
   const attachments = toAttachments(message.attachments);
-  return { ...texts, engine: (engine || "handlebars") as Engine, data, attachments };
+  const locales = Object.fromEntries(
+    Object.entries(message.locales).map(([tag, { $typeName: _, $unknown: __, ...localized }]) => [tag, localized]),
+  );
+  return { ...texts, engine: (engine || "handlebars") as Engine, data, attachments, locales };
 }
 
 /** Converts attachments. */

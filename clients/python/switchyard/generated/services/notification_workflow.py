@@ -180,7 +180,7 @@ class NotificationWorkflowService(Service):
         channel: The channel: email, sms, push, chat or in_app.
         content: The templates.
         payload: The sample payload, at most 64 KiB as JSON.
-        subscriber: The sample subscriber; locale and timezone are used for formats.
+        subscriber: The sample subscriber; locale chooses the texts, and locale and timezone are used for formats.
         """
         return self._call(PREVIEW_NOTIFICATION_CONTENT, locals())
 
@@ -339,6 +339,6 @@ class AsyncNotificationWorkflowService(AsyncService):
         channel: The channel: email, sms, push, chat or in_app.
         content: The templates.
         payload: The sample payload, at most 64 KiB as JSON.
-        subscriber: The sample subscriber; locale and timezone are used for formats.
+        subscriber: The sample subscriber; locale chooses the texts, and locale and timezone are used for formats.
         """
         return await self._call(PREVIEW_NOTIFICATION_CONTENT, locals())

@@ -61,6 +61,21 @@ class ChannelContentInput(_ChannelContentInputRequired, total=False):
     strict_variables: bool
     #: On email: the files to attach.
     attachments: Sequence[MailAttachmentInput]
+    #: The texts in other languages, by BCP 47 tag, such as de or pt-BR. Each text is that of the subscriber's locale, or else of its language, or else of the content itself.
+    locales: Mapping[str, LocalizedContentInput]
+
+
+class LocalizedContentInput(TypedDict, total=False):
+    """The texts of a channel in one language. An empty text is that of a shorter tag, or of the content itself."""
+
+    #: The subject line, if the channel has one.
+    subject: str
+    #: The title, if the channel has one.
+    title: str
+    #: The text; HTML on email.
+    body: str
+    #: The text without markup, if the channel has both.
+    text_body: str
 
 
 class _NotificationStepInputRequired(TypedDict):
@@ -206,6 +221,8 @@ class _ChannelContentRequired(TypedDict):
     strict_variables: bool
     #: On email: the files to attach.
     attachments: List[MailAttachment]
+    #: The texts in other languages, by BCP 47 tag, such as de or pt-BR. Each text is that of the subscriber's locale, or else of its language, or else of the content itself.
+    locales: Dict[str, LocalizedContent]
 
 
 class ChannelContent(_ChannelContentRequired, total=False):
@@ -224,6 +241,19 @@ class MailAttachment(TypedDict):
     content_type: str
     #: The bytes in base64, as a template, such as {{payload.invoice}}. If it renders as empty, nothing is attached.
     content: str
+
+
+class LocalizedContent(TypedDict):
+    """The texts of a channel in one language. An empty text is that of a shorter tag, or of the content itself."""
+
+    #: The subject line, if the channel has one.
+    subject: str
+    #: The title, if the channel has one.
+    title: str
+    #: The text; HTML on email.
+    body: str
+    #: The text without markup, if the channel has both.
+    text_body: str
 
 
 class _NotificationStepRequired(TypedDict):
@@ -343,6 +373,8 @@ class PreviewNotificationContentResponse(TypedDict):
     unresolved_variables: List[str]
     #: The attached files, without their content.
     attachments: List[PreviewedAttachment]
+    #: The locale whose texts were used; empty for those of the content itself.
+    locale: str
 
 
 class PreviewedAttachment(TypedDict):

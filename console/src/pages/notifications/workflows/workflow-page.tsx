@@ -2,6 +2,7 @@ import {
   type ChannelContent,
   type ChannelContentsInput,
   createNotificationWorkflowService,
+  type LocalizedContent,
   type NotificationWorkflow,
   type UpsertNotificationWorkflowRequest,
 } from "@client/gen/notification-workflow";
@@ -17,6 +18,7 @@ import { words } from "../../../ui/format";
 import { currentTab, Page, Ready, Tabs } from "../../../ui/page";
 import { announce } from "../../../ui/toast";
 import { Attachments } from "./attachments";
+import { Locales } from "./locales";
 import { Preview } from "./preview";
 import { Steps } from "./steps";
 import { WhatIf } from "./what-if";
@@ -86,6 +88,7 @@ function Templates({ workflow, refresh }: { readonly workflow: NotificationWorkf
   const channel = wanted ?? channelNames.find((each) => channels[each] !== undefined) ?? "email";
   const content = channels[channel];
   const payloadId = useId();
+  const [locale, setLocale] = useState("");
   const change = (part: Partial<ChannelContent> | undefined) => {
     const { [channel]: _, ...others } = channels;
     setChannels(part === undefined ? others : { ...others, [channel]: { ...content, ...part } });
@@ -143,7 +146,13 @@ function Templates({ workflow, refresh }: { readonly workflow: NotificationWorkf
           {content === undefined ? (
             <p class="soft">This workflow sends nothing on this channel.</p>
           ) : (
-            <TemplateFields channel={channel} change={change} content={content} />
+            <LocalizedFields
+              channel={channel}
+              change={change}
+              content={content}
+              locale={locale}
+              setLocale={setLocale}
+            />
           )}
         </Card>
         <div class="stack">
@@ -151,7 +160,7 @@ function Templates({ workflow, refresh }: { readonly workflow: NotificationWorkf
             {content === undefined ? (
               <p class="soft">Nothing to show.</p>
             ) : (
-              <Preview channel={channel} content={content} payload={payload} />
+              <Preview channel={channel} content={content} locale={locale || "en-GB"} payload={payload} />
             )}
           </Card>
           <Card title="Sample payload">
@@ -177,6 +186,35 @@ interface TemplateProps {
   readonly channel: Channel;
   readonly content: Partial<ChannelContent>;
   readonly change: (part: Partial<ChannelContent>) => void;
+}
+
+interface LocalizedProps extends TemplateProps {
+  /** The locale whose texts are shown; "" for the content's own. */
+  readonly locale: string;
+  readonly setLocale: (locale: string) => void;
+}
+
+/** The texts of one locale, and what all locales share. */
+function LocalizedFields({ channel, content, change, locale: wanted, setLocale }: LocalizedProps) {
+  const { locales = {} } = content;
+  const locale = wanted in locales ? wanted : "";
+  const isReadOnly = !can("notification:write");
+  const texts = locale === "" ? content : (locales[locale] ?? {});
+  const changeTexts = (part: Partial<ChannelContent>) =>
+    change(locale === "" ? part : { locales: { ...locales, [locale]: { ...texts, ...part } as LocalizedContent } });
+  return (
+    <div class="stack">
+      <Locales
+        change={(next) => change({ locales: next })}
+        isReadOnly={isReadOnly}
+        locale={locale}
+        locales={locales}
+        setLocale={setLocale}
+      />
+      <TemplateFields channel={channel} change={changeTexts} content={texts} />
+      {channel === "email" && <Attachments change={change} files={content.attachments ?? []} isReadOnly={isReadOnly} />}
+    </div>
+  );
 }
 
 function TemplateFields({ channel, content, change }: TemplateProps) {
@@ -213,7 +251,6 @@ function TemplateFields({ channel, content, change }: TemplateProps) {
           Handlebars over payload, subscriber, workflow_key and transaction_id. The body of a mail is HTML.
         </span>
       </div>
-      {channel === "email" && <Attachments change={change} files={content.attachments ?? []} isReadOnly={isReadOnly} />}
     </div>
   );
 }

@@ -17,6 +17,7 @@ const content = {
   strictVariables: false,
   layoutId: "",
   attachments: [],
+  locales: {},
   data: {},
 } as const;
 const subscriber = {
@@ -95,9 +96,9 @@ test("a trigger without content or requested channels plans all channels, so tha
 
 test("an override replaces the fields that it sets, and the workflow supplies the rest", () => {
   const { workflow } = planInput();
-  const merged = contentOf(workflow, { email: { subject: "Other", body: undefined } }, "email");
+  const merged = contentOf(workflow!.channels.email, { subject: "Other", body: undefined });
   assert.deepEqual([merged!.subject, merged!.body], ["Other", "B"]);
-  assert.equal(contentOf(workflow, { push: { title: "T" } }, "push"), undefined);
+  assert.equal(contentOf(workflow!.channels.push, { title: "T" }), undefined);
 });
 
 test("retry delays grow to 15 minutes, use full jitter, and honour the provider's Retry-After within bounds", () => {

@@ -67,14 +67,11 @@ function hasContent(workflow: NotificationWorkflow | undefined, overrides: Overr
   return workflow?.channels[channel] !== undefined || overrides[channel]?.body !== undefined;
 }
 
-/** The content of a channel: the workflow's, with the trigger's overrides applied. */
+/** The content of a channel with a trigger's override applied; undefined if there is none to send. */
 export function contentOf(
-  workflow: NotificationWorkflow | undefined,
-  overrides: Overrides,
-  channel: Channel,
+  base: ChannelContent | undefined,
+  override: ContentOverride | undefined,
 ): ChannelContent | undefined {
-  const base = workflow?.channels[channel];
-  const override = overrides[channel];
   if (override === undefined) return base;
   if (base === undefined && override.body === undefined) return undefined;
   const given = Object.entries(override).filter(([, value]) => value !== undefined);
@@ -87,7 +84,7 @@ export function overriddenContents(
   overrides: Overrides,
 ): NotificationWorkflow["channels"] {
   const entries = channels.flatMap((channel) => {
-    const content = overrides[channel] && contentOf(workflow, overrides, channel);
+    const content = overrides[channel] && contentOf(workflow?.channels[channel], overrides[channel]);
     return content === undefined ? [] : [[channel, content] as const];
   });
   return Object.fromEntries(entries);
@@ -103,6 +100,7 @@ const emptyContent: ChannelContent = {
   layoutId: "",
   data: {},
   attachments: [],
+  locales: {},
 };
 
 /** Plans the deliveries to one subscriber: one for each channel and address. */

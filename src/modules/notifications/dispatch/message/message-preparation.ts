@@ -1,7 +1,7 @@
 import type { PlatformServices } from "../../../area.ts";
 import type { Layouts } from "../../layouts/index.ts";
 import type { Partials } from "../../partials/index.ts";
-import type { NotificationWorkflow } from "../../preferences/index.ts";
+import { localizedContent, type NotificationWorkflow } from "../../preferences/index.ts";
 import type { OutgoingMessage, Providers } from "../../providers/index.ts";
 import type { Subscriber } from "../../subscribers/index.ts";
 import { type Delivery, type DeliveryFailure, sendKey } from "../domain/delivery.ts";
@@ -96,7 +96,11 @@ export function createMessagePreparer(dependencies: MessagePreparationParts): Me
     if ("code" in selected)
       return { ...failedMessage(noRoute, selected), mayHaveArrived: request.onlyIntegrationId !== "" };
     const { id: integrationId, providerKey, casingOverride: casing } = selected;
-    const content = contentOf(request.workflow, request.overrides, channel);
+    const stored = request.workflow?.channels[channel];
+    const content = contentOf(
+      stored && localizedContent(stored, subscriber.locale).content,
+      request.overrides[channel],
+    );
     const provider = await providers.find(tenantId, providerKey);
     const turns = shares.forCall(tenantId);
     const message = await renderMessage(layouts, {

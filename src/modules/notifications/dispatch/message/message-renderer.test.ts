@@ -24,6 +24,7 @@ test("each template of a message is rendered in a new event-loop turn once the c
     data: {},
     layoutId: "",
     attachments: [],
+    locales: {},
     strictVariables: false,
   };
   const message = await renderMessage(layouts as never, {

@@ -85,6 +85,7 @@ export async function renderMessage(layouts: Pick<Layouts, "layoutFor" | "wrap">
   try {
     const missing = new Set<string>();
     const message = await renderContent(layouts, input, content, layout, (path) => missing.add(path));
+    if ("code" in message) return message;
     if (!content.strictVariables || missing.size === 0) return message;
     return failed("variable_missing", `No value was given for ${[...missing].join(", ")}.`);
   } catch (error) {
@@ -99,7 +100,7 @@ async function renderContent(
   content: ChannelContent,
   layout: Awaited<ReturnType<Layouts["layoutFor"]>>,
   onMissing: (path: string) => void,
-): Promise<RenderedMessage> {
+): Promise<RenderedMessage | DeliveryFailure> {
   const { locale, timezone } = subscriber;
   const isMail = channel === "email";
   const language = { nowMs, locale, timezone, onMissing, partials: partials[content.engine] };
@@ -134,6 +135,7 @@ async function renderContent(
     });
   }
   const attachments = toAttached(rendered);
+  if ("code" in attachments) return failed(attachments.code, attachments.message);
   if (turns.isOver()) await turns.next();
   return {
     subject,
@@ -153,7 +155,7 @@ function oneLine(text: string): string {
 }
 
 function failed(
-  code: "template_missing" | "variable_missing" | TemplateError["code"],
+  code: "template_missing" | "variable_missing" | "attachment_invalid" | TemplateError["code"],
   detail: string,
 ): DeliveryFailure {
   return { phase: "render", code, detail: detail.slice(0, 256) };

@@ -97,7 +97,7 @@ export async function simulateTrigger(
 function outcomeOf(prepared: PreparedMessage): Pick<MessageFate, "outcome" | "sender" | "content"> {
   if (prepared.kind === "failed") return { outcome: prepared.failure.code, sender: "", content: {} };
   const { integrationId, providerKey } = prepared.kind === "outgoing" ? prepared.route : prepared;
-  const { subject, title, text, html, data } = prepared.message;
-  const content = { subject, title, text, html, data: JSON.stringify(data) };
+  const { subject, title, text, html, data, attachments } = prepared.message;
+  const content = { subject, title, text, html, data: JSON.stringify(data), attachments: JSON.stringify(attachments) };
   return { outcome: "sent", sender: integrationId || providerKey, content };
 }

@@ -20,6 +20,8 @@ export type CheckTemplate = (engine: Engine, source: string) => TemplateFailure 
 const templates = { subject: "subject", title: "title", body: "body", textBody: "text_body" } as const;
 
 const dataBytesMax = 16 * 1024;
+/** The maximum size of all attachments, and of the texts in all other languages. */
+const partBytesMax = 512 * 1024;
 
 /** Throws when a template is invalid or the data is too large. Field names in errors start with the path. */
 export function checkContents(path: string, contents: WorkflowContent["channels"], checkTemplate: CheckTemplate): void {
@@ -48,6 +50,13 @@ function checkContent(path: string, content: ChannelContent, checkTemplate: Chec
     check(`${path}.attachments[${at}].filename`, filename);
     check(`${path}.attachments[${at}].content`, source);
   }
+  for (const [tag, localized] of Object.entries(content.locales)) {
+    for (const [name, field] of Object.entries(templates) as [keyof typeof templates, string][]) {
+      check(`${path}.locales.${tag}.${field}`, localized[name]);
+    }
+  }
+  requireJsonBytes(`${path}.attachments`, content.attachments, partBytesMax);
+  requireJsonBytes(`${path}.locales`, content.locales, partBytesMax);
   requireJsonBytes(`${path}.data`, content.data, dataBytesMax);
   checkData(`${path}.data`, content.data, check);
 }
@@ -61,6 +70,7 @@ function checkMailHeaders(path: string, headers: unknown): void {
 /** Every text of a channel that is a template. */
 export function templatesIn(content: ChannelContent): string[] {
   const found = (Object.keys(templates) as (keyof typeof templates)[]).map((name) => content[name]);
+  for (const localized of Object.values(content.locales)) found.push(...Object.values(localized));
   for (const { filename, content: source } of content.attachments) found.push(filename, source);
   checkData("", content.data, (_field, source) => found.push(source));
   return found.filter((source) => source !== "");

@@ -21,7 +21,12 @@ export interface ChannelContent {
   readonly data: Readonly<Record<string, unknown>>;
   /** The files of a mail. */
   readonly attachments: readonly MailAttachment[];
+  /** The texts in other languages, by BCP 47 tag. */
+  readonly locales: Readonly<Record<string, LocalizedContent>>;
 }
+
+/** The texts of a channel in one language. An empty text is that of a shorter tag, or of the content itself. */
+export type LocalizedContent = Pick<ChannelContent, "subject" | "title" | "body" | "textBody">;
 
 /** A file to attach. Its name, and its content in base64, are templates. */
 export interface MailAttachment {
