@@ -257,6 +257,22 @@ export type ConnectorProperty = {
   readonly default?: JsonValue;
   /** The allowed values; empty for any value. */
   readonly choices: readonly JsonValue[];
+  /** The action that lists values to choose from in the account; absent if there is none. Other values are allowed, too. */
+  readonly choices_from?: ConnectorChoiceSource;
+};
+
+/** An action that lists the values to choose from for a property. Execute it with the connection, and read its output. */
+export type ConnectorChoiceSource = {
+  /** The key of the action, which reads. */
+  readonly action_key: string;
+  /** A JSON Pointer to the list in the output of the action. */
+  readonly items: string;
+  /** A JSON Pointer to the value in an element of the list. */
+  readonly value: string;
+  /** A JSON Pointer to what people are shown in an element of the list. */
+  readonly label: string;
+  /** The properties of the input that the action needs, too, under the same names. Enter them first. */
+  readonly inputs: readonly string[];
 };
 
 /** What an action does to the provider's data. */

@@ -148,6 +148,23 @@ class ConnectorProperty(_ConnectorPropertyRequired, total=False):
 
     #: The default, if any.
     default: Any
+    #: The action that lists values to choose from in the account; absent if there is none. Other values are allowed, too.
+    choices_from: ConnectorChoiceSource
+
+
+class ConnectorChoiceSource(TypedDict):
+    """An action that lists the values to choose from for a property. Execute it with the connection, and read its output."""
+
+    #: The key of the action, which reads.
+    action_key: str
+    #: A JSON Pointer to the list in the output of the action.
+    items: str
+    #: A JSON Pointer to the value in an element of the list.
+    value: str
+    #: A JSON Pointer to what people are shown in an element of the list.
+    label: str
+    #: The properties of the input that the action needs, too, under the same names. Enter them first.
+    inputs: List[str]
 
 
 class ConnectorMutation(TypedDict):
