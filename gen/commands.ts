@@ -152,7 +152,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "connector-manifest",
     description: "A version of a tenant's manifest. It never changes.",
     isGroup: true,
-    verbs: {"service.api.ConnectorManifestService/CreateManifest":"create","service.api.ConnectorManifestService/GetManifest":"get","service.api.ConnectorManifestService/ListManifests":"list","service.api.ConnectorManifestService/DeleteManifest":"delete","service.api.ConnectorManifestService/ValidateManifest":"validate","service.api.ConnectorManifestService/GetManifestSchema":"schema"},
+    verbs: {"service.api.ConnectorManifestService/CreateManifest":"create","service.api.ConnectorManifestService/GetManifest":"get","service.api.ConnectorManifestService/ListManifests":"list","service.api.ConnectorManifestService/DeleteManifest":"delete","service.api.ConnectorManifestService/ValidateManifest":"validate","service.api.ConnectorManifestService/TryManifest":"try","service.api.ConnectorManifestService/GetManifestSchema":"schema"},
     services: () => Promise.all([import("./service/api/connector_catalog_pb.ts").then((file) => file.ConnectorManifestService)]),
   },
   {

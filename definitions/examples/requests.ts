@@ -234,6 +234,10 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   },
   CreateManifestRequest: { document: manifest },
   ValidateManifestRequest: { document: manifest },
+  TryManifestRequest: {
+    ...{ document: manifest, action: "ticket.get", input: { id: "7" } },
+    answers: [{ status: 200, body: '{"subject": "It hums", "status": "open"}' }],
+  },
   CreateWorkflowDefinitionRequest: { document: workflow },
   UpdateWorkflowDefinitionDraftRequest: { document: workflow },
   ValidateWorkflowDefinitionRequest: { document: workflow },

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .connect_session import ConnectSession as ConnectSession, ConnectSessionEndUser as ConnectSessionEndUser, ConnectSessionEndUserInput as ConnectSessionEndUserInput
     from .connection import Connection as Connection, ConnectionAccount as ConnectionAccount, ConnectionAttempt as ConnectionAttempt, ConnectionEndUser as ConnectionEndUser, ConnectionEndUserInput as ConnectionEndUserInput, TestConnectionResponse as TestConnectionResponse
     from .connector_action import ConnectorAttemptExplanation as ConnectorAttemptExplanation, ConnectorExecution as ConnectorExecution, ConnectorExecutionAttempt as ConnectorExecutionAttempt, ConnectorExecutionExplanation as ConnectorExecutionExplanation, ConnectorRenderedRequest as ConnectorRenderedRequest, ConnectorRequestSummary as ConnectorRequestSummary, ExecuteActionResponse as ExecuteActionResponse, ProxyConnectionResponse as ProxyConnectionResponse
-    from .connector_catalog import ConnectorAction as ConnectorAction, ConnectorAuthMode as ConnectorAuthMode, ConnectorChoiceSource as ConnectorChoiceSource, ConnectorField as ConnectorField, ConnectorManifest as ConnectorManifest, ConnectorManifestViolation as ConnectorManifestViolation, ConnectorMutation as ConnectorMutation, ConnectorProperty as ConnectorProperty, ConnectorProvider as ConnectorProvider, ConnectorRetry as ConnectorRetry, ConnectorTrigger as ConnectorTrigger, DeleteManifestResponse as DeleteManifestResponse, ValidateManifestResponse as ValidateManifestResponse
+    from .connector_catalog import ConnectorAction as ConnectorAction, ConnectorAuthMode as ConnectorAuthMode, ConnectorChoiceSource as ConnectorChoiceSource, ConnectorField as ConnectorField, ConnectorManifest as ConnectorManifest, ConnectorManifestViolation as ConnectorManifestViolation, ConnectorMutation as ConnectorMutation, ConnectorProperty as ConnectorProperty, ConnectorProvider as ConnectorProvider, ConnectorRecordedAnswer as ConnectorRecordedAnswer, ConnectorRetry as ConnectorRetry, ConnectorTrialStep as ConnectorTrialStep, ConnectorTrigger as ConnectorTrigger, DeleteManifestResponse as DeleteManifestResponse, TryManifestResponse as TryManifestResponse, ValidateManifestResponse as ValidateManifestResponse
     from .dead_letter import DeadLetter as DeadLetter, DeadLetterStats as DeadLetterStats, PurgeDeadLettersResponse as PurgeDeadLettersResponse, QuarantineDeadLettersResponse as QuarantineDeadLettersResponse, RetryAllDeadLettersResponse as RetryAllDeadLettersResponse, RetryDeadLettersResponse as RetryDeadLettersResponse, SkippedDeadLetter as SkippedDeadLetter
     from .discovery import Capability as Capability, ListCapabilityPosturesResponse as ListCapabilityPosturesResponse, MethodReport as MethodReport, ResolveNamesResponse as ResolveNamesResponse, ResolvedName as ResolvedName, ServiceReport as ServiceReport, ServicesReport as ServicesReport
     from .entitlement import CheckEntitlementsResponse as CheckEntitlementsResponse, EntitlementCheck as EntitlementCheck, EntitlementEvidence as EntitlementEvidence, EntitlementMode as EntitlementMode, EntitlementSnapshot as EntitlementSnapshot, EntitlementSource as EntitlementSource, EntitlementSourceInput as EntitlementSourceInput, EntitlementSourceKind as EntitlementSourceKind, EntitlementVerdict as EntitlementVerdict, GetEntitlementsResponse as GetEntitlementsResponse
@@ -166,9 +166,12 @@ _MODULES = {
     "ConnectorMutation": "connector_catalog",
     "ConnectorProperty": "connector_catalog",
     "ConnectorProvider": "connector_catalog",
+    "ConnectorRecordedAnswer": "connector_catalog",
     "ConnectorRetry": "connector_catalog",
+    "ConnectorTrialStep": "connector_catalog",
     "ConnectorTrigger": "connector_catalog",
     "DeleteManifestResponse": "connector_catalog",
+    "TryManifestResponse": "connector_catalog",
     "ValidateManifestResponse": "connector_catalog",
     "DeadLetter": "dead_letter",
     "DeadLetterStats": "dead_letter",
