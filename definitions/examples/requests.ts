@@ -321,7 +321,13 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     artifacts: [{ kind: "routing", ref: exampleId("pool"), version: 4 }],
     guardrails: [{ metric: "success", limit: 0.95 }],
   },
-  StartCanaryRequest: { percent: 5, keys_min: 200 },
+  StartCanaryRequest: {
+    keys_min: 200,
+    steps: [
+      { percent: 5, min_duration_s: 600 },
+      { percent: 25, min_duration_s: 3600, guardrails: [{ metric: "latency_ms", limit: 800 }] },
+    ],
+  },
   ApproveCandidateRequest: { note: "The canary looks right." },
   RollBackCandidateRequest: { reason: "Latency doubled." },
   AbortCandidateRequest: { reason: "Not needed any more." },
