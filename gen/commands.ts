@@ -152,7 +152,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "connector-manifest",
     description: "A version of a tenant's manifest. It never changes.",
     isGroup: true,
-    verbs: {"service.api.ConnectorManifestService/CreateManifest":"create","service.api.ConnectorManifestService/GetManifest":"get","service.api.ConnectorManifestService/ListManifests":"list","service.api.ConnectorManifestService/DeleteManifest":"delete","service.api.ConnectorManifestService/ValidateManifest":"validate","service.api.ConnectorManifestService/GetManifestSchema":"schema"},
+    verbs: {"service.api.ConnectorManifestService/CreateManifest":"create","service.api.ConnectorManifestService/GetManifest":"get","service.api.ConnectorManifestService/ListManifests":"list","service.api.ConnectorManifestService/DeleteManifest":"delete","service.api.ConnectorManifestService/ValidateManifest":"validate","service.api.ConnectorManifestService/TryManifest":"try","service.api.ConnectorManifestService/GetManifestSchema":"schema"},
     services: () => Promise.all([import("./service/api/connector_catalog_pb.ts").then((file) => file.ConnectorManifestService)]),
   },
   {
@@ -411,7 +411,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "promotion",
     description: "Promotions: activates versions of pools, workflows and connectors step by step, with checks, a canary and an approval.",
     isGroup: true,
-    verbs: {"service.api.PromotionService/CreateCandidate":"create","service.api.PromotionService/GetCandidate":"get","service.api.PromotionService/ListCandidates":"list","service.api.PromotionService/PreflightCandidate":"preflight","service.api.PromotionService/EvaluateGuardrails":"evaluate-guardrails","service.api.PromotionService/StartCanary":"start-canary","service.api.PromotionService/StopCanary":"stop-canary","service.api.PromotionService/ApproveCandidate":"approve","service.api.PromotionService/PromoteCandidate":"promote","service.api.PromotionService/RollBackCandidate":"rollback","service.api.PromotionService/AbortCandidate":"abort","service.api.PromotionService/ListCandidateHistory":"timeline","service.api.PromotionService/ReplayCandidate":"what-if","service.api.PromotionService/SimulateCandidate":"simulate"},
+    verbs: {"service.api.PromotionService/CreateCandidate":"create","service.api.PromotionService/GetCandidate":"get","service.api.PromotionService/ListCandidates":"list","service.api.PromotionService/PreflightCandidate":"preflight","service.api.PromotionService/EvaluateGuardrails":"evaluate-guardrails","service.api.PromotionService/StartCanary":"start-canary","service.api.PromotionService/AdvanceCanary":"advance-canary","service.api.PromotionService/StopCanary":"stop-canary","service.api.PromotionService/ApproveCandidate":"approve","service.api.PromotionService/PromoteCandidate":"promote","service.api.PromotionService/RollBackCandidate":"rollback","service.api.PromotionService/AbortCandidate":"abort","service.api.PromotionService/ListCandidateHistory":"timeline","service.api.PromotionService/ReplayCandidate":"what-if","service.api.PromotionService/SimulateCandidate":"simulate"},
     services: () => Promise.all([import("./service/api/promotion_pb.ts").then((file) => file.PromotionService)]),
   },
   {

@@ -234,6 +234,10 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
   },
   CreateManifestRequest: { document: manifest },
   ValidateManifestRequest: { document: manifest },
+  TryManifestRequest: {
+    ...{ document: manifest, action: "ticket.get", input: { id: "7" } },
+    answers: [{ status: 200, body: '{"subject": "It hums", "status": "open"}' }],
+  },
   CreateWorkflowDefinitionRequest: { document: workflow },
   UpdateWorkflowDefinitionDraftRequest: { document: workflow },
   ValidateWorkflowDefinitionRequest: { document: workflow },
@@ -319,7 +323,13 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     artifacts: [{ kind: "routing", ref: exampleId("pool"), version: 4 }],
     guardrails: [{ metric: "success", limit: 0.95 }],
   },
-  StartCanaryRequest: { percent: 5, keys_min: 200 },
+  StartCanaryRequest: {
+    keys_min: 200,
+    steps: [
+      { percent: 5, min_duration_s: 600 },
+      { percent: 25, min_duration_s: 3600, guardrails: [{ metric: "latency_ms", limit: 800 }] },
+    ],
+  },
   ApproveCandidateRequest: { note: "The canary looks right." },
   RollBackCandidateRequest: { reason: "Latency doubled." },
   AbortCandidateRequest: { reason: "Not needed any more." },

@@ -57,6 +57,9 @@ export interface ConnectorManifestService {
   /** Checks a manifest without storing it. */
   validate(request?: ValidateManifestRequest, options?: CallOptions): Promise<ValidateManifestResponse>;
 
+  /** Tries an action of a manifest against recorded answers, without storing or sending anything: renders the requests, and reads the answers as an execution would. */
+  try(request: TryManifestRequest, options?: CallOptions): Promise<TryManifestResponse>;
+
   /** Returns the JSON Schema of the manifest language, for editors and other tools. */
   getSchema(request?: GetManifestSchemaRequest, options?: CallOptions): Promise<Response>;
 }
@@ -67,6 +70,7 @@ const connectorManifestServiceOperations = {
   list: { verb: "GET", path: "/api/v2/connector/manifests", result: "cursor" },
   delete: { verb: "DELETE", path: "/api/v2/connector/manifests/{id}", keyed: true },
   validate: { verb: "POST", path: "/api/v2/connector/manifests:validate", body: "*" },
+  try: { verb: "POST", path: "/api/v2/connector/manifests:try", body: "*" },
   getSchema: { verb: "GET", path: "/api/v2/connector/manifests:schema", result: "raw" },
 } as const satisfies Record<keyof ConnectorManifestService, Operation>;
 
@@ -257,6 +261,22 @@ export type ConnectorProperty = {
   readonly default?: JsonValue;
   /** The allowed values; empty for any value. */
   readonly choices: readonly JsonValue[];
+  /** The action that lists values to choose from in the account; absent if there is none. Other values are allowed, too. */
+  readonly choices_from?: ConnectorChoiceSource;
+};
+
+/** An action that lists the values to choose from for a property. Execute it with the connection, and read its output. */
+export type ConnectorChoiceSource = {
+  /** The key of the action, which reads. */
+  readonly action_key: string;
+  /** A JSON Pointer to the list in the output of the action. */
+  readonly items: string;
+  /** A JSON Pointer to the value in an element of the list. */
+  readonly value: string;
+  /** A JSON Pointer to what people are shown in an element of the list. */
+  readonly label: string;
+  /** The properties of the input that the action needs, too, under the same names. Enter them first. */
+  readonly inputs: readonly string[];
 };
 
 /** What an action does to the provider's data. */
@@ -448,6 +468,74 @@ export type ConnectorManifestViolation = {
   readonly line: number;
   /** The column in the same text or expression, from 1; 0 if there is no line. */
   readonly column: number;
+};
+
+/** An answer of a provider. */
+export type ConnectorRecordedAnswer = {
+  /** The HTTP status. */
+  readonly status: number;
+  /** The headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The body. */
+  readonly body?: string;
+};
+
+/** Tries an action of a manifest. */
+export type TryManifestRequest = {
+  /** The manifest. Absent if there is a text. */
+  readonly document?: object;
+  /** The manifest as a YAML or JSON text. */
+  readonly text?: string;
+  /** The format of the text: yaml (default) or json. */
+  readonly format?: "" | "yaml" | "json";
+  /** The name of the action in the manifest, for example issue.create. */
+  readonly action: string;
+  /** The input, as the action's schema describes it. */
+  readonly input?: object;
+  /** The authentication mode; the first of the manifest when empty. */
+  readonly auth_mode?: string;
+  /** Settings of the account. Missing ones are filled with their defaults and examples. */
+  readonly settings?: object;
+  /** Credentials of the account. Use no real ones: the rendered requests have them. Missing ones are filled with their names. */
+  readonly credentials?: Readonly<Record<string, string>>;
+  /** Values that were captured when the account was connected. */
+  readonly captured?: object;
+  /** The answers of the provider, in their order: one, or one for each page. */
+  readonly answers?: readonly ConnectorRecordedAnswer[];
+};
+
+/** What a manifest makes of recorded answers. */
+export type TryManifestResponse = {
+  /** What must be corrected in the manifest; nothing was tried if there is anything. */
+  readonly violations: readonly ConnectorManifestViolation[];
+  /** The requests, each with what its answer means. The last one can be without an answer. */
+  readonly steps: readonly ConnectorTrialStep[];
+  /** The output, if the last answer is ok. */
+  readonly output?: JsonValue;
+  /** Where the output does not fit the output schema of the action. */
+  readonly output_problems: readonly string[];
+  /** Whether the provider names a further page that has no recorded answer, or that the action does not read. */
+  readonly more_pages: boolean;
+};
+
+/** One request and what its answer means. */
+export type ConnectorTrialStep = {
+  /** The HTTP method. */
+  readonly method: string;
+  /** The URL. */
+  readonly url: string;
+  /** The headers. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body; a binary one is in base64. */
+  readonly body: string;
+  /** What the answer means, for example ok or rate_limited; empty without an answer. */
+  readonly class: string;
+  /** The provider's error code. */
+  readonly code: string;
+  /** The provider's error message. */
+  readonly message: string;
+  /** When the provider allows the next request, if it said so. */
+  readonly retry_at?: string;
 };
 
 /** Request for the JSON Schema. */

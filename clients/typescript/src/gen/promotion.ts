@@ -24,6 +24,9 @@ export interface PromotionService {
   /** Starts the canary: a share of the keys gets the artifacts of the candidate, always the same ones, on every node. */
   startCanary(request: StartCanaryRequest, options?: CallOptions): Promise<Candidate>;
 
+  /** Moves a canary with steps to its next step, if the current one has passed for as long as it must. The service does this by itself, within seconds. */
+  advanceCanary(request: AdvanceCanaryRequest, options?: CallOptions): Promise<Candidate>;
+
   /** Stops the canary and stores what it has shown. */
   stopCanary(request: StopCanaryRequest, options?: CallOptions): Promise<Candidate>;
 
@@ -56,6 +59,7 @@ const promotionServiceOperations = {
   preflightCandidate: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/preflight", body: "*", keyed: true },
   evaluateGuardrails: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/guardrails/evaluate", body: "*", keyed: true },
   startCanary: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/canary/start", body: "*", keyed: true },
+  advanceCanary: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/canary/advance", body: "*", keyed: true },
   stopCanary: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/canary/stop", body: "*", keyed: true },
   approveCandidate: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/approve", body: "*", keyed: true },
   promoteCandidate: { verb: "POST", path: "/api/promotions/candidates/{candidate_id}/promote", body: "*", keyed: true },
@@ -257,6 +261,22 @@ export type CandidateCanary = {
   readonly stopped_at?: string;
   /** The largest loss of the success rate that the canary must exclude before it can pass. */
   readonly margin: number;
+  /** The steps, which follow each other without a call; empty for a canary that somebody stops. */
+  readonly steps: readonly CanaryStep[];
+  /** The number of the current step, from 1; 0 without steps. Only outcomes since it started count. */
+  readonly step: number;
+  /** When the current step started. */
+  readonly step_started_at?: string;
+};
+
+/** A step of a canary. It passes when the canary has passed with its share, its guardrails hold, and its time is over. */
+export type CanaryStep = {
+  /** The percentage of the keys, larger than that of the step before. */
+  readonly percent: number;
+  /** The shortest time of the step, in seconds. */
+  readonly min_duration_s: number;
+  /** What must hold of the keys on the side of the canary, and of the target. A simulated metric is not allowed. A violation stops the canary, and is final. */
+  readonly guardrails: readonly CandidateGuardrail[];
 };
 
 /** An approval. It is bound to the artifacts, to what the targets had, to the evidence pack and to its gate. */
@@ -347,6 +367,16 @@ export type EvaluateGuardrailsRequest = {
   readonly candidate_id: string;
 };
 
+/** A step of a canary. It passes when the canary has passed with its share, its guardrails hold, and its time is over. */
+export type CanaryStepInput = {
+  /** The percentage of the keys, larger than that of the step before. */
+  readonly percent: number;
+  /** The shortest time of the step, in seconds. */
+  readonly min_duration_s?: number;
+  /** What must hold of the keys on the side of the canary, and of the target. A simulated metric is not allowed. A violation stops the canary, and is final. */
+  readonly guardrails?: readonly CandidateGuardrailInput[];
+};
+
 /** Request to start a canary. */
 export type StartCanaryRequest = {
   /** The candidate's id. */
@@ -357,6 +387,14 @@ export type StartCanaryRequest = {
   readonly keys_min?: number;
   /** The largest loss of the success rate that the canary must exclude before it can pass; default 0.05. */
   readonly margin?: number;
+  /** Steps that follow each other by themselves, instead of percent. After the last one, the canary stops and has passed. */
+  readonly steps?: readonly CanaryStepInput[];
+};
+
+/** Selects the candidate whose canary goes on. */
+export type AdvanceCanaryRequest = {
+  /** The candidate's id. */
+  readonly candidate_id: string;
 };
 
 /** Request to stop a canary. */

@@ -10,7 +10,22 @@ import { announce } from "../../ui/toast";
 const promotions = createPromotionService(transport);
 
 const canaryFields: readonly Field[] = [
-  { name: "percent", label: "Share of the keys, in percent", kind: "number", required: true },
+  {
+    name: "percent",
+    label: "Share of the keys, in percent",
+    kind: "number",
+    required: true,
+    appliesTo: ({ steps = "" }) => steps === "" || steps === "[]",
+  },
+  {
+    name: "steps",
+    label: "Steps that follow by themselves",
+    kind: "rows",
+    fields: [
+      { name: "percent", label: "Percent", kind: "number", required: true },
+      { name: "min_duration_s", label: "At least", kind: "duration", required: true },
+    ],
+  },
   { name: "keys_min", label: "Keys that it needs", kind: "number", required: true, row: "proof" },
   {
     name: "margin",

@@ -1,4 +1,9 @@
-import { type Candidate, type CandidateScore, createPromotionService } from "@client/gen/promotion";
+import {
+  type Candidate,
+  type CandidateCanary,
+  type CandidateScore,
+  createPromotionService,
+} from "@client/gen/promotion";
 import { useList, useQuery } from "../../core/query";
 import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
@@ -122,7 +127,7 @@ function Checks({ candidate }: { readonly candidate: Candidate }) {
           of={{
             Preflight: preflight && <Status of={preflight.passed ? "passed" : "blocked"} />,
             Guardrails: guardrails && <Status of={guardrails.passed ? "passed" : "failed"} />,
-            Canary: canary && `${canary.percent} % of the keys, ${words(canary.verdict)}`,
+            Canary: canary && `${canary.percent} % of the keys${stepText(canary)}, ${words(canary.verdict)}`,
             Waiver: candidate.waiver_reason,
             Evidence: candidate.pack_id === "" ? "no pack" : undefined,
             "Approved by": approval?.approvers.map(({ approved_by, approved_at }) => (
@@ -154,6 +159,10 @@ function Checks({ candidate }: { readonly candidate: Candidate }) {
       </div>
     </Card>
   );
+}
+
+function stepText({ step, steps }: CandidateCanary): string {
+  return step === 0 ? "" : `, step ${step} of ${steps.length}`;
 }
 
 function scoreText({ verdict, value, limit, baseline, keys, reason }: CandidateScore): string {

@@ -22,6 +22,8 @@ export interface PickerMatches {
 export interface PickerSource {
   /** The kind of the records, such as `recipient`. */
   readonly kind: string;
+  /** Tells apart what is found by sources of the same kind. */
+  readonly key?: string;
   /** Begins a search, which reuses what it has read. An empty text finds the first records. */
   open(): (text: string) => Promise<PickerMatches>;
 }
@@ -46,7 +48,9 @@ export function Picker({ from, value, set, attributes, empty = "Search by name" 
   const [at, setAt] = useState(0);
   const listId = useId();
   const text = typed?.trim() ?? "";
-  const { data } = useTypedQuery(typed === undefined ? undefined : `${from.kind} ${text}`, () => find(text));
+  const { data } = useTypedQuery(typed === undefined ? undefined : `${from.key ?? from.kind} ${text}`, () =>
+    find(text),
+  );
   const choices = typed === undefined ? [] : (data?.choices ?? []);
   const choose = (chosen: string | undefined) => {
     if (chosen !== undefined) set(chosen);

@@ -1,16 +1,18 @@
 import type {
   CreateManifestRequest,
   ConnectorManifestService as Rpc,
+  TryManifestRequest,
   ValidateManifestRequest,
 } from "../../../../gen/service/api/connector_catalog_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
 import { invalid } from "../../../errors/index.ts";
-import type { DocumentViolation } from "../../../platform/document/index.ts";
+import type { DocumentViolation, JsonObject } from "../../../platform/document/index.ts";
 import { manifestSchema } from "./domain/language/manifest-schema.ts";
 import type { Provider } from "./domain/provider.ts";
 import type { ManifestService } from "./manifest-service.ts";
 import { manifestStore } from "./manifest-store.ts";
+import { type Trial, type TrialResult, tryManifest } from "./manifest-trial.ts";
 
 /** Handlers of ConnectorManifestService. */
 export function manifestHandlers(service: ManifestService): Handlers<typeof Rpc> {
@@ -21,7 +23,11 @@ export function manifestHandlers(service: ManifestService): Handlers<typeof Rpc>
   };
 
   /** The document of a request that has it as JSON or as a text. */
-  async function readDocument({ document, text, format }: ValidateManifestRequest | CreateManifestRequest) {
+  async function readDocument({
+    document,
+    text,
+    format,
+  }: ValidateManifestRequest | CreateManifestRequest | TryManifestRequest) {
     if ((document === undefined) === (text === "")) {
       throw invalid("document", "required", "must be given, or text instead of it");
     }
@@ -68,7 +74,31 @@ export function manifestHandlers(service: ManifestService): Handlers<typeof Rpc>
       };
     },
 
+    async tryManifest(context, request) {
+      const { provider, violations } = await service.compile(context, await readDocument(request), request.text);
+      if (provider === undefined) return { ...fromTrial(noTrial), violations: violations.map(fromViolation) };
+      const { action, authMode, answers, credentials } = request;
+      const [input, settings, captured] = [request.input, request.settings, request.captured].map((each) => each ?? {});
+      const account = { settings, captured, credentials } as Trial["account"];
+      const trial = { action, authMode, answers, account, input: input as JsonObject };
+      return fromTrial(tryManifest(provider, trial, context.nowMs));
+    },
+
     getManifestSchema: async () => ({ schema }),
+  };
+}
+
+const noReason = { code: "", message: "" };
+const noTrial: TrialResult = { steps: [], output: undefined, outputProblems: [], hasMorePages: false };
+
+function fromTrial({ steps, output, outputProblems, hasMorePages }: TrialResult) {
+  return {
+    steps: steps.map(({ request: { body = "", ...request }, answer }) => ({
+      ...{ ...request, body: typeof body === "string" ? body : body.toString("base64"), class: answer?.class ?? "" },
+      ...(answer !== undefined && answer.class !== "ok" ? { code: answer.code, message: answer.message } : noReason),
+      ...(answer?.retryAtMs !== undefined && { retryAt: new Date(answer.retryAtMs) }),
+    })),
+    ...{ output, outputProblems, morePages: hasMorePages, violations: [] },
   };
 }
 

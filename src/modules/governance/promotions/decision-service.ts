@@ -75,7 +75,7 @@ export function createDecisionService(parts: PromotionParts, candidates: Candida
       const observed = await kinds.observe(context, locked);
       const policy = await parts.readPolicy(context, locked.environmentId);
       // A void approval can be given again.
-      if (voidReasons(locked, observed, reading, policy).length === 0) requireCall(locked.state, "approve");
+      if (voidReasons(locked, observed, reading, policy).length === 0) requireCall(locked, "approve");
       const identities = await requireApprover(context, locked, policy);
       requirePassedCanary(locked);
       requireUnmoved(observed);
@@ -101,7 +101,7 @@ export function createDecisionService(parts: PromotionParts, candidates: Candida
     async promote(context: Context, id: string): Promise<Candidate> {
       const { sql, tenantId, principal, nowMs } = context;
       const locked = await candidates.lock(context, id);
-      requireCall(locked.state, "promote");
+      requireCall(locked, "promote");
       kinds.requireScopes(context, locked.artifacts);
       const observed = await kinds.lockTargets(context, locked);
       requireUnmoved(observed);
@@ -136,7 +136,7 @@ export function createDecisionService(parts: PromotionParts, candidates: Candida
       const { principal, nowMs } = context;
       if (force && reason.trim() === "") throw invalid("reason", "required", "is required for a forced rollback");
       const locked = await candidates.lock(context, id);
-      requireCall(locked.state, "rollback");
+      requireCall(locked, "rollback");
       kinds.requireScopes(context, locked.artifacts);
       const observed = await kinds.lockTargets(context, locked);
       const replaced = observed.filter(({ artifact, live }) => live.sha256 !== artifact.sha256);
@@ -164,7 +164,7 @@ export function createDecisionService(parts: PromotionParts, candidates: Candida
     async abort(context: Context, id: string, reason: string): Promise<Candidate> {
       const { sql, tenantId, nowMs } = context;
       const locked = await candidates.lock(context, id);
-      requireCall(locked.state, "abort");
+      requireCall(locked, "abort");
       const isRunning = locked.state === "canary_running";
       if (isRunning) await stages.endCanary(context, locked);
       await candidateStore(sql).closeArtifacts(tenantId, locked.id);

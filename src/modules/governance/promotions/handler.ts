@@ -1,8 +1,10 @@
 import type {
   CreateCandidateRequest,
   EvaluateGuardrailsRequest,
+  CandidateGuardrail as GuardrailMessage,
   PreflightCandidateRequest,
   PromotionService as Rpc,
+  CanaryStep as StepMessage,
 } from "../../../../gen/service/api/promotion_pb.ts";
 import type { Context } from "../../../chain/call.ts";
 import type { Handlers } from "../../../chain/handlers.ts";
@@ -10,7 +12,7 @@ import { environmentIdOf, productionOf } from "../../../platform/access/index.ts
 import { timeRangeOf } from "../../../platform/records/index.ts";
 import type { TargetSimulation } from "./artifact-kinds.ts";
 import type { DecisionService } from "./decision-service.ts";
-import type { Approval, Candidate, Guardrail, NewArtifact, NewCandidate } from "./domain/candidate.ts";
+import type { Approval, CanaryStep, Candidate, Guardrail, NewArtifact, NewCandidate } from "./domain/candidate.ts";
 import { callsOfVoidApproval, possibleCalls } from "./domain/states.ts";
 import type { CandidateService, InspectedCandidate } from "./service.ts";
 import type { StageService } from "./stage-service.ts";
@@ -23,6 +25,7 @@ interface Dependencies {
 }
 
 const dayMs = 86_400_000;
+const ppmPerPercent = 10_000;
 const simulatedItems = 10_000;
 const defaultGuardrails: readonly Guardrail[] = [{ metric: "success", limit: 0.9 }];
 
@@ -76,8 +79,13 @@ export function promotionHandlers({ candidates, stages, decisions }: Dependencie
       },
     },
 
-    async startCanary(context, { candidateId, ...terms }) {
-      return inspected(context, await stages.startCanary(context, candidateId, terms));
+    async startCanary(context, { candidateId, steps, ...terms }) {
+      const start = { ...terms, steps: steps.map(toCanaryStep) };
+      return inspected(context, await stages.startCanary(context, candidateId, start));
+    },
+
+    async advanceCanary(context, { candidateId }) {
+      return inspected(context, await stages.advanceCanary(context, candidateId));
     },
 
     async stopCanary(context, { candidateId }) {
@@ -131,25 +139,34 @@ function toNewCandidate(request: CreateCandidateRequest): NewCandidate {
   return {
     ...{ environmentId, name, description, packId, waiverReason },
     artifacts: artifacts as readonly NewArtifact[],
-    guardrails:
-      guardrails.length === 0
-        ? defaultGuardrails
-        : guardrails.map(({ metric, limit }) => ({ metric: metric as Guardrail["metric"], limit })),
+    guardrails: guardrails.length === 0 ? defaultGuardrails : guardrails.map(toGuardrail),
   };
 }
+
+const toGuardrail = ({ metric, limit }: GuardrailMessage): Guardrail => ({
+  metric: metric as Guardrail["metric"],
+  limit,
+});
+
+const toCanaryStep = ({ percent, minDurationS, guardrails }: StepMessage): CanaryStep => ({
+  ...{ sharePpm: Math.round(percent * ppmPerPercent), minDurationS, guardrails: guardrails.map(toGuardrail) },
+});
 
 /** Converts a candidate with its results. */
 function fromCandidate({ voidReasons, approvalsNeeded, ...candidate }: InspectedCandidate) {
   const { preflight, guardrailReport, canary, approval, promotion, state } = candidate;
   return {
     ...candidate,
-    possibleCalls: voidReasons.length === 0 ? possibleCalls(state) : callsOfVoidApproval,
+    possibleCalls: voidReasons.length === 0 ? possibleCalls(candidate) : callsOfVoidApproval,
     preflight: preflight && { ...preflight, checkedAt: timeOf(preflight.checkedAt) },
     guardrailReport: guardrailReport && { ...guardrailReport, evaluatedAt: timeOf(guardrailReport.evaluatedAt) },
     canary: canary && {
       ...canary,
       running: state === "canary_running",
-      percent: canary.sharePpm / 10_000,
+      percent: canary.sharePpm / ppmPerPercent,
+      steps: canary.steps.map(({ sharePpm, ...step }) => ({ ...step, percent: sharePpm / ppmPerPercent })),
+      step: canary.steps.length === 0 ? 0 : canary.step + 1,
+      stepStartedAt: timeOf(canary.stepStartedAt),
       startedAt: timeOf(canary.startedAt),
       stoppedAt: state === "canary_running" ? undefined : timeOf(canary.stoppedAt),
     },
@@ -172,7 +189,7 @@ function fromApproval({ approvers, sha256 }: Approval, approvalsNeeded: number, 
 /** Converts a candidate of a list, without its results. */
 const fromListedCandidate = (candidate: Candidate) => ({
   ...candidate,
-  possibleCalls: possibleCalls(candidate.state),
+  possibleCalls: possibleCalls(candidate),
   ...{ preflight: null, guardrailReport: null, canary: null, approval: null, promotion: null },
 });
 

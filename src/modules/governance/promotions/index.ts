@@ -32,7 +32,7 @@ export type { EvidenceGate, People } from "./service.ts";
 export { waiverScope } from "./service.ts";
 
 interface Dependencies
-  extends Pick<PlatformServices, "db" | "log" | "platformTenantId">,
+  extends Pick<PlatformServices, "db" | "log" | "clock" | "platformTenantId">,
     Omit<PromotionParts, "kinds" | "countStep" | "scoreCanary"> {
   /** Calls an operation in process. */
   readonly call: OperationCaller;

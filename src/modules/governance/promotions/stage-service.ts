@@ -1,9 +1,11 @@
 import { type Context, PrepareAgain } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
+import { canonicalJson } from "../../../platform/crypto/index.ts";
 import type { QueueWait, SimulationReport } from "../../promotable-artifacts.ts";
 import type { TargetSimulation } from "./artifact-kinds.ts";
 import { excludedFrom, movedArtifacts, type ObservedArtifact } from "./domain/approval-validity.ts";
-import type { CanaryRecord, Candidate, CandidateArtifact, Finding } from "./domain/candidate.ts";
+import { checkSteps, nextMove, verdictOfStop } from "./domain/canary-steps.ts";
+import type { CanaryRecord, CanaryStep, Candidate, CandidateArtifact, Finding } from "./domain/candidate.ts";
 import { needSimulation, overallVerdict, scoreGuardrails, waiveMissingTraffic } from "./domain/candidate-scores.ts";
 import { requireCall } from "./domain/states.ts";
 import type { CandidateService, PromotionParts } from "./service.ts";
@@ -25,6 +27,8 @@ export interface CanaryStart {
   readonly percent?: number | undefined;
   readonly keysMin?: number | undefined;
   readonly margin?: number | undefined;
+  /** Instead of a percentage; empty for none. */
+  readonly steps: readonly CanaryStep[];
 }
 
 /** The stages before an approval. */
@@ -81,11 +85,24 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
     return candidates.simulate(context, candidate, { from, until, itemsMax });
   };
 
+  /** Has the locked targets of a candidate serve a share of their keys with its artifacts. */
+  async function beginCanary(context: Context, candidate: Candidate, sharePpm: number): Promise<void> {
+    const { id: candidateId, environmentId, salt, artifacts } = candidate;
+    for (const { kind, targetId, version } of artifacts) {
+      const canary = { targetId, candidateId, artifactKind: kind, version, environmentId, salt, sharePpm };
+      await kinds.ownerOf(kind).startCanary(context, canary);
+    }
+  }
+
+  async function haltCanary(context: Context, { id, artifacts }: Candidate): Promise<void> {
+    for (const { kind, targetId } of artifacts) await kinds.ownerOf(kind).stopCanary(context, targetId, id);
+  }
+
   return {
     /** Simulates for a preflight, before its transaction; undefined if something blocks the candidate. */
     async preparePreflight(context: Context, id: string): Promise<PreparedPreflight | undefined> {
       const candidate = await candidates.find(context, id);
-      requireCall(candidate.state, "preflight");
+      requireCall(candidate, "preflight");
       const { artifacts, blocking } = await checkArtifacts(context, candidate);
       if (blocking.length > 0) return undefined;
       return { bases: basesOf(artifacts), reports: await simulateWindow(context, candidate, preflightItems) };
@@ -94,7 +111,7 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
     async preflight(context: Context, id: string, prepared: PreparedPreflight | undefined): Promise<Candidate> {
       const { sql, tenantId, nowMs } = context;
       const locked = await candidates.lock(context, id);
-      requireCall(locked.state, "preflight");
+      requireCall(locked, "preflight");
       const { artifacts, impacts, blocking } = await checkArtifacts(context, locked);
       if (blocking.length === 0) {
         if (prepared?.bases !== basesOf(artifacts)) throw new PrepareAgain();
@@ -130,7 +147,7 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
     /** Simulates for guardrails that limit it, before their transaction. */
     async prepareGuardrails(context: Context, id: string): Promise<readonly TargetSimulation[]> {
       const candidate = await candidates.find(context, id);
-      requireCall(candidate.state, "evaluate_guardrails");
+      requireCall(candidate, "evaluate_guardrails");
       return needSimulation(candidate.guardrails) ? simulateWindow(context, candidate, guardrailItems) : [];
     },
 
@@ -141,7 +158,7 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
     ): Promise<Candidate> {
       const { nowMs } = context;
       const locked = await candidates.lock(context, id);
-      requireCall(locked.state, "evaluate_guardrails");
+      requireCall(locked, "evaluate_guardrails");
       const since = new Date(nowMs - windowMs);
       const evidence = (await kinds.readEvidence(context, locked, since, undefined)).map((each) => ({
         ...each,
@@ -166,10 +183,15 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
       });
     },
 
-    async startCanary(context: Context, id: string, { percent, keysMin, margin }: CanaryStart): Promise<Candidate> {
+    async startCanary(context: Context, id: string, start: CanaryStart): Promise<Candidate> {
+      const { percent, keysMin, margin, steps: askedSteps } = start;
+      checkSteps(askedSteps);
+      if (askedSteps.length > 0 && percent !== undefined) {
+        throw invalid("percent", "exclusive", "must not be set together with steps, which have their own shares");
+      }
       const { nowMs } = context;
       const locked = await candidates.lock(context, id);
-      requireCall(locked.state, "start_canary");
+      requireCall(locked, "start_canary");
       kinds.requireScopes(context, locked.artifacts);
       const earlier = locked.canary;
       const asked = {
@@ -184,15 +206,16 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
           throw invalid(field, "immutable", `must stay ${fixed}: the canary has started with it`);
         }
       }
-      const share = Math.round(terms.percent * ppmPerPercent);
+      const steps = earlier?.steps ?? askedSteps;
+      if (askedSteps.length > 0 && canonicalJson(steps) !== canonicalJson(askedSteps)) {
+        throw invalid("steps", "immutable", "must stay as they are: the canary has started with them");
+      }
+      const step = earlier?.step ?? 0;
+      const share = steps[step]?.sharePpm ?? Math.round(terms.percent * ppmPerPercent);
       const observed = await kinds.lockTargets(context, locked);
       requireUnmoved(observed);
-      for (const { kind, targetId, version } of locked.artifacts) {
-        await kinds.ownerOf(kind).startCanary(context, {
-          ...{ targetId, candidateId: locked.id, artifactKind: kind, version },
-          ...{ environmentId: locked.environmentId, salt: locked.salt, sharePpm: share },
-        });
-      }
+      await beginCanary(context, locked, share);
+      const now = new Date(nowMs).toISOString();
       return candidates.apply(context, locked, {
         call: "start_canary",
         event: "promotion.canary_started",
@@ -201,8 +224,9 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
           approval: null,
           canary: {
             ...{ sharePpm: share, keysMin: terms.keys_min, margin: terms.margin },
-            ...{ verdict: "inconclusive", scores: [] },
-            startedAt: earlier?.startedAt ?? new Date(nowMs).toISOString(),
+            ...{ verdict: "inconclusive", scores: [], steps, step },
+            startedAt: earlier?.startedAt ?? now,
+            stepStartedAt: earlier?.stepStartedAt ?? now,
           },
         },
         summary: `Started for ${share / ppmPerPercent} % of the keys.`,
@@ -210,12 +234,44 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
       });
     },
 
+    /** Gives the canary the share of its next step, if it may go on. */
+    async advanceCanary(context: Context, id: string): Promise<Candidate> {
+      const { nowMs } = context;
+      const locked = await candidates.lock(context, id);
+      requireCall(locked, "advance_canary");
+      const canary = locked.canary!;
+      const { verdict } = await scoreCanary(context, locked);
+      if (nextMove(canary, verdict, nowMs) !== "advance") {
+        throw fail("FAILED_PRECONDITION", {
+          public: "The canary cannot go on: it has no further step, or its step has not passed for as long as it must.",
+          extra: { reason: "step_not_passed", verdict },
+        });
+      }
+      requireUnmoved(await kinds.lockTargets(context, locked));
+      const step = canary.step + 1;
+      const { sharePpm } = canary.steps[step]!;
+      await haltCanary(context, locked);
+      await beginCanary(context, locked, sharePpm);
+      const [number, count, percent] = [step + 1, canary.steps.length, sharePpm / ppmPerPercent];
+      return candidates.apply(context, locked, {
+        call: "advance_canary",
+        event: "promotion.canary_advanced",
+        change: {
+          state: "canary_running",
+          canary: { ...canary, sharePpm, step, stepStartedAt: new Date(nowMs).toISOString() },
+        },
+        summary: `Step ${number} of ${count}: ${percent} % of the keys.`,
+        data: { step: number, percent },
+      });
+    },
+
     async stopCanary(context: Context, id: string): Promise<Candidate> {
       const { nowMs } = context;
       const locked = await candidates.lock(context, id);
-      requireCall(locked.state, "stop_canary");
+      requireCall(locked, "stop_canary");
       await this.endCanary(context, locked);
-      const { verdict, scores } = await scoreCanary(context, locked);
+      const { verdict: scored, scores } = await scoreCanary(context, locked);
+      const verdict = verdictOfStop(locked.canary!, scored, nowMs);
       await gate.recordCanary(context, locked, { verdict, scores });
       const reasons = scores.filter((score) => score.verdict === verdict).map(({ reason }) => reason);
       return candidates.apply(context, locked, {
@@ -233,9 +289,7 @@ export function createStageService(parts: PromotionParts, candidates: CandidateS
     /** Stops a running canary on all targets. */
     async endCanary(context: Context, candidate: Candidate): Promise<void> {
       await kinds.lockTargets(context, candidate);
-      for (const { kind, targetId } of candidate.artifacts) {
-        await kinds.ownerOf(kind).stopCanary(context, targetId, candidate.id);
-      }
+      await haltCanary(context, candidate);
     },
   };
 }

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...operation import CallOptions
     from ...streams import AsyncEventStream, EventStream
     from ...transport import RawResponse
-    from ..types.connector_catalog import ConnectorAction, ConnectorManifest, ConnectorProvider, ConnectorTrigger, DeleteManifestResponse, ValidateManifestResponse
+    from ..types.connector_catalog import ConnectorAction, ConnectorManifest, ConnectorProvider, ConnectorRecordedAnswer, ConnectorTrigger, DeleteManifestResponse, TryManifestResponse, ValidateManifestResponse
 
 LIST_PROVIDERS = Operation("GET", "/api/v2/connector/providers", result="cursor")
 GET_PROVIDER = Operation("GET", "/api/v2/connector/providers/{key}")
@@ -286,6 +286,7 @@ GET = Operation("GET", "/api/v2/connector/manifests/{id}")
 LIST = Operation("GET", "/api/v2/connector/manifests", result="cursor")
 DELETE = Operation("DELETE", "/api/v2/connector/manifests/{id}", keyed=True)
 VALIDATE = Operation("POST", "/api/v2/connector/manifests:validate", body="*")
+TRY = Operation("POST", "/api/v2/connector/manifests:try", body="*")
 GET_SCHEMA = Operation("GET", "/api/v2/connector/manifests:schema", result="raw")
 
 
@@ -370,6 +371,37 @@ class ConnectorManifestService(Service):
         format: The format of the text: yaml (default) or json.
         """
         return self._call(VALIDATE, locals())
+
+    def try_(
+        self,
+        *,
+        document: Mapping[str, Any] | None = None,
+        text: str | None = None,
+        format: Literal["", "yaml", "json"] | None = None,
+        action: str,
+        input: Mapping[str, Any] | None = None,
+        auth_mode: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        credentials: Mapping[str, str] | None = None,
+        captured: Mapping[str, Any] | None = None,
+        answers: Sequence[ConnectorRecordedAnswer] | None = None,
+        call: CallOptions | None = None,
+    ) -> TryManifestResponse:
+        """
+        Tries an action of a manifest against recorded answers, without storing or sending anything: renders the requests, and reads the answers as an execution would.
+
+        document: The manifest. Absent if there is a text.
+        text: The manifest as a YAML or JSON text.
+        format: The format of the text: yaml (default) or json.
+        action: The name of the action in the manifest, for example issue.create.
+        input: The input, as the action's schema describes it.
+        auth_mode: The authentication mode; the first of the manifest when empty.
+        settings: Settings of the account. Missing ones are filled with their defaults and examples.
+        credentials: Credentials of the account. Use no real ones: the rendered requests have them. Missing ones are filled with their names.
+        captured: Values that were captured when the account was connected.
+        answers: The answers of the provider, in their order: one, or one for each page.
+        """
+        return self._call(TRY, locals())
 
     def get_schema(
         self,
@@ -461,6 +493,37 @@ class AsyncConnectorManifestService(AsyncService):
         format: The format of the text: yaml (default) or json.
         """
         return await self._call(VALIDATE, locals())
+
+    async def try_(
+        self,
+        *,
+        document: Mapping[str, Any] | None = None,
+        text: str | None = None,
+        format: Literal["", "yaml", "json"] | None = None,
+        action: str,
+        input: Mapping[str, Any] | None = None,
+        auth_mode: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        credentials: Mapping[str, str] | None = None,
+        captured: Mapping[str, Any] | None = None,
+        answers: Sequence[ConnectorRecordedAnswer] | None = None,
+        call: CallOptions | None = None,
+    ) -> TryManifestResponse:
+        """
+        Tries an action of a manifest against recorded answers, without storing or sending anything: renders the requests, and reads the answers as an execution would.
+
+        document: The manifest. Absent if there is a text.
+        text: The manifest as a YAML or JSON text.
+        format: The format of the text: yaml (default) or json.
+        action: The name of the action in the manifest, for example issue.create.
+        input: The input, as the action's schema describes it.
+        auth_mode: The authentication mode; the first of the manifest when empty.
+        settings: Settings of the account. Missing ones are filled with their defaults and examples.
+        credentials: Credentials of the account. Use no real ones: the rendered requests have them. Missing ones are filled with their names.
+        captured: Values that were captured when the account was connected.
+        answers: The answers of the provider, in their order: one, or one for each page.
+        """
+        return await self._call(TRY, locals())
 
     async def get_schema(
         self,

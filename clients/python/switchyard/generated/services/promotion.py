@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...operation import CallOptions
     from ...streams import AsyncEventStream, EventStream
     from ...transport import RawResponse
-    from ..types.promotion import Candidate, CandidateGuardrailInput, CandidateHistoryEntry, NewCandidateArtifact, Simulation, WhatIf
+    from ..types.promotion import CanaryStepInput, Candidate, CandidateGuardrailInput, CandidateHistoryEntry, NewCandidateArtifact, Simulation, WhatIf
 
 CREATE_CANDIDATE = Operation("POST", "/api/promotions/candidates", body="*", keyed=True)
 GET_CANDIDATE = Operation("GET", "/api/promotions/candidates/{candidate_id}")
@@ -20,6 +20,7 @@ LIST_CANDIDATES = Operation("GET", "/api/promotions/candidates", result="cursor"
 PREFLIGHT_CANDIDATE = Operation("POST", "/api/promotions/candidates/{candidate_id}/preflight", body="*", keyed=True)
 EVALUATE_GUARDRAILS = Operation("POST", "/api/promotions/candidates/{candidate_id}/guardrails/evaluate", body="*", keyed=True)
 START_CANARY = Operation("POST", "/api/promotions/candidates/{candidate_id}/canary/start", body="*", keyed=True)
+ADVANCE_CANARY = Operation("POST", "/api/promotions/candidates/{candidate_id}/canary/advance", body="*", keyed=True)
 STOP_CANARY = Operation("POST", "/api/promotions/candidates/{candidate_id}/canary/stop", body="*", keyed=True)
 APPROVE_CANDIDATE = Operation("POST", "/api/promotions/candidates/{candidate_id}/approve", body="*", keyed=True)
 PROMOTE_CANDIDATE = Operation("POST", "/api/promotions/candidates/{candidate_id}/promote", body="*", keyed=True)
@@ -125,6 +126,7 @@ class PromotionService(Service):
         percent: float | None = None,
         keys_min: int | None = None,
         margin: float | None = None,
+        steps: Sequence[CanaryStepInput] | None = None,
         call: CallOptions | None = None,
     ) -> Candidate:
         """
@@ -134,8 +136,22 @@ class PromotionService(Service):
         percent: The percentage of the keys, from 0.0001 to 50; default 5. A canary that is started again keeps its terms.
         keys_min: The keys that the canary needs before it can pass; default 100.
         margin: The largest loss of the success rate that the canary must exclude before it can pass; default 0.05.
+        steps: Steps that follow each other by themselves, instead of percent. After the last one, the canary stops and has passed.
         """
         return self._call(START_CANARY, locals())
+
+    def advance_canary(
+        self,
+        *,
+        candidate_id: str,
+        call: CallOptions | None = None,
+    ) -> Candidate:
+        """
+        Moves a canary with steps to its next step, if the current one has passed for as long as it must. The service does this by itself, within seconds.
+
+        candidate_id: The candidate's id.
+        """
+        return self._call(ADVANCE_CANARY, locals())
 
     def stop_canary(
         self,
@@ -361,6 +377,7 @@ class AsyncPromotionService(AsyncService):
         percent: float | None = None,
         keys_min: int | None = None,
         margin: float | None = None,
+        steps: Sequence[CanaryStepInput] | None = None,
         call: CallOptions | None = None,
     ) -> Candidate:
         """
@@ -370,8 +387,22 @@ class AsyncPromotionService(AsyncService):
         percent: The percentage of the keys, from 0.0001 to 50; default 5. A canary that is started again keeps its terms.
         keys_min: The keys that the canary needs before it can pass; default 100.
         margin: The largest loss of the success rate that the canary must exclude before it can pass; default 0.05.
+        steps: Steps that follow each other by themselves, instead of percent. After the last one, the canary stops and has passed.
         """
         return await self._call(START_CANARY, locals())
+
+    async def advance_canary(
+        self,
+        *,
+        candidate_id: str,
+        call: CallOptions | None = None,
+    ) -> Candidate:
+        """
+        Moves a canary with steps to its next step, if the current one has passed for as long as it must. The service does this by itself, within seconds.
+
+        candidate_id: The candidate's id.
+        """
+        return await self._call(ADVANCE_CANARY, locals())
 
     async def stop_canary(
         self,

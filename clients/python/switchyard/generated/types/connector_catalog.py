@@ -148,6 +148,23 @@ class ConnectorProperty(_ConnectorPropertyRequired, total=False):
 
     #: The default, if any.
     default: Any
+    #: The action that lists values to choose from in the account; absent if there is none. Other values are allowed, too.
+    choices_from: ConnectorChoiceSource
+
+
+class ConnectorChoiceSource(TypedDict):
+    """An action that lists the values to choose from for a property. Execute it with the connection, and read its output."""
+
+    #: The key of the action, which reads.
+    action_key: str
+    #: A JSON Pointer to the list in the output of the action.
+    items: str
+    #: A JSON Pointer to the value in an element of the list.
+    value: str
+    #: A JSON Pointer to what people are shown in an element of the list.
+    label: str
+    #: The properties of the input that the action needs, too, under the same names. Enter them first.
+    inputs: List[str]
 
 
 class ConnectorMutation(TypedDict):
@@ -274,3 +291,60 @@ class ConnectorManifestViolation(TypedDict):
     line: int
     #: The column in the same text or expression, from 1; 0 if there is no line.
     column: int
+
+
+class _TryManifestResponseRequired(TypedDict):
+    #: What must be corrected in the manifest; nothing was tried if there is anything.
+    violations: List[ConnectorManifestViolation]
+    #: The requests, each with what its answer means. The last one can be without an answer.
+    steps: List[ConnectorTrialStep]
+    #: Where the output does not fit the output schema of the action.
+    output_problems: List[str]
+    #: Whether the provider names a further page that has no recorded answer, or that the action does not read.
+    more_pages: bool
+
+
+class TryManifestResponse(_TryManifestResponseRequired, total=False):
+    """What a manifest makes of recorded answers."""
+
+    #: The output, if the last answer is ok.
+    output: Any
+
+
+#: One request and what its answer means.
+ConnectorTrialStep = TypedDict(
+    "ConnectorTrialStep",
+    {
+        #: The HTTP method.
+        "method": "str",
+        #: The URL.
+        "url": "str",
+        #: The headers.
+        "headers": "Dict[str, str]",
+        #: The body; a binary one is in base64.
+        "body": "str",
+        #: What the answer means, for example ok or rate_limited; empty without an answer.
+        "class": "str",
+        #: The provider's error code.
+        "code": "str",
+        #: The provider's error message.
+        "message": "str",
+        #: When the provider allows the next request, if it said so.
+        "retry_at": "str",
+    },
+    total=False,
+)
+
+
+class _ConnectorRecordedAnswerRequired(TypedDict):
+    #: The HTTP status.
+    status: int
+
+
+class ConnectorRecordedAnswer(_ConnectorRecordedAnswerRequired, total=False):
+    """An answer of a provider."""
+
+    #: The headers.
+    headers: Mapping[str, str]
+    #: The body.
+    body: str

@@ -167,6 +167,10 @@ class _CandidateCanaryRequired(TypedDict):
     scores: List[CandidateScore]
     #: The largest loss of the success rate that the canary must exclude before it can pass.
     margin: float
+    #: The steps, which follow each other without a call; empty for a canary that somebody stops.
+    steps: List[CanaryStep]
+    #: The number of the current step, from 1; 0 without steps. Only outcomes since it started count.
+    step: int
 
 
 class CandidateCanary(_CandidateCanaryRequired, total=False):
@@ -176,6 +180,19 @@ class CandidateCanary(_CandidateCanaryRequired, total=False):
     started_at: str
     #: When it was stopped last.
     stopped_at: str
+    #: When the current step started.
+    step_started_at: str
+
+
+class CanaryStep(TypedDict):
+    """A step of a canary. It passes when the canary has passed with its share, its guardrails hold, and its time is over."""
+
+    #: The percentage of the keys, larger than that of the step before.
+    percent: float
+    #: The shortest time of the step, in seconds.
+    min_duration_s: int
+    #: What must hold of the keys on the side of the canary, and of the target. A simulated metric is not allowed. A violation stops the canary, and is final.
+    guardrails: List[CandidateGuardrail]
 
 
 class _CandidateApprovalRequired(TypedDict):
@@ -273,6 +290,20 @@ class CandidateGuardrailInput(_CandidateGuardrailInputRequired, total=False):
 
     #: The least success, or the most of the other metrics.
     limit: float
+
+
+class _CanaryStepInputRequired(TypedDict):
+    #: The percentage of the keys, larger than that of the step before.
+    percent: float
+
+
+class CanaryStepInput(_CanaryStepInputRequired, total=False):
+    """A step of a canary. It passes when the canary has passed with its share, its guardrails hold, and its time is over."""
+
+    #: The shortest time of the step, in seconds.
+    min_duration_s: int
+    #: What must hold of the keys on the side of the canary, and of the target. A simulated metric is not allowed. A violation stops the canary, and is final.
+    guardrails: Sequence[CandidateGuardrailInput]
 
 
 class _CandidateHistoryEntryRequired(TypedDict):

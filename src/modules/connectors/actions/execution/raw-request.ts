@@ -53,7 +53,13 @@ export function rawActionOf(
       ...{ destructive: !isRead, keyIn: undefined },
     },
     ...{ retry: { maxAttempts: 1, on: [] }, timeoutMs: timeoutMsMax, responseBytesMax: answerBytesMax },
-    ...{ inputSchema: { type: "object" }, outputSchema: undefined, output: undefined, paginate: undefined },
+    ...{
+      inputSchema: { type: "object" },
+      outputSchema: undefined,
+      output: undefined,
+      paginate: undefined,
+      choices: [],
+    },
     ...{ response: "any", errors: provider.errors },
     request: {
       method,

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../../platform/document/index.ts";
+import type { ChoiceSource } from "../domain/language/action.ts";
 import type { AuthSpec } from "../domain/language/auth/modes.ts";
 import type { FieldSpec } from "../domain/language/fields.ts";
 import type { ActionEntry, ProviderEntry, TriggerEntry } from "./catalogue-snapshot.ts";
@@ -22,7 +23,7 @@ export function fromAction({ provider, action }: ActionEntry, configs: ConfigSta
     ...action,
     ...providerFields(provider),
     ...runtimeFields(runtimeOf(provider, action, configs)),
-    inputProperties: propertiesOf(action.inputSchema),
+    inputProperties: propertiesOf(action.inputSchema, action.choices),
     replacedBy: action.runtime.replacedBy ?? "",
     paginated: action.paginate !== undefined,
   };
@@ -50,7 +51,7 @@ function runtimeFields({ status, reason }: Runtime) {
 }
 
 /** The properties of an input schema, in the form that clients can show without knowing JSON Schema. */
-function propertiesOf(schema: JsonObject) {
+function propertiesOf(schema: JsonObject, sources: readonly ChoiceSource[] = []) {
   const { properties, required } = schema;
   if (!isJsonObject(properties)) return [];
   const needed = new Set(Array.isArray(required) ? (required as readonly Json[]) : []);
@@ -64,6 +65,7 @@ function propertiesOf(schema: JsonObject) {
       description: typeof own.description === "string" ? own.description : "",
       required: needed.has(name),
       default: own.default,
+      choicesFrom: sources.find(({ property: chosen }) => chosen === name),
       choices: Array.isArray(own.enum) ? (own.enum as readonly Json[]) : [],
     };
   });

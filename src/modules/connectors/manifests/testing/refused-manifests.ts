@@ -396,6 +396,30 @@ export const refusedManifests: readonly Case[] = [
     /did you mean item\.get\?/,
   ],
   [
+    "choices are for a property of the input",
+    actionWith({ choices: [{ for: "repo", action: "item.get", value: "/id" }] }),
+    'actions["item.get"].choices',
+    "reference",
+    /properties of the input/,
+  ],
+  [
+    "choices come from an action of the manifest",
+    actionWith({ choices: [{ for: "id", action: "item.gett", value: "/id" }] }),
+    'actions["item.get"].choices[0].action',
+    "reference",
+    /did you mean item\.get\?/,
+  ],
+  [
+    "choices come from an action that reads",
+    actionWith({
+      ...{ mutation: { effect: "create" }, input: { type: "object", properties: { id: {} } } },
+      ...{ request: { method: "POST", path: "/items" }, choices: [{ for: "id", action: "item.get", value: "/id" }] },
+    }),
+    'actions["item.get"].choices[0].action',
+    "effect",
+    /an action that reads/,
+  ],
+  [
     "a related action exists",
     actionWith({ related: ["item.gett"] }),
     'actions["item.get"].related',

@@ -70,8 +70,22 @@ export interface GuardrailReport {
   readonly evaluatedAt: string;
 }
 
+/** A step of a canary, which goes on by itself. */
+export interface CanaryStep {
+  readonly sharePpm: number;
+  readonly minDurationS: number;
+  /** Limits on the keys on the side of the canary, and on its targets. */
+  readonly guardrails: readonly Guardrail[];
+}
+
 /** The canary of a candidate. The verdict is that of the last stop. */
 export interface CanaryRecord {
+  /** Empty for a canary that somebody stops. */
+  readonly steps: readonly CanaryStep[];
+  /** The position of the current step. Only outcomes since its start count. */
+  readonly step: number;
+  readonly stepStartedAt: string;
+  /** That of the current step. */
   readonly sharePpm: number;
   readonly keysMin: number;
   /** The largest loss of the success rate that is accepted. */

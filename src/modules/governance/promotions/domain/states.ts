@@ -19,6 +19,7 @@ export type CandidateCall =
   | "preflight"
   | "evaluate_guardrails"
   | "start_canary"
+  | "advance_canary"
   | "stop_canary"
   | "approve"
   | "promote"
@@ -47,7 +48,11 @@ const transitions: Readonly<
     evaluate_guardrails: ["guardrails_passed", "guardrails_failed"],
     abort: ["aborted"],
   },
-  canary_running: { stop_canary: ["canary_stopped", "canary_failed"], abort: ["aborted"] },
+  canary_running: {
+    advance_canary: ["canary_running"],
+    stop_canary: ["canary_stopped", "canary_failed"],
+    abort: ["aborted"],
+  },
   // A canary that showed too little can go on, with the same keys. An approval that others must follow changes no state.
   canary_stopped: { start_canary: ["canary_running"], approve: ["approved", "canary_stopped"], abort: ["aborted"] },
   // Running a failed canary until it passes would be cherry-picking.
@@ -66,14 +71,23 @@ export function isOpen(state: CandidateState): boolean {
 /** The calls that are possible for a candidate whose approval is void: it can be given again. */
 export const callsOfVoidApproval: readonly CandidateCall[] = ["approve", "abort"];
 
-export function possibleCalls(state: CandidateState): readonly CandidateCall[] {
-  return Object.keys(transitions[state]) as CandidateCall[];
+/** What the possible calls of a candidate depend on. */
+interface Progress {
+  readonly state: CandidateState;
+  readonly canary: { readonly steps: readonly unknown[] } | null;
 }
 
-/** Throws FAILED_PRECONDITION, with what is possible, if a state does not allow a call. */
-export function requireCall(state: CandidateState, call: CandidateCall): void {
-  if (transitions[state][call] !== undefined) return;
-  const possible = possibleCalls(state);
+export function possibleCalls({ state, canary }: Progress): readonly CandidateCall[] {
+  const calls = Object.keys(transitions[state]) as CandidateCall[];
+  // Only a canary with steps can go on to another one.
+  return calls.filter((call) => call !== "advance_canary" || (canary?.steps.length ?? 0) > 0);
+}
+
+/** Throws FAILED_PRECONDITION, with what is possible, if a candidate does not allow a call. */
+export function requireCall(candidate: Progress, call: CandidateCall): void {
+  const { state } = candidate;
+  const possible = possibleCalls(candidate);
+  if (possible.includes(call)) return;
   const text = possible.length === 0 ? "Nothing is possible any more." : `Possible: ${possible.join(", ")}.`;
   throw fail("FAILED_PRECONDITION", {
     public: `The candidate is ${state}, which does not allow ${call}. ${text}`,

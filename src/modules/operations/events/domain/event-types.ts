@@ -174,6 +174,10 @@ export const eventTypes = {
     "name state verdict environment_id",
   ],
   "promotion.canary_started": ["The canary of a candidate was started.", "name state percent environment_id"],
+  "promotion.canary_advanced": [
+    "The canary of a candidate went on to its next step.",
+    "name state step percent environment_id",
+  ],
   "promotion.canary_stopped": ["The canary of a candidate was stopped.", "name state verdict environment_id"],
   "promotion.approval_given": ["A person approved a candidate that needs more approvals.", "name state environment_id"],
   "promotion.approved": ["A candidate was approved.", "name state environment_id"],

@@ -1,4 +1,10 @@
-import { type Json, type JsonObject, memberPath, type ObjectReader } from "../../../../../platform/document/index.ts";
+import {
+  type Json,
+  type JsonObject,
+  memberPath,
+  type ObjectReader,
+  type Violations,
+} from "../../../../../platform/document/index.ts";
 import {
   choice,
   flag,
@@ -8,7 +14,9 @@ import {
   type ObjectDefinition,
   object,
   objectOrEmpty,
+  objects,
   optional,
+  optionalText,
   optionalTexts,
   prose,
   required,
@@ -91,6 +99,48 @@ const related: Member<readonly string[], CompileContext> = {
 export function checkAction(name: string, member: string, reader: ObjectReader, { actionNames }: CompileContext): void {
   if (!actionNames.has(name))
     reader.refuse(member, "reference", suggest(name, [...actionNames].slice(0, 100), "actions"));
+}
+
+const choiceSource = define(
+  "a source of choices",
+  '{"for": "repo", "action": "repo.list", "value": "/name"}',
+  {
+    /** A property of the input. */
+    for: text("for", formats.param),
+    action: text("action", formats.operation),
+    items: optionalText("items", formats.pointer),
+    value: pointer("value"),
+    label: optional(pointer("label")),
+    /** Properties of the input that the action needs, under the same names. */
+    inputs: optionalTexts("inputs", formats.param, { min: 0, max: 10 }, '["owner"]'),
+  },
+  ({ for: property, action: name, value, label = value, inputs = [], items }, reader, context) => {
+    checkAction(name, "action", reader, context);
+    return { property, name, actionKey: `${context.key}.${name}`, items, value, label, inputs };
+  },
+);
+
+/** An action that lists the values to choose from for a property of the input. */
+export type ChoiceSource = ValueOf<typeof choiceSource>;
+
+/** Reports properties that the input does not have. */
+function checkChoices(sources: readonly ChoiceSource[], inputSchema: JsonObject, reader: ObjectReader): void {
+  const names = Object.keys((inputSchema.properties ?? {}) as JsonObject);
+  for (const name of sources.flatMap(({ property, inputs }) => [property, ...inputs])) {
+    if (!names.includes(name)) reader.refuse("choices", "reference", suggest(name, names, "properties of the input"));
+  }
+}
+
+/** Reports choices that come from an action which changes something. */
+export function checkChoiceActions(actions: ReadonlyMap<string, Action>, violations: Violations): void {
+  for (const action of actions.values()) {
+    for (const [at, { name }] of action.choices.entries()) {
+      const source = actions.get(name);
+      if (source === undefined || isReading(source.mutation.effect)) continue;
+      const message = `must be an action that reads: ${name} has the effect ${source.mutation.effect}`;
+      violations.add(`${memberPath("actions", action.name)}.choices[${at}].action`, "effect", message);
+    }
+  }
 }
 
 const keyPlace = define(
@@ -236,6 +286,8 @@ const action = define(
     runtime: runtime(runtimeObject),
     /** JSON Schemas without references. */
     inputSchema: input,
+    /** Where the values of properties can be chosen from. */
+    choices: objects("choices", choiceSource, { min: 0, max: 20 }, '[{"for": "repo", "action": "repo.list"}]'),
     request: raw("request", ref("request")),
     /** The form of the body; any: JSON if it is JSON, otherwise text. */
     response: choice("response", ["json", "text", "binary", "none", "any"], "json"),
@@ -254,6 +306,7 @@ const action = define(
     const scoped = inputSchema && { ...context, scope: actionScope(context, inputSchema) };
     const own = scoped && ownRequest.read(reader, scoped);
     if (own !== undefined) checkEffect(reader, mutation, own);
+    if (inputSchema !== undefined) checkChoices(action.choices, inputSchema, reader);
     const retry = mutation.idempotency === "none" ? unsafeRetry : safeRetry;
     return {
       ...action,

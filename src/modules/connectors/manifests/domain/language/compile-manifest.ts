@@ -12,7 +12,7 @@ import {
 } from "../../../../../platform/document/index.ts";
 import { createHostList } from "../host-list.ts";
 import type { Provider } from "../provider.ts";
-import { parseAction } from "./action.ts";
+import { checkChoiceActions, parseAction } from "./action.ts";
 import type { AuthMode, AuthSpec } from "./auth/modes.ts";
 import { availableScopes, capturedNames, parseAuth } from "./auth/parse-auth.ts";
 import { type CompileContext, providerScope } from "./compile-context.ts";
@@ -82,6 +82,7 @@ function* readManifest(
   const compiledActions = yield* compileEach(actions, "actions", violations, (name, value) =>
     parseAction(name, value, context, errors),
   );
+  checkChoiceActions(compiledActions, violations);
   const triggers = yield* compileEach(
     readObject(reader, "triggers", limits.triggers),
     "triggers",
