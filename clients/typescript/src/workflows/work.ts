@@ -82,6 +82,17 @@ export interface AwaitedEvent {
   readonly scope?: Template<string | number | boolean>;
 }
 
+/** Waits for an update: a call that is checked, applied and answered. */
+export interface AwaitedUpdate<Payload> extends AwaitedEvent {
+  readonly timeout: Duration;
+  /** A JSON Schema of the payload. */
+  readonly input_schema?: object;
+  /** Whether the update is accepted. */
+  readonly when?: (update: Ref<Payload>) => Template<boolean>;
+  /** The id of a later step, whose output answers the caller. */
+  readonly answer?: string;
+}
+
 /** Waits for people to approve. */
 export interface Approval {
   /** Who may decide: `role:…` or `user:…`. */
