@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../json.ts";
-import type { Expression, Template } from "./expression.ts";
+import type { Expression, Ref, Template } from "./expression.ts";
 
 /** A whole number and a unit: `500ms`, `30s`, `10m`, `2h`, `7d`. */
 export type Duration = `${number}${"ms" | "s" | "m" | "h" | "d"}`;
