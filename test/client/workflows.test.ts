@@ -91,6 +91,10 @@ describe("workflows of the client", () => {
         steps.waitEvent("signed", { any: [{ event: "contract.signed", scope: input.id }], timeout: "7d" }, (inner) =>
           inner.fail("unsigned", { code: "unsigned", message: cel`"no contract of " + ${input.id}` }),
         );
+        steps.waitUpdate<{ amount: number }>("change", {
+          ...{ event: "amount", timeout: "7d", answer: "approve", input_schema: { type: "object" } },
+          when: (update) => cel`${update.amount} > ${0}`,
+        });
         steps.approval("approve", { by: ["role:operator"], timeout: "2d", title: cel`"Lead " + ${input.id}` });
         steps.streamAppend("log", { stream: "audit", value: { left: both.left } });
         const read = steps.streamRead("records", { stream: "audit" });
@@ -98,6 +102,9 @@ describe("workflows of the client", () => {
           inner.transform("copy", item),
         );
         steps.parallelCollect("rest", { a: (i) => i.transform("ra", 1), b: (i) => i.transform("rb", 2) });
+        steps.branch("again", [
+          { when: cel`${score.value} < ${0}`, steps: (inner) => inner.continueAsNew("next", { id: input.id }) },
+        ]);
         return { score: score.value, first: texts[0] };
       },
     );
@@ -107,13 +114,15 @@ describe("workflows of the client", () => {
       definition?.steps.map(({ work }) => work.kind),
       [
         ...["task", "branch", "notify", "action", "experiment", "subworkflow", "parallel", "map", "wait_event"],
-        ...["approval", "stream_append", "stream_read", "map", "parallel"],
+        ...["wait_event", "approval", "stream_append", "stream_read", "map", "parallel", "branch"],
       ],
     );
     const written = JSON.stringify(document);
     for (const part of [
       '"when":"=steps.score.value > 70"',
       '"title":"==not a formula"',
+      '"update":{"input_schema":{"type":"object"},"when":"=update.amount > 0","answer":"approve"}',
+      '"continue_as_new":{"input":{"id":"=input.id"}}',
       '"with":{"value":"=steps.score.value"}',
       '"transform":"=item.url + string(index)"',
       '"output":{"score":"=steps.score.value","first":"=steps.each[0]"}',

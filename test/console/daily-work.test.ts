@@ -33,6 +33,47 @@ describe("daily work in the console", { skip: program === undefined && none }, (
     browser = await startConsoleBrowser(program!);
   });
 
+  browserTest("a run is updated, its failed compensation is retried, and runs that match are changed", async () => {
+    const update = { input_schema: { type: "integer" }, answer: "reply" };
+    const steps = [
+      { id: "room", transform: 12, compensate: { subworkflow: { key: "desk" } } },
+      { id: "nights", wait_event: { event: "nights", timeout: "1d", update } },
+      { id: "reply", transform: { price: "=steps.nights.payload * 90" } },
+      { id: "pay", fail: { code: "card_declined", message: "no money" } },
+    ];
+    const publish = async (key: string, of: readonly object[]) => {
+      const document = { dsl: "1", key, timeout: "1d", on_failure: "compensate", steps: of };
+      await rest.call("POST", "/api/workflow-definitions", { document });
+      await rest.call("POST", `/api/workflow-definitions/${key}/publish`, {});
+    };
+    await publish("desk", [{ id: "closed", fail: { code: "closed", message: "closed" } }]);
+    await publish("stay", steps);
+    const start = { definition: "stay", attributes: { guest: "ada" } };
+    const [first, second] = await Promise.all([1, 2].map(() => rest.call("POST", "/api/workflow-runs", start)));
+    const { page, root } = await browser.signIn(service.baseUrl, service.adminKey);
+    await page.goto(`${root}/workflows/runs/${first!.body.data.run.id}`);
+    await page.getByRole("button", { name: "Update" }).click();
+    await page.getByRole("dialog").getByLabel("Update").fill("nights");
+    await page.getByRole("dialog").getByLabel("Payload").fill("2");
+    await page.getByRole("dialog").getByRole("button", { name: "Update" }).click();
+    await page.getByRole("dialog").getByText("180").waitFor();
+    await page.keyboard.press("Escape");
+
+    await page.getByRole("button", { name: "Retry compensations" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Retry" }).click();
+    await page.getByText("The compensations are retried.").waitFor();
+
+    await page.goto(`${root}/workflows`);
+    await page.getByRole("button", { name: "Change runs" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("What happens").selectOption("cancel");
+    await dialog.getByLabel("Attributes").fill("guest=ada");
+    await dialog.getByRole("button", { name: "Change all that match" }).click();
+    await page.getByText("1 runs were changed").waitFor();
+    const { body } = await rest.call("GET", `/api/workflow-runs/${second!.body.data.run.id}`);
+    assert.equal(body.data.status, "cancelled");
+  });
+
   browserTest("the search does things, rows open anywhere, and a page can be held still", async () => {
     const { page } = await browser.signIn(service.baseUrl, service.adminKey);
     await (await openSearch(page)).fill("ada");

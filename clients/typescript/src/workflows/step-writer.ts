@@ -78,6 +78,21 @@ export function createStepWriter(): StepWriter {
       map: (id, list, write, policy) => add(id, () => ({ map: mapOf(list, write) }), policy),
       mapCollect: (id, list, write) => add(id, () => ({ map: { ...mapOf(list, write), on_error: "collect" } })),
       waitEvent: (id, wait, onTimeout, policy) => add(id, () => ({ wait_event: waitOf(wait, onTimeout) }), policy),
+      waitUpdate: (id, { input_schema, when, answer, ...wait }, onTimeout, policy) =>
+        add(
+          id,
+          () => ({
+            wait_event: {
+              ...waitOf(wait, onTimeout),
+              update: {
+                ...(input_schema && { input_schema }),
+                ...(when && { when: toTemplate(when(refTo("update"))) }),
+                ...(answer && { answer }),
+              },
+            },
+          }),
+          policy,
+        ),
       approval: (id, approval, onTimeout, policy) => add(id, () => ({ approval: waitOf(approval, onTimeout) }), policy),
     };
   }

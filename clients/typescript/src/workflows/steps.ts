@@ -4,6 +4,7 @@ import type {
   Action,
   Approval,
   AwaitedEvent,
+  AwaitedUpdate,
   Collected,
   Compensation,
   Duration,
@@ -103,6 +104,13 @@ export interface Steps {
   waitEvent<Payload = JsonValue>(
     id: string,
     wait: { readonly any: readonly AwaitedEvent[]; readonly timeout: Duration },
+    onTimeout?: Block<ReceivedEvent<Payload>>,
+    policy?: BlockPolicy<ReceivedEvent<Payload>>,
+  ): Ref<ReceivedEvent<Payload>>;
+  /** Waits for an update of the run. */
+  waitUpdate<Payload = JsonValue>(
+    id: string,
+    wait: AwaitedUpdate<Payload>,
     onTimeout?: Block<ReceivedEvent<Payload>>,
     policy?: BlockPolicy<ReceivedEvent<Payload>>,
   ): Ref<ReceivedEvent<Payload>>;

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../json.ts";
-import type { Expression, Template } from "./expression.ts";
+import type { Expression, Ref, Template } from "./expression.ts";
 
 /** A whole number and a unit: `500ms`, `30s`, `10m`, `2h`, `7d`. */
 export type Duration = `${number}${"ms" | "s" | "m" | "h" | "d"}`;
@@ -80,6 +80,17 @@ export interface Subworkflow {
 export interface AwaitedEvent {
   readonly event: string;
   readonly scope?: Template<string | number | boolean>;
+}
+
+/** Waits for an update: a call that is checked, applied and answered. */
+export interface AwaitedUpdate<Payload> extends AwaitedEvent {
+  readonly timeout: Duration;
+  /** A JSON Schema of the payload. */
+  readonly input_schema?: object;
+  /** Whether the update is accepted. */
+  readonly when?: (update: Ref<Payload>) => Template<boolean>;
+  /** The id of a later step, whose output answers the caller. */
+  readonly answer?: string;
 }
 
 /** Waits for people to approve. */
