@@ -13,7 +13,7 @@ interface Dependencies {
   readonly starter: Pick<RunStarter, "prepare">;
 }
 
-/** Prepares the run that continues another one; it starts a moment after it is stored. */
+/** Prepares the run that continues another one. Like every prepared run, it may have reserved polls for its first tasks. */
 export type PrepareNextRun = (run: LiveRun, next: NextRun, mail: readonly Mail[]) => Promise<PreparedRun>;
 
 export function createContinuation({ definitions, plans, starter }: Dependencies): PrepareNextRun {
