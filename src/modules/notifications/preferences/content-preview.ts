@@ -56,18 +56,17 @@ export function previewContent(
       () => repairTemplate(content.engine, source),
     );
   };
+  const files = content.attachments.map(({ filename, content: source, ...file }, at) => ({
+    ...file,
+    filename: render(`attachments[${at}].filename`, filename, "none"),
+    content: render(`attachments[${at}].content`, source, "none", attachmentBytesMax),
+  }));
   return {
     subject: render("subject", content.subject, "none"),
     title: render("title", content.title, "none"),
     body: render("body", content.body, channel === "email" ? "html" : "none"),
     textBody: render("text_body", content.textBody, "none"),
-    attachments: toAttached(
-      content.attachments.map(({ filename, content: source, ...file }, at) => ({
-        ...file,
-        filename: render(`attachments[${at}].filename`, filename, "none"),
-        content: render(`attachments[${at}].content`, source, "none", attachmentBytesMax),
-      })),
-    ).map(describeAttachment),
+    attachments: reportTemplateErrors("content.attachments", () => toAttached(files)).map(describeAttachment),
     unresolved: [...missing].sort(),
   };
 }

@@ -11,26 +11,31 @@ const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]
  * cannot be attached, or if they are too large together.
  */
 export function toAttached(rendered: readonly MailAttachment[]): readonly MailAttachment[] {
-  const attached = rendered.flatMap(({ filename, contentType, content }) => {
+  let bytes = 0;
+  return rendered.flatMap(({ filename, contentType, content }, at) => {
     const file = { filename: filename.trim(), content: content.replace(/\s+/g, "") };
-    return file.content === "" ? [] : [{ ...file, contentType: contentType || "application/octet-stream" }];
-  });
-  for (const { filename, content } of attached) {
-    if (!isFilename(filename))
+    if (file.content === "") return [];
+    if (!isFilename(file.filename))
       throw new TemplateError(
         "attachment_invalid",
-        "The name of an attachment must be one line of 1 to 255 characters without slashes.",
+        `The name of attachment ${at + 1} must be one line of 1 to 255 characters without slashes.`,
       );
-    if (!base64Pattern.test(content))
-      throw new TemplateError("attachment_invalid", `The content of the attachment ${filename} must be base64.`);
-  }
-  if (attached.reduce((sum, { content }) => sum + content.length, 0) > attachmentBytesMax)
-    throw new TemplateError("too_large", "The attachments must have at most 1 MiB in total.");
-  return attached;
+    if (!base64Pattern.test(file.content))
+      throw new TemplateError("attachment_invalid", `The content of attachment ${at + 1} must be base64.`);
+    bytes += file.content.length;
+    if (bytes > attachmentBytesMax)
+      throw new TemplateError("too_large", "The attachments must have at most 1 MiB in total.");
+    return [{ ...file, contentType: contentType || "application/octet-stream" }];
+  });
 }
 
 function isFilename(name: string): boolean {
   return name.length > 0 && name.length <= 255 && !/[/\\\p{Cc}\u2028\u2029]/u.test(name);
+}
+
+/** Whether a file can have a media type. Those of composed types would be parsed as parts of the mail itself. */
+export function isFileType(contentType: string): boolean {
+  return !/^(multipart|message)\//i.test(contentType);
 }
 
 /** An attachment without its content. */
