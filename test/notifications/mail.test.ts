@@ -143,6 +143,8 @@ test("files that cannot be attached fail the message, and other channels refuse 
     ["sms", { body: "Hi", attachments: [invoice] }],
     ["email", { ...email, attachments: [{ ...invoice, content: "{{#if}" }] }],
     ["email", { ...email, attachments: Array(11).fill(invoice) }],
+    ["email", { ...email, attachments: [{ ...invoice, content_type: "message/rfc822" }] }],
+    ["email", { ...email, attachments: [{ ...invoice, content_type: "Multipart/mixed" }] }],
   ] as const) {
     const { status, body } = await sender.rest.call("PUT", "/api/v2/notification/workflows/refused", {
       channels: { [channel]: content },

@@ -132,6 +132,25 @@ test("a run that continues itself at once starts once a second at most, until so
   });
 });
 
+test("a worker that waits gets the first task of the next run at once", async () => {
+  const queue = freshName();
+  const work = { id: "work", task: { queue, type: "t" } };
+  const next = { id: "again", continue_as_new: { input: { sum: 1 } } };
+  const first = await start(
+    await publish({
+      steps: [
+        { id: "wait", branch: [{ when: "=input.sum == 0", steps: [{ id: "nap", wait_timer: { for: "2s" } }, next] }] },
+        work,
+      ],
+    }),
+  );
+  const startedMs = Date.now();
+  const poll = { queue, worker_id: "w", protocol: 1, capabilities: [{ type: "t" }], slots: 1, wait_s: 20 };
+  const [task] = (await tenant.ok("POST", "/api/workflow-tasks:poll", poll)).data.tasks;
+  assert.equal(task?.run_id, (await read(first.id)).continued_by_run_id);
+  assert.ok(Date.now() - startedMs < 10_000, `after ${Date.now() - startedMs} ms`);
+});
+
 test("a run that another one waits for is not continued, and neither is one inside of a map", async () => {
   const child = await publish({ steps: [{ id: "again", continue_as_new: {} }] });
   const parent = await publish({ steps: [{ id: "sub", subworkflow: { key: child } }] });

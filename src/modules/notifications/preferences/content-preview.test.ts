@@ -57,3 +57,16 @@ test("an invalid template is refused with its field and place", () => {
       error instanceof Failure && error.code === "INVALID_ARGUMENT" && error.violations[0]!.field === "content.subject",
   );
 });
+
+test("an attachment whose sample cannot be attached is refused, without the values of the sample", () => {
+  const file = { filename: "{{subscriber.first_name}}.pdf", contentType: "", content: "{{payload.order}}" };
+  assert.throws(
+    () => previewContent("email", content({ attachments: [file] }), sample, nowMs),
+    (error) =>
+      error instanceof Failure &&
+      error.code === "INVALID_ARGUMENT" &&
+      error.violations[0]!.field === "content.attachments" &&
+      error.violations[0]!.rule === "template.attachment_invalid" &&
+      !/Ada/.test(error.message),
+  );
+});

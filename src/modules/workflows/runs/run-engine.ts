@@ -107,6 +107,8 @@ interface RunAdvance {
   readonly write: RunWrite;
   /** The results of its requests once it is stored. */
   readonly results: Results;
+  /** The run that continues it. */
+  readonly next?: PreparedNextRun | undefined;
 }
 
 /** How often in a row a run is read again because another node has changed it meanwhile. */
@@ -199,7 +201,7 @@ export function createRunEngine(dependencies: Dependencies) {
       try {
         const plan = await plans.get(run.tenantId, run.definitionId, run.version);
         const advanced = advanceRun(run, plan, group, { taskById, known, results });
-        if (advanced !== undefined) advances.push(advanced);
+        if (advanced !== undefined) advances.push(await withNextRun(advanced));
       } catch (error) {
         for (const request of group) if (!results.has(request)) results.set(request, { error });
       }
@@ -294,49 +296,57 @@ export function createRunEngine(dependencies: Dependencies) {
 
   async function commit(advances: readonly RunAdvance[], results: Results): Promise<void> {
     if (advances.length === 0) return;
-    const next = await prepareNext(advances);
-    const written = await store(advances, next).catch((error) => {
-      for (const { run, write } of advances) settle(run, write, mayBeCommitted(error) ? undefined : false);
+    const written = await store(advances).catch((error) => {
+      for (const advance of advances) settleAll(advance, mayBeCommitted(error) ? undefined : false);
       throw error;
     });
-    const committed: CommittedAdvance[] = [...next].flatMap(([nth, prepared]) => (written.has(nth) ? [prepared] : []));
-    for (const [nth, { run, plan, advance, write, results: own }] of advances.entries()) {
-      settle(run, write, written.has(nth));
-      for (const [request, result] of own) {
+    const committed: CommittedAdvance[] = [];
+    for (const [nth, advanced] of advances.entries()) {
+      settleAll(advanced, written.has(nth));
+      for (const [request, result] of advanced.results) {
         if (written.has(nth)) results.set(request, result);
         // An owner that lost its shard must not try again.
         else if (request.epoch !== undefined) results.set(request, "unchanged");
       }
-      if (written.has(nth)) committed.push({ run, plan, advance });
+      if (!written.has(nth)) continue;
+      committed.push(advanced);
+      if (advanced.next !== undefined) committed.push(advanced.next);
     }
     if (committed.length > 0) onCommitted(committed);
   }
 
-  /** Prepares the runs that continue others, by the positions of those. */
-  async function prepareNext(advances: readonly RunAdvance[]): Promise<ReadonlyMap<number, PreparedNextRun>> {
-    const prepared = new Map<number, PreparedNextRun>();
-    for (const [nth, { run, advance }] of advances.entries()) {
-      const next = advance.ended?.next;
-      if (next !== undefined) prepared.set(nth, await prepareNextRun(run, next, advance.mail));
+  /** Prepares the run that continues one, if there is one. */
+  async function withNextRun(advanced: RunAdvance): Promise<RunAdvance> {
+    const { run, advance } = advanced;
+    const next = advance.ended?.next;
+    if (next === undefined) return advanced;
+    try {
+      return { ...advanced, next: await prepareNextRun(run, next, advance.mail) };
+    } catch (error) {
+      settleAll(advanced, false);
+      throw error;
     }
-    return prepared;
   }
 
   /** Stores advances, and runs that continue others in the same transaction. Returns the positions of what was stored. */
-  async function store(
-    advances: readonly RunAdvance[],
-    next: ReadonlyMap<number, PreparedNextRun>,
-  ): Promise<ReadonlySet<number>> {
+  async function store(advances: readonly RunAdvance[]): Promise<ReadonlySet<number>> {
     const writes = advances.map(({ write }) => write);
-    if (next.size === 0) return updateRuns(db.genericPlans.sql, writes, currentShards);
+    if (advances.every(({ next }) => next === undefined)) {
+      return updateRuns(db.genericPlans.sql, writes, currentShards);
+    }
     return db.genericPlans.transaction(async (tx) => {
       const written = await updateRuns(tx, writes, currentShards);
-      const started = [...next].flatMap(([nth, { write }]) => (written.has(nth) ? [write] : []));
+      const started = advances.flatMap(({ next }, nth) => (next !== undefined && written.has(nth) ? [next.write] : []));
       if (started.length > 0 && (await insertRuns(tx, started)).size > 0) {
         throw fail("UNAVAILABLE", { public: "The run could not be continued. Try again." });
       }
       return written;
     });
+  }
+
+  function settleAll({ run, write, next }: RunAdvance, committed: boolean | undefined): void {
+    settle(run, write, committed);
+    if (next !== undefined) settle(next.run, next.write, committed);
   }
 
   const settle = (run: LiveRun, write: RunWrite, committed: boolean | undefined) =>

@@ -1,5 +1,6 @@
 import { invalid } from "../../../../errors/index.ts";
 import { requireJsonBytes } from "../../../../platform/document/index.ts";
+import { isFileType } from "./mail-attachments.ts";
 import { mailHeadersProblem } from "./mail-headers.ts";
 import { channels } from "./settings.ts";
 import type { ChannelContent, Engine, WorkflowContent } from "./workflow.ts";
@@ -46,7 +47,13 @@ function checkContent(path: string, content: ChannelContent, checkTemplate: Chec
   for (const [name, field] of Object.entries(templates) as [keyof typeof templates, string][]) {
     check(`${path}.${field}`, content[name]);
   }
-  for (const [at, { filename, content: source }] of content.attachments.entries()) {
+  for (const [at, { filename, contentType, content: source }] of content.attachments.entries()) {
+    if (!isFileType(contentType))
+      throw invalid(
+        `${path}.attachments[${at}].content_type`,
+        "file",
+        "must be the type of a file, not multipart or message: attach a mail as application/octet-stream",
+      );
     check(`${path}.attachments[${at}].filename`, filename);
     check(`${path}.attachments[${at}].content`, source);
   }

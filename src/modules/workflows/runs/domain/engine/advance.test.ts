@@ -4,6 +4,7 @@ import {
   compensation,
   define,
   fails,
+  routeWork,
   step,
   task,
   timer,
@@ -312,6 +313,35 @@ test("a run that compensates ignores a cancellation with compensation, and stops
   );
   const stopped = start().apply(cancel(false));
   assert.deepEqual([stopped.ended?.status, stopped.endedTasks], ["cancelled", ["id4"]]);
+});
+
+test("the attempts of a retried compensation go on counting, and are retried as often as at first", () => {
+  const twice = { ...once, maxAttempts: 2 };
+  const undo = compensation(null, { work: { ...routeWork(), payload: null }, retry: twice });
+  const run = new StoredRun(
+    define([task("a", { compensate: undo }), fails("b", "broken")], { onFailure: "compensate" }),
+  );
+  const attempts = () => run.last.effects.map(({ attempt }) => attempt);
+  const refuse = (attempt: number) =>
+    run.apply({
+      ...{ kind: "effect_failed", key: "~a", attempt, code: "no", message: "", details: null, retryable: true },
+    });
+  const retry: RunEvent = { kind: "retry_compensations", by: "ann", reason: "", steps: ["a"] };
+  run.apply(succeeded("a"));
+  assert.deepEqual(attempts(), [1]);
+  refuse(1);
+  run.at(run.wakeMs!, tick);
+  assert.equal(refuse(2).ended?.status, "failed");
+  run.apply(retry);
+  assert.deepEqual(attempts(), [3], "its idempotency key is not that of the first attempt");
+  refuse(1);
+  assert.equal(isAttemptOpen(run.state, "~a", 3), true, "a late result of an earlier attempt is none of the retry");
+  assert.equal(refuse(3).ended, undefined);
+  run.at(run.wakeMs!, tick);
+  assert.deepEqual(attempts(), [4]);
+  assert.equal(refuse(4).ended?.status, "failed");
+  run.apply(retry);
+  assert.deepEqual(attempts(), [5]);
 });
 
 test("a cancellation with compensation resumes a paused run that compensates, with the results it has", () => {

@@ -4,14 +4,7 @@ import type { RunEnd } from "./advance-result.ts";
 import { evaluateRunOutput, expressionFailure } from "./evaluation.ts";
 import { type Execution, runError } from "./execution.ts";
 import { bytesOf, stateBytesMax, stateTooLarge } from "./size-limits.ts";
-import {
-  type Ending,
-  type FailedCompensation,
-  type RunError,
-  type RunEvent,
-  type RunState,
-  requestOf,
-} from "./state.ts";
+import { type Ending, type FailedCompensation, type RunError, type RunEvent, type RunState, undoOf } from "./state.ts";
 import { recorded } from "./state-room.ts";
 import type { StepKey } from "./step-key.ts";
 import { cancelStep, startExternalWork } from "./steps/external-work.ts";
@@ -101,7 +94,7 @@ export function retryCompensations(
 
 /** Notes retries that do not go on as failed, so that they can be retried again. */
 function keepRetries({ active, undo }: RunState, ending: Ending, error: RunError): void {
-  const stopped = Object.entries(active).map(([key, activity]) => ({ key, request: requestOf(activity) }));
+  const stopped = Object.entries(active).map(([key, activity]) => undoOf(key, activity));
   for (const each of [...stopped, ...undo.toReversed()]) ending.failures.push({ undo: each, error });
 }
 
@@ -110,7 +103,7 @@ export function compensateNext(execution: Execution): void {
   const { state } = execution;
   const undo = state.undo.pop();
   if (undo !== undefined) {
-    startExternalWork(execution, execution.unitOf(undo.key), undo.key, undo.request);
+    startExternalWork(execution, execution.unitOf(undo.key), undo.key, undo.request, undo.attempts);
     return;
   }
   const { status, error, failures } = state.ending!;

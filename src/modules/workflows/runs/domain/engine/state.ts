@@ -55,6 +55,8 @@ export interface ReplayStart {
 export interface Undo {
   readonly key: StepKey;
   readonly request: Json;
+  /** The attempts before a retry. The next ones go on counting, because the number of an attempt is in its idempotency key. */
+  readonly attempts?: number;
 }
 
 /** The end of a run that still compensates. */
@@ -82,6 +84,8 @@ export type Activity = ActivityTimes &
         readonly s: "effect";
         readonly request: Json;
         attempt: number;
+        /** The attempts that do not count for its retries. */
+        readonly earlier?: number;
         phase: "open" | "backoff";
         /** The run that a subworkflow step waits for. */
         childId?: string;
@@ -187,9 +191,10 @@ export function failedCompensations({ ending }: RunState): StepKey[] {
   return ending?.failures.map(({ undo }) => undo.key.slice(1)) ?? [];
 }
 
-/** The request of a compensation in progress. */
-export function requestOf(activity: Activity | undefined): Json {
-  return (activity !== undefined && "request" in activity ? activity.request : undefined) ?? null;
+/** A compensation in progress, to be performed again. */
+export function undoOf(key: StepKey, activity: Activity | undefined): Undo {
+  const request = (activity !== undefined && "request" in activity ? activity.request : undefined) ?? null;
+  return { key, request, ...(activity?.s === "effect" && { attempts: activity.attempt }) };
 }
 
 /** When a run needs attention without an event; undefined if only an event can move it. */

@@ -15,7 +15,9 @@ export function completeAttempt(execution: Execution, key: StepKey, attempt: num
 /** Applies the failure of an attempt: another attempt follows, or the step fails. */
 export function failAttempt(execution: Execution, key: StepKey, attempt: number, failure: Failure): void {
   if (!isAttemptOpen(execution.state, key, attempt)) return;
-  const delayMs = retryDelay(execution.unitOf(key).retry, attempt, failure);
+  const activity = execution.state.active[key]!;
+  const earlier = activity.s === "effect" ? (activity.earlier ?? 0) : 0;
+  const delayMs = retryDelay(execution.unitOf(key).retry, attempt - earlier, failure);
   const { code, message, details } = failure;
   if (delayMs === undefined) {
     failStep(execution, key, stepError(key, code, message, details));
@@ -24,7 +26,6 @@ export function failAttempt(execution: Execution, key: StepKey, attempt: number,
   execution.size.recordedBytes += message.length;
   const error = { code, message, details: recorded(execution, details) };
   execution.history.push({ kind: "attempt_failed", step: key, attempt, error, delay_ms: delayMs });
-  const activity = execution.state.active[key]!;
   if (activity.s === "task") {
     activity.attempt++;
     execution.retriedTasks.push({ taskId: activity.taskId, attempt: activity.attempt, delayMs });

@@ -15,8 +15,14 @@ export function timesOf({ context }: Execution, { timeout }: PlanUnit): { sinceM
   return timeout.totalMs === undefined ? { sinceMs: nowMs } : { sinceMs: nowMs, totalMs: nowMs + timeout.totalMs };
 }
 
-/** Starts a task or an effect: a step, or a compensation. */
-export function startExternalWork(execution: Execution, unit: PlanUnit, key: StepKey, request: Json): void {
+/** Starts a task or an effect: a step, or a compensation, which may have had attempts before. */
+export function startExternalWork(
+  execution: Execution,
+  unit: PlanUnit,
+  key: StepKey,
+  request: Json,
+  earlier = 0,
+): void {
   const { state, context, history, newTasks } = execution;
   const { work, timeout } = unit;
   const times = timesOf(execution, unit);
@@ -30,7 +36,8 @@ export function startExternalWork(execution: Execution, unit: PlanUnit, key: Ste
     return;
   }
   const activity = {
-    ...{ s: "effect" as const, ...times, request, attempt: 1, phase: "open" as const, recheckMs: firstRecheckMs },
+    ...{ s: "effect" as const, ...times, request, phase: "open" as const, recheckMs: firstRecheckMs },
+    ...{ attempt: earlier + 1, ...(earlier > 0 && { earlier }) },
     ...(work.kind === "subworkflow" && { childId: context.newId() }),
   };
   state.active[key] = activity;

@@ -5,7 +5,7 @@ import { type Execution, isCompensation, stepError } from "../execution.ts";
 import type { ListOwner, PlanList, PlanStep } from "../plan.ts";
 import { compensateNext, completeRun, failRun } from "../run-end.ts";
 import { bytesOf, stateTooLargeMessage } from "../size-limits.ts";
-import { type RunError, requestOf } from "../state.ts";
+import { type RunError, undoOf } from "../state.ts";
 import { recorded, roomFor } from "../state-room.ts";
 import { type Positions, type StepKey, stepKey } from "../step-key.ts";
 import { cancelInside, closeStep } from "./external-work.ts";
@@ -105,7 +105,7 @@ export function failStep(execution: Execution, key: StepKey, error: RunError): v
   execution.size.heldBytes += errorBytes;
   history.push({ kind: "step_failed", step: key, error: { code, message, details, step: error.step } });
   if (isCompensation(key)) {
-    state.ending!.failures.push({ undo: { key, request: requestOf(activity) }, error });
+    state.ending!.failures.push({ undo: undoOf(key, activity), error });
     compensateNext(execution);
     return;
   }
