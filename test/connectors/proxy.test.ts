@@ -80,8 +80,27 @@ test("bytes are sent and returned as they are", async () => {
   assert.equal(body.data.body, "");
 });
 
+test("credentials in an answer of bytes are replaced, and the bytes around them stay as they are", async () => {
+  const around = [Buffer.from([0, 255, 1]), Buffer.from([254, 0, 7, 8, 9])] as const;
+  answer = (response, { headers }) => {
+    response.end(Buffer.concat([around[0], Buffer.from(headers.authorization!), around[1]]));
+  };
+  const { body } = await proxy({ method: "GET", path: "/files/1" });
+  const expected = Buffer.concat([around[0], Buffer.from("Bearer [redacted]"), around[1]]);
+  assert.deepEqual(Buffer.from(body.data.body_bytes, "base64"), expected);
+});
+
 test("a path cannot leave the base URL", async () => {
-  for (const path of ["//evil.example/x", "/../admin", "/a/%2e%2E/b", "/a\\b", "/a#b", "///x"]) {
+  for (const path of [
+    "//evil.example/x",
+    "/../admin",
+    "/a/%2e%2E/b",
+    "/a\\b",
+    "/a#b",
+    "///x",
+    "/..%2Fx",
+    "/a/..;v=1/b",
+  ]) {
     const { status, body } = await proxy({ method: "GET", path });
     assert.deepEqual([status, body.violations?.[0].field], [400, "path"], `${path}: ${JSON.stringify(body)}`);
   }

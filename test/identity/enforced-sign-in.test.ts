@@ -98,12 +98,12 @@ test("members of an enforced domain can sign in only with its connection, and th
   const link = await openOwnLink(ada.browser);
   assert.equal((await enforce(true)).status, 200);
   assert.ok(!(await isSignedIn(ada.browser)));
-  for (const email of ["ada@acme.example", "new@ACME.example"]) {
+  for (const email of ["ada@acme.example", "new@ACME.example", "new@acme.example."]) {
     const { page } = await signIn(other, email);
     assert.match(page.body, /identity provider of your organization/);
   }
   const { data } = (await rest.call("GET", "/api/v2/members?limit=100")).body;
-  assert.ok(!data.some((member: ResponseData) => member.email === "new@ACME.example"), "nobody was created");
+  assert.ok(!data.some((member: ResponseData) => member.email.startsWith("new@")), "nobody was created");
   assert.match((await link()).body, /identity provider of your organization/);
   assert.ok(await isSignedIn((await signIn(own, "ada@acme.example")).browser));
   assert.ok(await isSignedIn((await signIn(other, "eve@other.example")).browser), "this domain is not verified");

@@ -43,3 +43,17 @@ test("each identity of a person leads to all: subject, address, member and accou
   for (const identity of all) assert.deepEqual(await identitiesOf(identity), all, identity);
   assert.deepEqual(await identitiesOf("carol"), new Set(["carol"]));
 });
+
+test("a token of a further issuer and a single sign-on with the same issuer lead to one person", async () => {
+  const [id, connectionId] = [await addMember("dora@acme.example"), ulid(Date.now())];
+  await db.sql`
+    insert into sso_connections (tenant_id, id, name, kind, settings, created_at, updated_at)
+    values (${tenantId}, ${connectionId}, 'Partners', 'oidc', ${db.sql.json({ issuer: "https://id.example" })}, now(), now())`;
+  await db.sql`
+    insert into sso_accounts (tenant_id, connection_id, subject, member_id, created_at)
+    values (${tenantId}, ${connectionId}, 'dora', ${id}, now())`;
+  const all = new Set(["dora", "https://id.example|dora", `member:${id}`, "email:dora@acme.example"]);
+  for (const identity of all) assert.deepEqual(await identitiesOf(identity), all, identity);
+  const other = "https://other.example|dora";
+  assert.deepEqual(await identitiesOf(other), new Set([other]));
+});

@@ -3,8 +3,8 @@ import type { Sql } from "../../platform/db/index.ts";
 
 /**
  * The identities of the people behind a caller: its subjects, who created its key, who created that key, and so on. Of each
- * person all that is known: the subject of tokens and of single sign-on, `member:` with the member's id, and `email:` with the
- * address.
+ * person all that is known: the subject of tokens and of single sign-on, also with its issuer, as tokens of further issuers have
+ * it; `member:` with the member's id, and `email:` with the address.
  */
 export async function findIdentities(sql: Sql, tenantId: TenantId, identities: readonly string[]): Promise<string[]> {
   const members = sql`select id from members where tenant_id = ${tenantId}`;
@@ -21,11 +21,17 @@ export async function findIdentities(sql: Sql, tenantId: TenantId, identities: r
           union all ${members} and subject = k.identity and subject <> '' and status <> 'removed'
           union all ${members} and lower(email) = substr(k.identity, 7) and k.identity like 'email:%' and status <> 'removed'
           union all select member_id from sso_accounts where tenant_id = ${tenantId} and subject = k.identity
+          union all
+          select account.member_id from sso_connections c
+          join sso_accounts account on account.tenant_id = c.tenant_id and account.connection_id = c.id
+            and account.subject = substr(k.identity, length(c.settings->>'issuer') + 2)
+          where c.tenant_id = ${tenantId} and starts_with(k.identity, (c.settings->>'issuer') || '|')
         ) found
         join members m on m.tenant_id = ${tenantId} and m.id = found.id
         left join sso_accounts a on a.tenant_id = m.tenant_id and a.member_id = m.id
-        cross join lateral unnest(array['member:' || m.id, m.subject, 'email:' || lower(m.email), a.subject])
-          as person(identity)
+        left join sso_connections c on c.tenant_id = a.tenant_id and c.id = a.connection_id
+        cross join lateral unnest(array['member:' || m.id, m.subject, 'email:' || lower(m.email), a.subject,
+          (c.settings->>'issuer') || '|' || a.subject]) as person(identity)
       ) next(identity)
       where next.identity <> ''
     )

@@ -60,6 +60,16 @@ test("keys are fetched once, regardless of how many tokens are verified", async 
   assert.equal(state.asked, 1);
 });
 
+test("the first issuer cannot name people of another one, and people of both with one subject are two", async (t) => {
+  const [one, two] = [await scratch(t), await scratch(t)];
+  const verifier = createOidcVerifier({ issuers: [one.issuer, two.issuer], audiences: [audience] });
+  const [signOne, signTwo] = [await one.publish("k1"), await two.publish("k1")];
+  assert.equal((await verifier.verify(await signOne())).sub, "ada");
+  assert.equal((await verifier.verify(await signTwo())).sub, `${two.issuer}|ada`);
+  const forged = await signOne({ sub: `${two.issuer}|ada` });
+  await assert.rejects(verifier.verify(forged), failsWith("UNAUTHENTICATED", /not valid/));
+});
+
 test("a discovery document that names another issuer is not trusted", async (t) => {
   const { verifier, state, publish } = await scratch(t);
   const token = await (await publish("k1"))();

@@ -43,13 +43,17 @@ const retryMs = 2000;
 /** Creates a verifier for tokens of several issuers. Each has its own keys, so that an outage of one concerns only its own tokens. */
 export function createOidcVerifier({ issuers, ...rest }: Settings): OidcVerifier {
   const verifiers = new Map(issuers.map((issuer) => [issuer, createIssuerVerifier({ ...rest, issuer })]));
+  const [first, ...others] = issuers;
   return {
     async verify(token) {
       const issuer = issuerOf(token);
       const verifier = verifiers.get(issuer);
       if (verifier === undefined) throw toFailure(new Error("The token has no known issuer."));
       const claims = await verifier.verify(token);
-      if (issuer === issuers[0]) return claims;
+      if (issuer === first) {
+        if (!others.some((other) => claims.sub.startsWith(`${other}|`))) return claims;
+        throw toFailure(new Error("The subject names a person of another issuer."));
+      }
       const sub = `${issuer}|${claims.sub}`;
       if (!isSubject(sub)) throw toFailure(new Error("The subject is too long."));
       return { ...claims, sub };

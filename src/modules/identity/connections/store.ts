@@ -56,10 +56,12 @@ export function connectionStore(sql: Sql) {
 
     /** The connections that people with an email address must use; empty if they may use every one. */
     async listEnforcing(tenantId: TenantId, email: string): Promise<readonly string[]> {
+      // A name with a dot at its end is the same domain.
+      const domain = email.toLowerCase().split("@").at(-1)!.replace(/\.$/, "");
       const rows = await sql<{ id: string }[]>`
         select id from sso_connections
         where tenant_id = ${tenantId} and status = 'active' and enforced
-          and ${email.toLowerCase().split("@").at(-1)!} = any(verified_domains)`;
+          and ${domain} = any(verified_domains)`;
       return rows.map(({ id }) => id);
     },
 

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { Json } from "../../../../platform/document/index.ts";
 import { EgressError, type EgressFailure } from "../../../../platform/egress/index.ts";
 import {
@@ -49,7 +50,7 @@ export function readAnswer(
   const { status: httpStatus } = answer;
   const read = readResponse(provider, action, answer, { nowMs, page });
   if (isRaw && read.class !== "auth_expired" && read.class !== "rate_limited") {
-    const output = rawOutputOf(answer);
+    const output = rawOutputOf(redactAnswer(answer, redactor));
     return { class: "ok", httpStatus, output, nextPage: undefined, truncated: false, retryAtMs: read.retryAtMs };
   }
   if (read.class === "ok") {
@@ -77,7 +78,10 @@ function isAmbiguous(status: number, answerClass: AnswerClass): boolean {
 
 function redactAnswer({ status, headers, body }: HttpAnswer, redactor: Redactor): HttpAnswer {
   const named = Object.entries(headers).map(([name, value]) => [name, redactor.text(value)]);
-  return { status, headers: Object.fromEntries(named), body: Buffer.from(redactor.text(body.toString("utf8"))) };
+  // Latin-1 keeps the bytes of a body that is no text.
+  const encoding = isUtf8(body) ? "utf8" : "latin1";
+  const text = redactor.text(body.toString(encoding));
+  return { status, headers: Object.fromEntries(named), body: Buffer.from(text, encoding) };
 }
 
 const faults: Readonly<Record<EgressFailure, readonly [answerClass: Refusal["class"], message: string]>> = {

@@ -75,8 +75,12 @@ export function rawActionOf(
 /** A reference to a path that never leaves the base URL. */
 function targetOf(path: string): string {
   const relative = path.replace(/^\//, "");
-  const segments = relative.split("?", 1)[0]!.replaceAll(/%2e/gi, ".").split("/");
-  if (/^\/|[\\#]/.test(relative) || segments.some((segment) => segment === "." || segment === "..")) {
+  // Some servers decode slashes, and ignore what follows a semicolon, before they resolve dot segments.
+  const segments = relative
+    .split("?", 1)[0]!
+    .replaceAll(/%2e/gi, ".")
+    .split(/\/|%2f|%5c/i);
+  if (/^\/|[\\#]/.test(relative) || segments.some((segment) => /^\.\.?(;|%3b|$)/i.test(segment))) {
     throw invalid(
       "path",
       "path",
