@@ -10,6 +10,7 @@ create table sso_connections (
   email_domains  text[] not null default '{}',
   -- Those of the email domains that have the TXT record of the connection.
   verified_domains text[] not null default '{}',
+  domains_checked_at timestamptz,
   -- Whether members with an address of a verified domain can sign in only with this connection.
   enforced       boolean not null default false,
   settings       jsonb not null,

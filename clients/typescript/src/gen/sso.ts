@@ -147,6 +147,8 @@ export type SsoConnection = {
   readonly domains: readonly SsoDomain[];
   /** Whether members with an address of a verified domain can sign in only with this connection. An active connection is needed. */
   readonly enforced: boolean;
+  /** When the records of the domains were last looked up; absent if they never were. */
+  readonly domains_checked_at?: string;
 };
 
 /** The settings of an OpenID Connect provider. */

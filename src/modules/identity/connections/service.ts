@@ -41,7 +41,7 @@ export interface NewConnection extends Pick<SsoConnection, "name" | "justInTime"
 }
 
 export interface ConnectionUpdate
-  extends Omit<ConnectionChange, "settings" | "ciphertext" | "keyId" | "verifiedDomains"> {
+  extends Omit<ConnectionChange, "settings" | "ciphertext" | "keyId" | "verifiedDomains" | "domainsCheckedAt"> {
   readonly provider?: ProviderInput | undefined;
 }
 
@@ -94,7 +94,7 @@ export function createConnectionService(dependencies: ConnectionParts) {
       const ids = { tenantId, id: ulid(nowMs) };
       const { provider: given, ...fields } = input;
       const provider = checkedProvider(given);
-      const unverified = { verifiedDomains: [], enforced: false };
+      const unverified = { verifiedDomains: [], domainsCheckedAt: null, enforced: false };
       const common = { ...ids, ...fields, ...unverified, status: "active", ...newStamps(nowMs) } as const;
       const pair = provider.kind === "saml" ? await createKeyPair(ids.id) : undefined;
       const sealed = seal(provider.kind === "oidc" ? provider.clientSecret : pair!.privateKey, ids);
@@ -165,8 +165,10 @@ export function createConnectionService(dependencies: ConnectionParts) {
       const current = requireFound(await store.lock(tenantId, id), "connection");
       const isVerified = (domain: string) => found.includes(domain) || current.verifiedDomains.includes(domain);
       const verifiedDomains = current.emailDomains.filter(isVerified);
-      if (verifiedDomains.length === current.verifiedDomains.length) return current;
-      const connection = await store.update(tenantId, id, { verifiedDomains }, undefined, new Date(nowMs));
+      const domainsCheckedAt = new Date(nowMs);
+      const change = { verifiedDomains, domainsCheckedAt };
+      const connection = await store.update(tenantId, id, change, undefined, domainsCheckedAt);
+      if (verifiedDomains.length === current.verifiedDomains.length) return connection!;
       await changes.invalidate(context);
       await events.record(context, "sso_connection.updated", id, { fields: ["verified_domains"] });
       return connection!;

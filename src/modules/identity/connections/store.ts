@@ -22,7 +22,7 @@ export function bindingOf({ tenantId, id }: { readonly tenantId: string; readonl
 
 const connections = recordTable<SsoConnection, { readonly keyId: string }>("sso_connections", {
   fixed: "tenant_id id kind created_at",
-  mutable: `name status just_in_time default_roles email_domains verified_domains enforced settings ciphertext updated_at record_version`,
+  mutable: `name status just_in_time default_roles email_domains verified_domains domains_checked_at enforced settings ciphertext updated_at record_version`,
   internal: "key_id",
 });
 

@@ -47,6 +47,8 @@ class SsoConnection(_SsoConnectionRequired, total=False):
     created_at: str
     #: When it last changed.
     updated_at: str
+    #: When the records of the domains were last looked up; absent if they never were.
+    domains_checked_at: str
 
 
 class OidcConnection(TypedDict):

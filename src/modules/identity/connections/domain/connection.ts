@@ -36,6 +36,8 @@ interface Common extends Stamps {
   readonly emailDomains: readonly string[];
   /** Those of the email domains that have the TXT record of the connection. */
   readonly verifiedDomains: readonly string[];
+  /** When the records were last looked up; null if they never were. */
+  readonly domainsCheckedAt: Date | null;
   /** Whether members with an address of a verified domain can sign in only with this connection. */
   readonly enforced: boolean;
   /** Sealed: the client secret of OIDC, the private key of SAML; empty if there is none. */
@@ -65,6 +67,7 @@ export interface ConnectionChange {
   readonly defaultRoles?: readonly string[] | undefined;
   readonly emailDomains?: readonly string[] | undefined;
   readonly verifiedDomains?: readonly string[] | undefined;
+  readonly domainsCheckedAt?: Date | undefined;
   readonly enforced?: boolean | undefined;
   readonly settings?: OidcSettings | SamlSettings | undefined;
   readonly ciphertext?: string | undefined;
