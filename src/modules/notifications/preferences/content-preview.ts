@@ -68,7 +68,7 @@ export function previewContent(
       content: render(`attachments[${at}].content`, source, "none", attachmentBytesMax),
     })),
   );
-  if ("code" in attachments) throw invalid("content.attachments", attachments.code, attachments.message);
+  if ("code" in attachments) throw invalid("content.attachments", `template.${attachments.code}`, attachments.message);
   return {
     subject: render("subject", content.subject, "none"),
     title: render("title", content.title, "none"),

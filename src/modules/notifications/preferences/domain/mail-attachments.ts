@@ -19,8 +19,8 @@ export function toAttached(rendered: readonly MailAttachment[]): readonly MailAt
   });
   if (!attached.every(({ filename }) => isFilename(filename)))
     return invalid("The name of an attachment must be one line of 1 to 255 characters without slashes.");
-  const broken = attached.find(({ content }) => !base64Pattern.test(content));
-  if (broken !== undefined) return invalid(`The content of the attachment ${broken.filename} must be base64.`);
+  const broken = attached.findIndex(({ content }) => !base64Pattern.test(content));
+  if (broken !== -1) return invalid(`The content of attachment ${broken + 1} must be base64.`);
   if (attached.reduce((sum, { content }) => sum + content.length, 0) > attachmentBytesMax)
     return { code: "too_large", message: "The attachments must have at most 1 MiB in total." };
   return attached;
@@ -32,6 +32,11 @@ function invalid(message: string): AttachmentProblem {
 
 function isFilename(name: string): boolean {
   return name.length > 0 && name.length <= 255 && !/[/\\\p{Cc}\u2028\u2029]/u.test(name);
+}
+
+/** Whether a file can have a media type. Those of composed types would be parsed as parts of the mail itself. */
+export function isFileType(contentType: string): boolean {
+  return !/^(multipart|message)\//i.test(contentType);
 }
 
 /** An attachment without its content. */
