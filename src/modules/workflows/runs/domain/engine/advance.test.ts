@@ -318,7 +318,9 @@ test("a run that compensates ignores a cancellation with compensation, and stops
 test("the attempts of a retried compensation go on counting, and are retried as often as at first", () => {
   const twice = { ...once, maxAttempts: 2 };
   const undo = compensation(null, { work: { ...routeWork(), payload: null }, retry: twice });
-  const run = new StoredRun(define([task("a", { compensate: undo }), fails("b", "broken")], { onFailure: "compensate" }));
+  const run = new StoredRun(
+    define([task("a", { compensate: undo }), fails("b", "broken")], { onFailure: "compensate" }),
+  );
   const attempts = () => run.last.effects.map(({ attempt }) => attempt);
   const refuse = (attempt: number) =>
     run.apply({

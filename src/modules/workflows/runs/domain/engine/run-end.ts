@@ -4,14 +4,7 @@ import type { RunEnd } from "./advance-result.ts";
 import { evaluateRunOutput, expressionFailure } from "./evaluation.ts";
 import { type Execution, runError } from "./execution.ts";
 import { bytesOf, stateBytesMax, stateTooLarge } from "./size-limits.ts";
-import {
-  type Ending,
-  type FailedCompensation,
-  type RunError,
-  type RunEvent,
-  type RunState,
-  undoOf,
-} from "./state.ts";
+import { type Ending, type FailedCompensation, type RunError, type RunEvent, type RunState, undoOf } from "./state.ts";
 import { recorded } from "./state-room.ts";
 import type { StepKey } from "./step-key.ts";
 import { cancelStep, startExternalWork } from "./steps/external-work.ts";
