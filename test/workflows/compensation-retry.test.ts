@@ -154,6 +154,25 @@ test("a run is not retried while another one has its run key, or after a replay 
   await compensate(replay.id);
 });
 
+test("of replays at once, each takes over the compensations of the steps it keeps", async () => {
+  const queue = freshName();
+  for (let round = 0; round < 5; round++) {
+    const id = await failedTrip(queue);
+    const steps = ["b", "pay", "b", "pay"];
+    const replays = await Promise.all(
+      steps.map((from_step) => tenant.rest.call("POST", `/api/workflow-runs/${id}/replay`, { from_step })),
+    );
+    const started = steps.filter((_, nth) => replays[nth]!.status === 200);
+    assert.ok(started.length > 0 && replays.every(({ status }) => status === 200 || status === 409));
+    assert.deepEqual((await read(id)).failed_compensations, started.includes("pay") ? [] : ["b"], String(started));
+    for (const { body } of replays) {
+      if (body.data !== undefined) await tenant.ok("POST", `/api/workflow-runs/${body.data.run.id}/cancel`, {});
+    }
+    const pending = (await tenant.ok("GET", `/api/workflow-tasks?queue=${queue}`)).data;
+    assert.deepEqual(pending, []);
+  }
+});
+
 test("a cancelled retry can be retried again, and the run ends as it did at first", async () => {
   const queue = freshName();
   const id = await failedTrip(queue);

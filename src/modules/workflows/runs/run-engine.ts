@@ -117,6 +117,8 @@ const conflictsMax = 50;
 const requestsMax = 1000;
 /** How much state the responses of one advance show together. The rest waits for the next one, so that other calls get a turn. */
 const shownCharsMax = 2_000_000;
+/** How many steps of expressions the requests of one advance take together before the rest waits for the next one. */
+const expressionStepsMax = 50_000;
 
 /** Advances runs: reads them, applies events, and stores the results of many runs with one statement. */
 export type RunEngine = ReturnType<typeof createRunEngine>;
@@ -263,7 +265,7 @@ export function createRunEngine(dependencies: Dependencies) {
     // Results may depend on earlier requests of this advance, so they are valid once it is stored.
     const results: Results = new Map();
     for (const request of requests) {
-      if (shownChars > shownCharsMax) break;
+      if (shownChars > shownCharsMax || advance.meter.steps > expressionStepsMax) break;
       try {
         results.set(request, applyRequest(request));
       } catch (error) {

@@ -32,10 +32,10 @@ interface Dependencies {
   readonly runs: Pick<RunService, "changeUnlessEnded" | "getRun" | "unlessEnded" | "waitFor">;
 }
 
-/** The step whose output answers an update, and a revision before its completion. */
+/** The step whose output answers an update, and the last revision that is known to have no answer. */
 interface AwaitedAnswer {
   readonly step: StepKey;
-  readonly revision: number;
+  revision: number;
 }
 
 /** The advances of a run that one search for an answer reads at a time. */
@@ -47,24 +47,25 @@ export type UpdateRun = ReturnType<typeof createRunUpdates>;
 export function createRunUpdates({ db, runs }: Dependencies) {
   /** The answer to an update, once its step has completed; undefined before. */
   async function findAnswer(run: Pick<Run, "id" | "revision">, context: Context, awaited: AwaitedAnswer) {
-    let after = awaited.revision;
     for (;;) {
-      const page = { fetch: advancesRead, offset: 0, after: String(after) };
+      const page = { fetch: advancesRead, offset: 0, after: String(awaited.revision) };
       const { rows } = await runStore(db.sql).history(context.tenantId, run, page);
       const found = answerIn(
         rows.flatMap(({ entries }) => entries) as unknown as readonly HistoryEntry[],
         awaited.step,
       );
       if (found !== undefined || rows.length === 0) return found;
-      after = rows.at(-1)!.revision;
+      awaited.revision = rows.at(-1)!.revision;
     }
   }
 
-  /** The step that answers an update that was applied before. */
+  /** The step that answers an update that was applied before. Throws if there is none, or if the run has ended meanwhile. */
   async function findAwaited(context: Context, runId: string, { eventId }: Mail, plan: Plan): Promise<AwaitedAnswer> {
     const consumed = await findConsumed(db.sql, context.tenantId, runId, eventId);
     const step = consumed && answerOf(plan, consumed.step);
     if (step !== undefined) return { step, revision: consumed!.revision - 1 };
+    // The events of a run are deleted with its end.
+    if (consumed === undefined) await runs.unlessEnded(context, runId, "ended");
     throw fail("CONFLICT", { public: `"${eventId}" is the id of an event of the run that is no update.` });
   }
 

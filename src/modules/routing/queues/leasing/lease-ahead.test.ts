@@ -166,6 +166,18 @@ test("a worker is told a lease from the hand-out on, and the row is leased longe
   assert.equal((await untilOf(second!.id)) - second!.leaseUntil.getTime(), ageMaxMs - 30);
 });
 
+test("an item whose only attempt is its own setting is not kept for a worker", async (t) => {
+  const node = await startNode(t);
+  const pool = await poolWith(warmUpItems + 50);
+  await db.sql`update queue_items set retry = '{"maxAttempts": 1}' where pool_id = ${pool.poolId}`;
+  const received = await warmUp(node, pool);
+  await until(async () => (await countIn(pool, "leased")) === received.length);
+  assert.equal(received.length, warmUpItems + 1);
+  const others = (await itemsOf(pool)).filter(({ state }) => state === "ready");
+  assert.ok(others.every(({ attempt }) => attempt === 0));
+  assert.equal((await lease(node, pool)).length, 1);
+});
+
 test("requests that are rare take no extra item, however many items they receive", async (t) => {
   const node = await startNode(t);
   const pool = await poolWith(150);

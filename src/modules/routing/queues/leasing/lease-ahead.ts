@@ -213,8 +213,9 @@ export function createLeaseAhead({ db, signals, changes, log, wake, nowMs }: Lea
         end(claim, unused) {
           claimed -= claim.extra;
           if (unused.length === 0) return;
-          // A lease without spare time was not meant to wait in a buffer.
-          const canWait = ({ spareMs }: BufferedLease) => claim.generation === generation && spareMs > 0 && !isStopped;
+          // A lease without spare time was not meant to wait in a buffer, and neither was the only attempt of an item.
+          const canWait = ({ spareMs, row }: BufferedLease) =>
+            claim.generation === generation && spareMs > 0 && row.retry?.maxAttempts !== 1 && !isStopped;
           const refused = buffer.add(unused.filter(canWait));
           void giveBack(tenantId, poolId, [...refused, ...unused.filter((lease) => !canWait(lease))]);
           schedule();

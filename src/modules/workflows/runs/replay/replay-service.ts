@@ -219,7 +219,9 @@ async function takeOverCompensations(tx: Sql, tenantId: TenantId, { source, repl
   if (ending === undefined || left!.length === ending.failures.length) return;
   ending.failures = left!;
   if (await runStore(tx).replaceEnded(tenantId, source, state)) return;
-  throw fail("CONFLICT", { public: "The run has changed meanwhile: its compensations are retried." });
+  throw fail("CONFLICT", {
+    public: "The run has changed meanwhile: it was replayed, or its compensations were retried. Try again.",
+  });
 }
 
 /** The error of a replay whose run key another run has. */

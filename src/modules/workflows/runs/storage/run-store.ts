@@ -91,15 +91,15 @@ export function runStore(sql: Sql) {
       return rows.length === 1;
     },
 
-    /** Replaces the state of an ended run. False if it was reopened meanwhile. */
+    /** Replaces the state of an ended run. False if it was replaced or reopened meanwhile. */
     async replaceEnded(
       tenantId: TenantId,
-      { id, revision }: Pick<Run, "id" | "revision">,
+      { id, revision, stateJson }: Pick<Run, "id" | "revision" | "stateJson">,
       state: RunState,
     ): Promise<boolean> {
       const rows = await sql`
         update workflow_run_archive set state = ${JSON.stringify(state)}::text::json
-        where tenant_id = ${tenantId} and id = ${id} and revision = ${revision}
+        where tenant_id = ${tenantId} and id = ${id} and revision = ${revision} and state::text = ${stateJson}
         returning 1`;
       return rows.length === 1;
     },
