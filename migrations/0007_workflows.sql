@@ -11,6 +11,8 @@ create table workflow_definitions (
   -- The YAML or JSON text that the draft was imported from, with its comments; empty if the draft came as a document.
   draft_text     text not null default '',
   draft_digest   text not null,
+  -- Who changed the draft since the last version of it.
+  draft_authors  text[] not null default '{}',
   -- The version that new runs use, or the last one of an archived definition; 0 before the first.
   active_version integer not null,
   active_digest  text not null,
@@ -35,6 +37,8 @@ create table workflow_definition_versions (
   call_versions integer[] not null,
   message       text not null,
   published_by  text not null,
+  -- Who changed the draft since the version before, and who published it.
+  authors       text[] not null default '{}',
   published_at  timestamptz not null,
   primary key (tenant_id, definition_id, version)
 );

@@ -14,8 +14,8 @@ export interface ArtifactVersion {
 
 /** A version that can be promoted. */
 export interface AuthoredVersion extends ArtifactVersion {
-  /** The subject of the caller that stored it. */
-  readonly createdBy: string;
+  /** The subjects of the callers that wrote it. */
+  readonly authors: readonly string[];
 }
 
 /** The record that a version belongs to. */

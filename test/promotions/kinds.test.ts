@@ -46,7 +46,9 @@ test("a staged workflow version starts for the canary's keys, then for all, and 
   const definitions = "/api/workflow-definitions";
   const { data: definition } = await tenant.ok("POST", definitions, { document: documentOf(key, "old") });
   await tenant.ok("POST", `${definitions}/${key}/publish`, {});
-  await tenant.ok("PATCH", `${definitions}/${key}/draft`, { document: documentOf(key, "new") });
+  const author = await node.person("bob", ["admin"]);
+  const written = await author("PATCH", `${definitions}/${key}/draft`, { document: documentOf(key, "new") });
+  assert.equal(written.status, 200, written.text);
   const staged = await tenant.ok("POST", `${definitions}/${key}/publish`, { stage: true });
   assert.deepEqual([staged.data.version.version, staged.data.version.status], [2, "STATUS_STAGED"]);
   assert.equal(staged.data.workflow_definition.active_version, 1);
@@ -71,8 +73,14 @@ test("a staged workflow version starts for the canary's keys, then for all, and 
   assert.deepEqual(await versions([""]), [1]);
   const stopped = await step(tenant, id, "canary/stop", "canary_stopped");
   assert.deepEqual(stopped.canary.scores[0].keys, during.filter((version) => version === 2).length);
+  const setPolicy = (exclude_authors: boolean) =>
+    tenant.ok("PATCH", "/api/v2/environments/production", { promotion_policy: { approvals: 1, exclude_authors } });
+  await setPolicy(true);
+  const refused = await author("POST", `${base}/${id}/approve`, {});
+  assert.deepEqual([refused.status, refused.body.reason], [403, "approver_is_author"]);
   await approve(id);
   await step(tenant, id, "promote", "promoted");
+  await setPolicy(false);
   assert.deepEqual(await versions(["after"]), [2]);
   await step(tenant, id, "rollback", "rolled_back");
   assert.deepEqual(await versions(["last"]), [1]);

@@ -133,7 +133,7 @@ export function createCandidateService(dependencies: PromotionParts) {
       if (resolved.some((each) => each.targetKind === owner.targetKind && each.targetId === target.id)) {
         throw invalid(`artifacts[${at}].ref`, "unique", "must not name a target twice");
       }
-      authors.add(found.createdBy);
+      for (const author of found.authors) authors.add(author);
       resolved.push({
         ...{ kind, targetKind: owner.targetKind, targetId: target.id, targetName: target.name },
         ...{ version, sha256: found.sha256, baseVersion: target.live.version, baseSha256: target.live.sha256 },

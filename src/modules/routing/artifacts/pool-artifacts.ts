@@ -72,7 +72,7 @@ function createArtifacts(
       const found = await versionStore(sql).find(tenantId, targetId, version);
       if (found === undefined) return undefined;
       const sha256 = isWhole ? found.digest : digestOfStrategy(decodeContent(found.content));
-      return { version, sha256, createdBy: found.createdBy };
+      return { version, sha256, authors: [found.createdBy] };
     },
 
     async check(context, _environmentId, targetId, version) {

@@ -63,7 +63,7 @@ export function createDefinitionArtifacts(
 
     async findVersion({ sql, tenantId }, targetId, version) {
       const found = await definitionStore(sql).findVersionHead(tenantId, targetId as DefinitionId, version);
-      return found && { version, sha256: found.digest, createdBy: found.publishedBy };
+      return found && { version, sha256: found.digest, authors: found.authors };
     },
 
     async check(context, _environmentId, targetId, version) {

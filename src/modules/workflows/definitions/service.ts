@@ -134,7 +134,7 @@ export function createDefinitionService({ events, changes, shares, texts, ...sou
 
   /** Inserts a definition. The caller holds the tenant's lock. */
   async function add(context: Context, draft: Draft, copyOf?: DefinitionId): Promise<WorkflowDefinition> {
-    const { sql, tenantId, nowMs } = context;
+    const { sql, tenantId, principal, nowMs } = context;
     const store = definitionStore(sql);
     const existing = await store.findHead(tenantId, draft.key);
     if (existing !== undefined) {
@@ -147,7 +147,7 @@ export function createDefinitionService({ events, changes, shares, texts, ...sou
         public: `A tenant may have at most ${definitionsMax} workflow definitions; archive one first.`,
       });
     }
-    const definition = await store.insert(tenantId, ulid(nowMs) as DefinitionId, draft, nowMs);
+    const definition = await store.insert(tenantId, ulid(nowMs) as DefinitionId, draft, principal.subject, nowMs);
     const data = { key: definition.key, ...(copyOf !== undefined && { copy_of: copyOf }) };
     await events.record(context, "workflow.definition.created", definition.id, data);
     await changes.invalidate(context);
@@ -160,14 +160,21 @@ export function createDefinitionService({ events, changes, shares, texts, ...sou
     draft: Draft,
     expectedVersion: number | undefined,
   ): Promise<WorkflowDefinition> {
-    const { sql, tenantId, nowMs } = context;
+    const { sql, tenantId, principal, nowMs } = context;
     if (current.status === "archived") throw archivedFailure();
     const isSameText = draft.text === undefined || draft.text === current.draftText;
     if (draft.digest === current.draftDigest && isSameText) {
       return unchangedRecord(current, expectedVersion, "workflow definition");
     }
     const store = definitionStore(sql);
-    const updated = await store.updateDraft(tenantId, current.id, draft, expectedVersion, new Date(nowMs));
+    const updated = await store.updateDraft(
+      tenantId,
+      current.id,
+      draft,
+      principal.subject,
+      expectedVersion,
+      new Date(nowMs),
+    );
     if (updated === undefined) {
       const now = await store.findHead(tenantId, current.id);
       if (now?.status === "archived") throw archivedFailure();
@@ -250,6 +257,7 @@ export function createDefinitionService({ events, changes, shares, texts, ...sou
         calls: callsOf(definition),
         message,
         publishedBy: principal.subject,
+        authors: [...new Set([...current.draftAuthors, principal.subject])],
         publishedAt: new Date(nowMs),
       });
       const published = stage

@@ -48,7 +48,7 @@ const definitions = recordTable<DefinitionHead, Pick<WorkflowDefinition, "draft"
   "workflow_definitions",
   {
     fixed: "tenant_id id key created_at",
-    mutable: "name status draft_digest active_version active_digest updated_at record_version",
+    mutable: "name status draft_digest draft_authors active_version active_digest updated_at record_version",
     internal: "draft draft_text",
     computed: (sql) => sql`(
     select coalesce(max(v.version), 0) from workflow_definition_versions v
@@ -58,7 +58,7 @@ const definitions = recordTable<DefinitionHead, Pick<WorkflowDefinition, "draft"
 
 export function definitionStore(sql: Sql) {
   const { columns: headColumns, fullColumns, insert, set, lockFull, listWhere } = definitions(sql);
-  const versionColumns = sql`tenant_id, definition_id, version, digest, message, published_by, published_at`;
+  const versionColumns = sql`tenant_id, definition_id, version, digest, message, published_by, authors, published_at`;
 
   /** A definition by its id, or by its key if it is not archived. */
   const named = (tenantId: TenantId, idOrKey: string) => sql`
@@ -73,11 +73,21 @@ export function definitionStore(sql: Sql) {
       return row!.count;
     },
 
-    async insert(tenantId: TenantId, id: DefinitionId, document: Draft, nowMs: number): Promise<WorkflowDefinition> {
+    async insert(
+      tenantId: TenantId,
+      id: DefinitionId,
+      document: Draft,
+      author: string,
+      nowMs: number,
+    ): Promise<WorkflowDefinition> {
       const { key, name, document: draft, digest: draftDigest, text: draftText = "" } = document;
       const none = { status: "draft", activeVersion: 0, activeDigest: "", lastVersion: 0 } as const;
-      const stored = { tenantId, id, key, name, draft, draftText, draftDigest, ...none, ...newStamps(nowMs) };
-      return { ...(await insert(stored)), draft, draftText };
+      const written = { draft, draftText, draftDigest, draftAuthors: [author] };
+      return {
+        ...(await insert({ tenantId, id, key, name, ...written, ...none, ...newStamps(nowMs) })),
+        draft,
+        draftText,
+      };
     },
 
     find: (tenantId: TenantId, idOrKey: string) =>
@@ -117,10 +127,15 @@ export function definitionStore(sql: Sql) {
       tenantId: TenantId,
       id: DefinitionId,
       { document: draft, digest, name, text: draftText = "" }: Draft,
+      author: string,
       expectedVersion: number | undefined,
       now: Date,
     ): Promise<WorkflowDefinition | undefined> {
-      const assignments = sql`draft = ${JSON.stringify(draft)}::text::json, draft_text = ${draftText}, draft_digest = ${digest}, name = ${name}`;
+      const assignments = sql`draft = ${JSON.stringify(draft)}::text::json, draft_text = ${draftText}, draft_digest = ${digest}, name = ${name},
+        draft_authors = case
+          when exists (select from workflow_definition_versions v where v.tenant_id = ${tenantId} and v.definition_id = ${id}
+            and v.digest = draft_digest) then array[${author}]
+          else array(select each from unnest(draft_authors) each union select ${author}) end`;
       const isExpected = sql`
         status <> 'archived' and record_version = coalesce(${expectedVersion ?? null}::int, record_version)`;
       const updated = await set(tenantId, id, now, assignments, isExpected);
@@ -153,11 +168,11 @@ export function definitionStore(sql: Sql) {
       const { calls } = version;
       const [row] = await sql<VersionHead[]>`
         insert into workflow_definition_versions (tenant_id, definition_id, version, document, digest, call_keys,
-          call_versions, message, published_by, published_at)
+          call_versions, message, published_by, authors, published_at)
         values (${version.tenantId}, ${version.definitionId}, ${version.version},
           ${JSON.stringify(version.document)}::text::json, ${version.digest}, ${calls.map(({ key }) => key)},
           ${calls.map((call) => call.version ?? 0)}::int[], ${version.message}, ${version.publishedBy},
-          ${version.publishedAt})
+          ${version.authors as string[]}, ${version.publishedAt})
         returning ${versionColumns}`;
       return row!;
     },

@@ -27,7 +27,7 @@ export function createProviderConfigArtifacts(service: ProviderConfigService): P
 
     async findVersion({ sql, tenantId }, targetId, version) {
       const found = await configVersionStore(sql).find(tenantId, targetId, version);
-      return found && { version, sha256: found.digest, createdBy: found.createdBy };
+      return found && { version, sha256: found.digest, authors: [found.createdBy] };
     },
 
     async check(context, _environmentId, targetId, version) {

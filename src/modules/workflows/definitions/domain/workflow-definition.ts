@@ -20,6 +20,8 @@ export interface DefinitionHead extends Stamps {
   readonly name: string;
   readonly status: DefinitionStatus;
   readonly draftDigest: string;
+  /** The subjects of the callers that changed the draft since the last version of it. */
+  readonly draftAuthors: readonly string[];
   /** 0 before the first version. */
   readonly activeVersion: number;
   readonly activeDigest: string;
@@ -47,6 +49,8 @@ export interface VersionHead {
   readonly digest: string;
   readonly message: string;
   readonly publishedBy: string;
+  /** The subjects of the callers that wrote or published it. */
+  readonly authors: readonly string[];
   readonly publishedAt: Date;
 }
 
