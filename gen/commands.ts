@@ -537,14 +537,7 @@ export const commandEntries: readonly CommandEntry[] = [
     word: "sso-connection",
     description: "A connection to an identity provider that signs people in.",
     isGroup: true,
-    verbs: {"service.api.SsoService/CreateSsoConnection":"create","service.api.SsoService/GetSsoConnection":"get","service.api.SsoService/ListSsoConnections":"list","service.api.SsoService/UpdateSsoConnection":"update","service.api.SsoService/DeleteSsoConnection":"delete"},
-    services: () => Promise.all([import("./service/api/sso_pb.ts").then((file) => file.SsoService)]),
-  },
-  {
-    word: "sso",
-    description: "Single sign-on: identity providers that sign people in, and the roles of their groups.",
-    isGroup: true,
-    verbs: {"service.api.SsoService/VerifySsoDomains":"verify-domains"},
+    verbs: {"service.api.SsoService/CreateSsoConnection":"create","service.api.SsoService/GetSsoConnection":"get","service.api.SsoService/ListSsoConnections":"list","service.api.SsoService/UpdateSsoConnection":"update","service.api.SsoService/VerifySsoDomains":"verify-domains","service.api.SsoService/DeleteSsoConnection":"delete"},
     services: () => Promise.all([import("./service/api/sso_pb.ts").then((file) => file.SsoService)]),
   },
   {
