@@ -182,6 +182,7 @@ const genericPlans: Record<string, Golden> = {
         (${nextWake(sql, [0, 1])}) as runs`,
     ...["jobs_due", "jobs_leased", "workflow_tasks_leased", "workflow_stream_deliveries_due", "workflow_runs_wake"],
   ],
+  "follow events": [(sql) => eventStore(sql).after(tenantId, { stamp: "3", id: "" }, batch), "events_in_order"],
 };
 
 /** The statements of other connections. */
@@ -233,7 +234,6 @@ const others: Record<string, Golden> = {
     (sql) => deleteBatch(sql, { table: "events", where: sql`tenant_id = ${tenantId} and id > ${readyIds[0]!}` }, batch),
     "events_pkey",
   ],
-  "follow events": [(sql) => eventStore(sql).after(tenantId, { stamp: "3", id: "" }, batch), "events_in_order"],
 };
 
 /** Statements of other connections whose best index the planner only recognizes by statistics, which autovacuum collects. */

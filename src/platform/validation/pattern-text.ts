@@ -43,6 +43,7 @@ const descriptions: Readonly<Record<string, string>> = {
     "must start with a lower-case letter or digit, followed by at most 127 lower-case letters, digits, underscores or hyphens (for example: dark-mode)",
   "^[a-z0-9][a-z0-9.-]{1,251}[a-z0-9]$": "must be a domain name in lower case (for example: example.com)",
   "^[a-zA-Z0-9!#$&^_.+-]+/[a-zA-Z0-9!#$&^_.+-]+$": "must be a media type (for example: application/pdf)",
+  "^[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*$": "must be a language tag (for example: de or pt-BR)",
   "^[a-z0-9-]*$": "must be lower-case letters, digits or hyphens (for example: order-desk)",
   "^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$":
     "must start with a letter or digit, followed by at most 63 letters, digits, dots, underscores, plus signs or hyphens (for example: 1.4.0+build-7)",

@@ -73,7 +73,7 @@ interface Dependencies extends Pick<PlatformServices, "db" | "signals" | "clock"
 }
 
 export function createEvents({ db, signals, ...parts }: Dependencies) {
-  const log = createEventLog(db.sql, signals);
+  const log = createEventLog(db, signals);
   const recorder: EventRecorder = {
     wake: log.wake,
     async record(context, type, subject, data, tenantId = context.tenantId, id = ulid(context.nowMs)) {

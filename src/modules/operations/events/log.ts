@@ -1,5 +1,5 @@
 import type { TenantId } from "../../../platform/access/index.ts";
-import { createBatcher, nextWake, type Signals, type Sql } from "../../../platform/db/index.ts";
+import { createBatcher, type Database, nextWake, type Signals } from "../../../platform/db/index.ts";
 import type { IdempotencyRecord } from "../../../platform/idempotency/index.ts";
 import { type Event, type EventFilter, matchesFilter, type NewEvent, type Position } from "./domain/event.ts";
 import { type Addition, eventStore } from "./store.ts";
@@ -12,8 +12,9 @@ const retryMs = 50;
 export type EventLog = ReturnType<typeof createEventLog>;
 
 /** Creates the event log of this node. */
-export function createEventLog(sql: Sql, signals: Signals) {
-  const store = eventStore(sql);
+export function createEventLog(db: Pick<Database, "sql" | "genericPlans">, signals: Signals) {
+  const store = eventStore(db.sql);
+  const followed = eventStore(db.genericPlans.sql);
   /** Wakes the followers of a tenant's log. Call it only after the commit. */
   const wake = (tenantId: TenantId) => signals.wake(topicOf(tenantId));
 
@@ -52,7 +53,7 @@ export function createEventLog(sql: Sql, signals: Signals) {
         // Listen before reading, so that a commit in between wakes the loop again.
         const woken = nextWake(signals, topicOf(tenantId), signal, waitMs);
         try {
-          const batch = await store.after(tenantId, position, readBatchSize);
+          const batch = await followed.after(tenantId, position, readBatchSize);
           for (const event of batch) if (matchesFilter(filter, event)) yield event;
           const last = batch.at(-1);
           if (last !== undefined) position = { stamp: last.stamp, id: last.id, snapshot: from.snapshot };
