@@ -154,6 +154,26 @@ test("a run is not retried while another one has its run key, or after a replay 
   await compensate(replay.id);
 });
 
+test("a compensation whose item was rejected is routed anew", async () => {
+  const pool = freshName();
+  const poolId = await tenant.pool({ name: pool });
+  const rule = await tenant.rule(poolId, { type: "reject" });
+  const definition = await publish({
+    on_failure: "compensate",
+    steps: [
+      { id: "a", transform: 1, compensate: { route: { pool, key: "undo" }, retry: once } },
+      { id: "pay", fail: { code: "declined" } },
+    ],
+  });
+  const { id } = (await tenant.ok("POST", "/api/workflow-runs", { definition })).data.run;
+  const ended = await untilEnded(id);
+  assert.deepEqual(ended.failed_compensations, ["a"], JSON.stringify(ended.error));
+  assert.equal(ended.error.details.failed_compensations[0].code, "route_rejected");
+  await tenant.ok("DELETE", `/api/rules/${rule}`);
+  await compensate(id);
+  assert.deepEqual((await untilEnded(id)).failed_compensations, []);
+});
+
 test("of replays at once, each takes over the compensations of the steps it keeps", async () => {
   const queue = freshName();
   for (let round = 0; round < 5; round++) {

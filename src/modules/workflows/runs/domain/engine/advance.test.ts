@@ -315,16 +315,16 @@ test("a run that compensates ignores a cancellation with compensation, and stops
   assert.deepEqual([stopped.ended?.status, stopped.endedTasks], ["cancelled", ["id4"]]);
 });
 
-test("the attempts of a retried compensation go on counting, and are retried as often as at first", () => {
+test("a retried compensation repeats its last attempt, whose effect is unknown, and is retried as often as at first", () => {
   const twice = { ...once, maxAttempts: 2 };
   const undo = compensation(null, { work: { ...routeWork(), payload: null }, retry: twice });
   const run = new StoredRun(
     define([task("a", { compensate: undo }), fails("b", "broken")], { onFailure: "compensate" }),
   );
   const attempts = () => run.last.effects.map(({ attempt }) => attempt);
-  const refuse = (attempt: number) =>
+  const refuse = (attempt: number, code = "no") =>
     run.apply({
-      ...{ kind: "effect_failed", key: "~a", attempt, code: "no", message: "", details: null, retryable: true },
+      ...{ kind: "effect_failed", key: "~a", attempt, code, message: "", details: null, retryable: true },
     });
   const retry: RunEvent = { kind: "retry_compensations", by: "ann", reason: "", steps: ["a"] };
   run.apply(succeeded("a"));
@@ -333,15 +333,18 @@ test("the attempts of a retried compensation go on counting, and are retried as 
   run.at(run.wakeMs!, tick);
   assert.equal(refuse(2).ended?.status, "failed");
   run.apply(retry);
-  assert.deepEqual(attempts(), [3], "its idempotency key is not that of the first attempt");
+  assert.deepEqual(attempts(), [2], "its idempotency key is that of the attempt that may have taken effect");
   refuse(1);
-  assert.equal(isAttemptOpen(run.state, "~a", 3), true, "a late result of an earlier attempt is none of the retry");
-  assert.equal(refuse(3).ended, undefined);
+  assert.equal(isAttemptOpen(run.state, "~a", 2), true, "a late result of an earlier attempt is none of the retry");
+  assert.equal(refuse(2).ended, undefined);
   run.at(run.wakeMs!, tick);
-  assert.deepEqual(attempts(), [4]);
-  assert.equal(refuse(4).ended?.status, "failed");
+  assert.deepEqual(attempts(), [3]);
+  assert.equal(refuse(3).ended?.status, "failed");
   run.apply(retry);
-  assert.deepEqual(attempts(), [5]);
+  assert.deepEqual(attempts(), [3]);
+  assert.equal(refuse(3, "route_rejected").ended?.status, "failed");
+  run.apply(retry);
+  assert.deepEqual(attempts(), [4], "a refusal had no effect");
 });
 
 test("a cancellation with compensation resumes a paused run that compensates, with the results it has", () => {

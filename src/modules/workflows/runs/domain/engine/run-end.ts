@@ -103,7 +103,7 @@ export function compensateNext(execution: Execution): void {
   const { state } = execution;
   const undo = state.undo.pop();
   if (undo !== undefined) {
-    startExternalWork(execution, execution.unitOf(undo.key), undo.key, undo.request, undo.attempts);
+    startExternalWork(execution, execution.unitOf(undo.key), undo.key, undo.request, undo.attempt);
     return;
   }
   const { status, error, failures } = state.ending!;

@@ -55,8 +55,11 @@ export interface ReplayStart {
 export interface Undo {
   readonly key: StepKey;
   readonly request: Json;
-  /** The attempts before a retry. The next ones go on counting, because the number of an attempt is in its idempotency key. */
-  readonly attempts?: number;
+  /**
+   * The attempt that a retry starts with: the last one, because it may have taken effect and its number is in the idempotency
+   * key, or the one after it if the last one was refused.
+   */
+  readonly attempt?: number;
 }
 
 /** The end of a run that still compensates. */
@@ -191,10 +194,12 @@ export function failedCompensations({ ending }: RunState): StepKey[] {
   return ending?.failures.map(({ undo }) => undo.key.slice(1)) ?? [];
 }
 
-/** A compensation in progress, to be performed again. */
-export function undoOf(key: StepKey, activity: Activity | undefined): Undo {
+/** A compensation in progress, to be performed again, and the code of its failure. */
+export function undoOf(key: StepKey, activity: Activity | undefined, code = ""): Undo {
   const request = (activity !== undefined && "request" in activity ? activity.request : undefined) ?? null;
-  return { key, request, ...(activity?.s === "effect" && { attempts: activity.attempt }) };
+  if (activity?.s !== "effect") return { key, request };
+  // A refusal has no effect, and a repeat with its idempotency key would get it again.
+  return { key, request, attempt: code === "route_rejected" ? activity.attempt + 1 : activity.attempt };
 }
 
 /** When a run needs attention without an event; undefined if only an event can move it. */

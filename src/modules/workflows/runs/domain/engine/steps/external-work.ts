@@ -15,13 +15,13 @@ export function timesOf({ context }: Execution, { timeout }: PlanUnit): { sinceM
   return timeout.totalMs === undefined ? { sinceMs: nowMs } : { sinceMs: nowMs, totalMs: nowMs + timeout.totalMs };
 }
 
-/** Starts a task or an effect: a step, or a compensation, which may have had attempts before. */
+/** Starts a task or an effect: a step, or a compensation. A retried one may start with a later attempt. */
 export function startExternalWork(
   execution: Execution,
   unit: PlanUnit,
   key: StepKey,
   request: Json,
-  earlier = 0,
+  attempt = 1,
 ): void {
   const { state, context, history, newTasks } = execution;
   const { work, timeout } = unit;
@@ -37,7 +37,7 @@ export function startExternalWork(
   }
   const activity = {
     ...{ s: "effect" as const, ...times, request, phase: "open" as const, recheckMs: firstRecheckMs },
-    ...{ attempt: earlier + 1, ...(earlier > 0 && { earlier }) },
+    ...{ attempt, ...(attempt > 1 && { earlier: attempt - 1 }) },
     ...(work.kind === "subworkflow" && { childId: context.newId() }),
   };
   state.active[key] = activity;

@@ -105,7 +105,7 @@ export function failStep(execution: Execution, key: StepKey, error: RunError): v
   execution.size.heldBytes += errorBytes;
   history.push({ kind: "step_failed", step: key, error: { code, message, details, step: error.step } });
   if (isCompensation(key)) {
-    state.ending!.failures.push({ undo: undoOf(key, activity), error });
+    state.ending!.failures.push({ undo: undoOf(key, activity, code), error });
     compensateNext(execution);
     return;
   }
