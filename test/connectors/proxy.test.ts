@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -86,8 +87,33 @@ test("credentials in an answer of bytes are replaced, and the bytes around them 
     response.end(Buffer.concat([around[0], Buffer.from(headers.authorization!), around[1]]));
   };
   const { body } = await proxy({ method: "GET", path: "/files/1" });
-  const expected = Buffer.concat([around[0], Buffer.from("Bearer [redacted]"), around[1]]);
+  const expected = Buffer.concat([around[0], Buffer.from("[redacted]"), around[1]]);
   assert.deepEqual(Buffer.from(body.data.body_bytes, "base64"), expected);
+});
+
+test("a token that the service signs for a request is replaced where the provider repeats it", async () => {
+  const document = {
+    ...{ manifest: 1, key: "signed", version: "1.0.0", name: "Signed", category: "generic", description: "Signs." },
+    ...{ docs_url: "https://acme.example/docs", hosts: ["127.0.0.1"], base_url: `http://127.0.0.1:${port}` },
+    auth: { signed_jwt: { fields: { private_key: { title: "Key", multiline: true } }, issuer: "acme" } },
+    actions: {
+      get: {
+        title: "Get",
+        mutation: { effect: "read" },
+        request: { method: "GET", path: "/" },
+        input: { type: "object" },
+      },
+    },
+  };
+  await own.ok("POST", "/api/v2/connector/manifests", { document });
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const private_key = privateKey.export({ format: "pem", type: "pkcs8" });
+  const signed = { provider_key: "signed", auth_mode: "signed_jwt", credentials: { private_key }, settings: {} };
+  const connectionId = await own.connect(signed);
+  answer = (response, { headers }) => void response.end(`You sent ${headers.authorization}.`);
+  const { body } = await proxy({ method: "GET", path: "/" }, {}, connectionId);
+  assert.match(received[0]!.headers.authorization!, /^Bearer ey/);
+  assert.equal(body.data?.body, "You sent [redacted].", JSON.stringify(body));
 });
 
 test("a path cannot leave the base URL", async () => {

@@ -78,6 +78,7 @@ test("the author of a staged version cannot approve it where authors are exclude
   await setPolicy(1, true);
   const { data } = await node.tenant.ok("GET", `${base}/${id}`);
   assert.deepEqual(data.approval.void_reasons, ["approvals_missing: 0 of 1"]);
+  assert.deepEqual([data.approval.approved_by, approversOf(data)], ["bob", []]);
   assert.equal((await refusalOf(node.tenant.rest.call("POST", `${base}/${id}/promote`, {})))[1], "approval_void");
   assert.deepEqual(await refusalOf(bob("POST", `${base}/${id}/approve`, {})), [403, "approver_is_author"]);
   assert.deepEqual(approversOf(await approve(ada, id)), ["ada"]);

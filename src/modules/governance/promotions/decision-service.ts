@@ -3,10 +3,10 @@ import { fail, invalid } from "../../../errors/index.ts";
 import type { PromotionPolicy } from "../../tenancy/index.ts";
 import {
   bindingOf,
-  countedApprovers,
   excludedFrom,
   type GateReading,
   isSamePerson,
+  validApprovers,
   voidReasons,
 } from "./domain/approval-validity.ts";
 import type { Candidate } from "./domain/candidate.ts";
@@ -81,9 +81,9 @@ export function createDecisionService(parts: PromotionParts, candidates: Candida
       requireUnmoved(observed);
       requireOpenGate(reading);
       const sha256 = bindingOf(locked, reading);
-      // Nobody counts twice, and nobody has approved what the candidate became later.
-      const others = countedApprovers(locked, policy).filter(
-        (other) => locked.approval!.sha256 === sha256 && !isSamePerson(other.identities, identities),
+      // Nobody counts twice.
+      const others = validApprovers(locked, reading, policy).filter(
+        (other) => !isSamePerson(other.identities, identities),
       );
       const approver = { approvedBy: principal.subject, approvedAt: new Date(nowMs).toISOString(), note, identities };
       const approvers = [...others, approver];

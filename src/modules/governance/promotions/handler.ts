@@ -12,7 +12,15 @@ import { environmentIdOf, productionOf } from "../../../platform/access/index.ts
 import { timeRangeOf } from "../../../platform/records/index.ts";
 import type { TargetSimulation } from "./artifact-kinds.ts";
 import type { DecisionService } from "./decision-service.ts";
-import type { Approval, CanaryStep, Candidate, Guardrail, NewArtifact, NewCandidate } from "./domain/candidate.ts";
+import type {
+  Approval,
+  Approver,
+  CanaryStep,
+  Candidate,
+  Guardrail,
+  NewArtifact,
+  NewCandidate,
+} from "./domain/candidate.ts";
 import { callsOfVoidApproval, possibleCalls } from "./domain/states.ts";
 import type { CandidateService, InspectedCandidate } from "./service.ts";
 import type { StageService } from "./stage-service.ts";
@@ -153,7 +161,8 @@ const toCanaryStep = ({ percent, minDurationS, guardrails }: StepMessage): Canar
 });
 
 /** Converts a candidate with its results. */
-function fromCandidate({ voidReasons, approvalsNeeded, ...candidate }: InspectedCandidate) {
+function fromCandidate(inspected: InspectedCandidate) {
+  const { voidReasons, approvalsNeeded: _, approvers: __, ...candidate } = inspected;
   const { preflight, guardrailReport, canary, approval, promotion, state } = candidate;
   return {
     ...candidate,
@@ -170,7 +179,7 @@ function fromCandidate({ voidReasons, approvalsNeeded, ...candidate }: Inspected
       startedAt: timeOf(canary.startedAt),
       stoppedAt: state === "canary_running" ? undefined : timeOf(canary.stoppedAt),
     },
-    approval: approval && fromApproval(approval, approvalsNeeded, voidReasons),
+    approval: approval && fromApproval(approval, inspected),
     promotion: promotion && {
       ...promotion,
       promotedAt: timeOf(promotion.promotedAt),
@@ -181,10 +190,15 @@ function fromCandidate({ voidReasons, approvalsNeeded, ...candidate }: Inspected
   };
 }
 
-function fromApproval({ approvers, sha256 }: Approval, approvalsNeeded: number, voidReasons: readonly string[]) {
-  const given = approvers.map(({ approvedAt, ...approver }) => ({ ...approver, approvedAt: new Date(approvedAt) }));
-  return { ...given.at(-1)!, sha256, approvers: given, approvalsNeeded, voidReasons };
+function fromApproval({ approvers: given, sha256 }: Approval, inspected: InspectedCandidate) {
+  const { approvers, approvalsNeeded, voidReasons } = inspected;
+  const last = fromApprover(given.at(-1)!);
+  return { ...last, sha256, approvers: approvers.map(fromApprover), approvalsNeeded, voidReasons };
 }
+
+const fromApprover = ({ approvedBy, approvedAt, note }: Approver) => ({
+  ...{ approvedBy, note, approvedAt: new Date(approvedAt) },
+});
 
 /** Converts a candidate of a list, without its results. */
 const fromListedCandidate = (candidate: Candidate) => ({

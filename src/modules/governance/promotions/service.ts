@@ -11,15 +11,16 @@ import type { EventRecorder } from "../../operations/index.ts";
 import type { PromotionPolicy } from "../../tenancy/index.ts";
 import type { ArtifactKinds, SimulationRange, TargetSimulation } from "./artifact-kinds.ts";
 import type { CanaryResult, CanaryScorer } from "./canary-scorer.ts";
-import { type GateReading, voidReasons } from "./domain/approval-validity.ts";
+import { type GateReading, validApprovers, voidReasons } from "./domain/approval-validity.ts";
 import {
+  type Approver,
   type Candidate,
   type CandidateArtifact,
   type CandidateId,
   type NewCandidate,
   openCandidatesMax,
 } from "./domain/candidate.ts";
-import type { CandidateCall, CandidateState } from "./domain/states.ts";
+import { type CandidateCall, type CandidateState, isOpen } from "./domain/states.ts";
 import { type CandidateChange, candidateStore } from "./store.ts";
 
 /** Promotions' dependencies on evidence packs. */
@@ -67,6 +68,8 @@ export interface Step {
 /** The current state of a candidate, with fields computed on read. */
 export interface InspectedCandidate extends Candidate {
   readonly approvalsNeeded: number;
+  /** The approvals that count; those that counted then, if the candidate is closed. */
+  readonly approvers: readonly Approver[];
   /** Why the approval is void. */
   readonly voidReasons: readonly string[];
 }
@@ -201,17 +204,20 @@ export function createCandidateService(dependencies: PromotionParts) {
 
     /** A candidate with the current results of its canary, and whether its approval is valid. */
     async inspect(context: Context, candidate: Candidate): Promise<InspectedCandidate> {
-      const { canary, state } = candidate;
+      const { canary, approval, state } = candidate;
       const policy = await dependencies.readPolicy(context, candidate.environmentId);
       const approvalsNeeded = policy.approvals;
       let current = candidate;
       if (state === "canary_running" && canary !== null) {
         current = { ...candidate, canary: { ...canary, ...(await dependencies.scoreCanary(context, candidate)) } };
       }
-      if (state !== "approved") return { ...current, approvalsNeeded, voidReasons: [] };
+      if (approval === null || !isOpen(state)) {
+        return { ...current, approvalsNeeded, approvers: approval?.approvers ?? [], voidReasons: [] };
+      }
       const reading = await gate.readGate(context.sql, context.tenantId, candidate);
       const observed = await kinds.observe(context, candidate);
-      return { ...current, approvalsNeeded, voidReasons: voidReasons(candidate, observed, reading, policy) };
+      const approvers = validApprovers(candidate, reading, policy);
+      return { ...current, approvalsNeeded, approvers, voidReasons: voidReasons(candidate, observed, reading, policy) };
     },
 
     /** Replays recorded work with the artifacts of a candidate. A tenant has one simulation at a time on each node. */

@@ -10,7 +10,7 @@ import { endStatus, nextStep } from "../domain/next-step.ts";
 import { type Refusal, readAnswer, readFault, type Success } from "./answer-reader.ts";
 import { accountOf, type PreparedAction, renderPage } from "./prepared-action.ts";
 import { limitScope, type RateLimits } from "./rate-limits.ts";
-import { redactorOf } from "./secret-redactor.ts";
+import { authorizationRedactorOf, redactorOf } from "./secret-redactor.ts";
 
 interface Dependencies {
   readonly clock: Clock;
@@ -160,7 +160,9 @@ class ActionExecution {
       const answer = await http.send(provider, settings, request, limits);
       this.#bytes += answer.body.length;
       const isRaw = this.#prepared.start !== undefined;
-      const reading = { provider, action, page: this.#page, redactor: this.#redactor, nowMs: clock.now(), isRaw };
+      // The authorization first: without the credentials in it, it would not be recognised.
+      const redactor = isRaw ? inOrder([authorizationRedactorOf(request), this.#redactor]) : this.#redactor;
+      const reading = { provider, action, page: this.#page, redactor, nowMs: clock.now(), isRaw };
       return readAnswer(answer, reading);
     } catch (error) {
       return readFault(error);
@@ -201,14 +203,7 @@ class ActionExecution {
 
   /** Replaces all credentials that this execution has used. */
   get #redactor(): Redactor {
-    const [first, ...others] = this.#redactors as [Redactor, ...Redactor[]];
-    return others.reduce(
-      (one, other): Redactor => ({
-        text: (text) => other.text(one.text(text)),
-        value: (value) => other.value(one.value(value)),
-      }),
-      first,
-    );
+    return inOrder(this.#redactors);
   }
 
   #succeed({ output, nextPage, truncated, retryAtMs }: Success): ExecutionOutcome {
@@ -232,6 +227,13 @@ class ActionExecution {
       ...{ output: undefined, pagesTruncated: false, retryAtMs },
     };
   }
+}
+
+function inOrder(redactors: readonly Redactor[]): Redactor {
+  return redactors.reduce((one, other) => ({
+    text: (text) => other.text(one.text(text)),
+    value: (value) => other.value(one.value(value)),
+  }));
 }
 
 function pageKey({ url, body = "" }: HttpRequest): string {

@@ -44,9 +44,14 @@ export function isSamePerson(one: readonly string[], other: readonly string[]): 
 }
 
 /** The approvals that count. */
-export function countedApprovers(candidate: Candidate, policy: PromotionPolicy): readonly Approver[] {
+function countedApprovers(candidate: Candidate, policy: PromotionPolicy): readonly Approver[] {
   const excluded = excludedFrom(candidate, policy);
   return (candidate.approval?.approvers ?? []).filter(({ identities }) => !isSamePerson(identities, excluded));
+}
+
+/** The approvals that count, with the evidence of now. None does after the evidence has changed. */
+export function validApprovers(candidate: Candidate, gate: GateReading, policy: PromotionPolicy): readonly Approver[] {
+  return candidate.approval?.sha256 === bindingOf(candidate, gate) ? countedApprovers(candidate, policy) : [];
 }
 
 /** Why the approval of a candidate is void; empty while it is valid. */
