@@ -63,6 +63,10 @@ test("why Ada did not get an item: the decision says so for each recipient", asy
   assert.match((await explain(id, "?about=Ada")).summary, /chose the recipient\. Ada was paused\./);
   assert.match((await explain(id, "?about=Zoe")).summary, /Zoe was not a recipient of the pool/);
   assert.equal(whole.steps.find(({ subject }: ResponseData) => subject === grace).code, "strategy");
+  await own.ok("POST", `/api/queues/${poolId}/pause`, { reason: "A release" });
+  const { waits } = await explain(id);
+  assert.deepEqual([waits[0].code, waits[1].code], ["queue_paused", "waiting_for_worker"]);
+  assert.equal(waits[0].message, "Its queue is paused (A release), and hands out no item.");
   const stepOf = (code: string) => whole.steps.find((step: ResponseData) => step.code === code);
   assert.equal(stepOf("rule").message, 'The rule "Gold only" (require) applied: recipient.attributes.tier == "gold"');
   assert.equal(stepOf("rule").result, "matched");

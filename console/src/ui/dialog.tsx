@@ -64,8 +64,8 @@ interface Question {
   /** A word that must be typed first if the action cannot be undone. */
   readonly typed?: string;
   readonly act: () => Promise<unknown>;
-  /** The message after it has happened. */
-  readonly done: string;
+  /** The message after it has happened; none if `act` shows its own. */
+  readonly done?: string;
 }
 
 const question = signal<Question | undefined>(undefined);
@@ -94,7 +94,7 @@ function ConfirmDialog({ title, consequence, confirm: label, typed, act, done }:
     try {
       await act();
       close();
-      toast(done);
+      if (done !== undefined) toast(done);
     } catch (failure) {
       setError(messageOf(failure));
       setBusy(false);

@@ -117,11 +117,17 @@ describe("the everyday tasks of an operator", { skip: program === undefined && n
     await dialog.getByLabel("Reason").fill("A release");
     await dialog.getByRole("button", { name: "Pause queue" }).click();
     await page.getByText(/A release\. Items are accepted, and none is handed out/).waitFor();
+    const item = page.getByRole("row", { name: /unwanted/ });
+    await item.getByRole("cell", { name: /^Paused/ }).waitFor();
+    await item.getByRole("link").click();
+    await dialog.getByText("Its queue is paused (A release), and hands out no item.").waitFor();
+    await dialog.getByRole("link", { name: "Open the decision" }).waitFor();
+    await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Drain" }).click();
     await dialog.getByRole("button", { name: "Continue" }).click();
     await dialog.getByLabel("Type mails to continue").fill("mails");
     await dialog.getByRole("button", { name: "Remove items" }).click();
-    await page.getByText("The queue was drained.").waitFor();
+    await page.getByText("1 item was removed, 0 still wait.").waitFor();
     assert.equal((await tenant.status(poolId)).depth, 0);
     await page.getByRole("button", { name: "Resume" }).click();
     await page.getByText("The queue hands out items again.").waitFor();

@@ -17,15 +17,26 @@ import { withEnvironment } from "../shared/environment";
 const connections = createConnectionService(transport);
 const statuses = ["active", "needs_account", "needs_reauth", "revoked"];
 
+/** The status. Credentials that somebody typed are only known to work once a test has shown it. */
+function statusOf({ status, auth_mode, last_test_class }: Connection): string {
+  const isTyped = auth_mode !== "none" && !auth_mode.startsWith("oauth2");
+  return status === "active" && isTyped && ["", "unverified"].includes(last_test_class) ? "not_checked" : status;
+}
+
 const columns: readonly Column<Connection>[] = [
   { title: "Connection", value: ({ name, account }) => name || account?.label || "unnamed" },
-  { title: "Provider", width: "150px", value: ({ provider_key }) => provider_key },
-  { title: "Account", value: ({ account }) => account?.label },
-  { title: "Status", width: "150px", value: ({ status }) => status, render: ({ status }) => <Status of={status} /> },
-  { title: "Last test", width: "130px", value: ({ last_test_class }) => words(last_test_class) },
+  { title: "Provider", width: "110px", value: ({ provider_key }) => provider_key },
+  { title: "Account", width: "120px", value: ({ account }) => account?.label },
+  {
+    title: "Status",
+    width: "130px",
+    value: statusOf,
+    render: (connection) => <Status of={statusOf(connection)} />,
+  },
+  { title: "Last test", width: "110px", value: ({ last_test_class }) => words(last_test_class) },
   {
     title: "Expires",
-    width: "120px",
+    width: "100px",
     value: ({ expires_at }) => expires_at,
     render: ({ expires_at }) => <Ago time={expires_at} />,
   },
@@ -102,7 +113,7 @@ export function Connections() {
                 )
             : undefined
         }
-        rowActionsWidth="270px"
+        rowActionsWidth={list.rows.some(({ account_choices }) => account_choices.length > 0) ? "270px" : "150px"}
       />
       {choosing !== undefined && (
         <FormDialog

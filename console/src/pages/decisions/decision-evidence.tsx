@@ -4,6 +4,7 @@ import { formatCount, formatTime, words } from "../../ui/format";
 import { Name, Prose } from "../../ui/name";
 import { type Column, Table } from "../../ui/table";
 import { Notice, Status } from "../../ui/text";
+import { Waits } from "../shared/waits";
 
 const recipientStep = /^recipient_(.+)$/;
 
@@ -18,11 +19,7 @@ export function Evidence({ explanation }: { readonly explanation: Explanation })
         <strong>
           <Prose text={summary} />
         </strong>
-        {waits.map(({ code, message, remedy, until }) => (
-          <div key={code}>
-            <Prose text={`${message} ${remedy}`} /> {until && `Until ${formatTime(until)}.`}
-          </div>
-        ))}
+        <Waits of={waits} />
         {remedies.map((remedy) => (
           <div key={remedy}>
             <Prose text={remedy} />

@@ -1,24 +1,26 @@
-import { type AdmissionExplanation, createAdmissionService } from "@client/gen/admission";
+import { createExplainService, type Explanation as Explained } from "@client/gen/explain";
 import { createQueueService, type QueueItem } from "@client/gen/queue";
 import type { ItemRetry } from "@client/gen/routing";
 import { useMemo, useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
+import { href } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { pickRecipient } from "../../palette/picker-sources";
 import { Button } from "../../ui/button";
 import { confirm, Dialog } from "../../ui/dialog";
 import { FormDialog } from "../../ui/form";
-import { formatSeconds, formatTime, words } from "../../ui/format";
+import { formatSeconds, formatTime } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
 import { Name } from "../../ui/name";
 import { Ready } from "../../ui/page";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
 import { itemText } from "../shared/item-text";
+import { Waits } from "../shared/waits";
 import { Dependencies, OfferHistory, Progress, Result } from "./item-progress";
 
 const queues = createQueueService(transport);
-const admission = createAdmissionService(transport);
+const explain = createExplainService(transport);
 const ended = new Set(["completed", "dead_lettered", "cancelled", "expired", "drained", "superseded"]);
 
 interface Props {
@@ -32,9 +34,11 @@ export function ItemDrawer({ poolId, itemId, onClose }: Props) {
   const id = { pool_id: poolId, queue_item_id: itemId };
   const item = useQuery(`item ${itemId}`, () => queues.getItem(id), { everyMs: 3_000 });
   const isWaiting = item.data !== undefined && item.data.state !== "leased" && !ended.has(item.data.state);
-  const explanation = useQuery(isWaiting ? `explanation ${itemId}` : undefined, () => admission.explain(id), {
-    everyMs: 5_000,
-  });
+  const explanation = useQuery(
+    isWaiting && can("explanation:read") ? `explanation ${itemId}` : undefined,
+    () => explain.explain({ id: itemId }),
+    { everyMs: 5_000, live: ["queue.paused", "queue.resumed"] },
+  );
   return (
     <Dialog kind="drawer" onClose={onClose} title={item.data ? itemText(item.data) : "Item"}>
       <div class="dialog-body">
@@ -95,25 +99,17 @@ function retryText({ max_attempts, initial_ms, factor, max_ms, jitter }: ItemRet
   return parts.filter(Boolean).join(", ");
 }
 
-/** Why the item has not been handed out. */
-function Explanation({ explanation }: { readonly explanation: AdmissionExplanation }) {
-  const { status, constraint_kind, ahead, not_before, retry_after_s, assignment, verdicts } = explanation;
-  const held = constraint_kind === "" ? words(status) : `Held by ${words(constraint_kind).toLowerCase()}`;
-  const parts = [
-    held,
-    ahead > 0 ? `${ahead} ahead of it` : "",
-    retry_after_s > 0 ? `next try in ${formatSeconds(retry_after_s)}` : "",
-    not_before ? `not before ${formatTime(not_before)}` : "",
-    assignment?.reason ? `no recipient: ${words(assignment.reason).toLowerCase()} after ${assignment.tries} tries` : "",
-  ];
+/** Why the item has not been handed out. The decision about it has the same id. */
+function Explanation({ explanation }: { readonly explanation: Explained }) {
+  const { id, kinds, waits } = explanation;
   return (
-    <Notice tone={status === "admitted" || status === "ready" ? "info" : "warn"}>
-      <strong>Why it waits. </strong>
-      {parts.filter(Boolean).join(", ")}.
-      {verdicts.length > 0 && (
-        <div>
-          {verdicts.map((each) => `${words(each.constraint_kind)}: ${words(each.verdict).toLowerCase()}`).join("; ")}
-        </div>
+    <Notice tone="warn">
+      <strong>Why it waits.</strong>
+      <Waits of={waits} />
+      {kinds.includes("decision") && (
+        <a class="link" href={href(`decisions/${id}`)}>
+          Open the decision
+        </a>
       )}
     </Notice>
   );

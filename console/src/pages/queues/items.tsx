@@ -25,13 +25,19 @@ const states = [
   "superseded",
 ];
 
-const columns: readonly Column<QueueItem>[] = [
+const waiting = new Set(["pending", "held", "ready"]);
+
+const columnsOf = (isPaused: boolean): readonly Column<QueueItem>[] => [
   { title: "Item", value: itemText },
   { title: "State", width: "120px", value: ({ state }) => state, render: ({ state }) => <Status of={state} /> },
   {
     title: "Held by",
-    width: "150px",
-    value: ({ hold_reason, assignment }) => words(hold_reason || assignment?.reason),
+    width: "190px",
+    value: ({ state, hold_reason, assignment }) => {
+      const reason = hold_reason || assignment?.reason;
+      if (!isPaused || !waiting.has(state)) return words(reason);
+      return reason ? `Paused; ${words(reason).toLowerCase()}` : "Paused";
+    },
   },
   { title: "Priority", width: "86px", isNumber: true, value: ({ priority }) => priority },
   { title: "Attempt", width: "86px", isNumber: true, value: ({ attempt }) => attempt },
@@ -43,7 +49,7 @@ const columns: readonly Column<QueueItem>[] = [
   },
 ];
 
-export function Items({ poolId }: { readonly poolId: string }) {
+export function Items({ poolId, isPaused }: { readonly poolId: string; readonly isPaused: boolean }) {
   const recipients = useMemo(() => pickRecipient(poolId), [poolId]);
   const filters = { state: filterOf("state"), recipient_id: filterOf("recipient") };
   const list = useList(
@@ -58,7 +64,7 @@ export function Items({ poolId }: { readonly poolId: string }) {
         <PickerFilter from={recipients} label="Recipient" name="recipient" />
       </div>
       <ListTable
-        columns={columns}
+        columns={columnsOf(isPaused)}
         empty={
           <Empty
             samples={samplesOf({

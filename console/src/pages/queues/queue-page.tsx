@@ -12,7 +12,7 @@ import { formatCount, formatSeconds, formatTime } from "../../ui/format";
 import { Name } from "../../ui/name";
 import { currentTab, filterOf, Page, Ready, Tabs } from "../../ui/page";
 import { Ago, Notice, Status } from "../../ui/text";
-import { announce } from "../../ui/toast";
+import { announce, toast } from "../../ui/toast";
 import { HistoryCharts } from "../shared/history-charts";
 import { RouteItemButton } from "../shared/route-item";
 import { AdmissionGroups } from "./admission-groups";
@@ -93,7 +93,7 @@ export function QueuePage({ poolId }: { readonly poolId: string }) {
 function Part({ queue }: { readonly queue: Queue }) {
   switch (currentTab(tabs)) {
     case "items":
-      return <Items poolId={queue.pool_id} />;
+      return <Items isPaused={queue.paused} poolId={queue.pool_id} />;
     case "offers":
       return <Offers poolId={queue.pool_id} />;
     case "bulk":
@@ -204,7 +204,13 @@ function askToDrain(queue: Queue, values: Record<string, unknown>, refresh: () =
     consequence: `Up to ${formatCount(values.max_items as number)} items are removed without being processed, oldest first. They cannot be brought back.`,
     confirm: "Remove items",
     typed: queue.pool_name,
-    done: "The queue was drained.",
-    act: () => queues.drain({ ...values, max_items: Number(values.max_items), pool_id: queue.pool_id }).then(refresh),
+    act: async () => {
+      const drain = { ...values, max_items: Number(values.max_items), pool_id: queue.pool_id };
+      const { drained_count: removed, remaining_depth: left } = await queues.drain(drain);
+      toast(
+        `${removed === 1 ? "1 item was" : `${formatCount(removed)} items were`} removed, ${formatCount(left)} still wait.`,
+      );
+      refresh();
+    },
   });
 }

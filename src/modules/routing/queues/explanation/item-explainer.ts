@@ -1,6 +1,8 @@
+import type { Context } from "../../../../chain/call.ts";
 import { type ExplainedStep, type ExplainedWait, type Explainer, linkTo } from "../../../explainer.ts";
 import { createRecipientNames, type PoolReader, type RecipientNames } from "../../pools/index.ts";
 import { type ItemState, isEndState, type QueueItem } from "../domain/queue-item.ts";
+import { readQueueStatus } from "../queue-pauses.ts";
 import { queueStore } from "../queue-store.ts";
 import { explainItem, type ItemExplanation } from "./explanation-handler.ts";
 import { findPoolOfItem } from "./explanation-store.ts";
@@ -23,7 +25,7 @@ export function createItemExplainer(pools: Pick<PoolReader, "requireKnownPool">)
         status: item.state,
         summary: summaryOf(item, nameOf),
         steps: stepsOf(item, nameOf),
-        waits: waitsOf(item, explanation),
+        waits: [...(await pauseWaits(context, item)), ...waitsOf(item, explanation)],
         remedies: remediesOf(item, pool === undefined),
         links: linksOf(item),
       };
@@ -87,6 +89,15 @@ const holdTexts: Readonly<Record<QueueItem["holdReason"], string>> = {
   dependency: "It waits for other items.",
   offer: "It is offered to its recipient, which has not answered yet.",
 };
+
+/** A paused queue hands out none of its waiting items. */
+async function pauseWaits(context: Context, { poolId, state }: QueueItem): Promise<readonly ExplainedWait[]> {
+  if (state === "leased" || isEndState(state)) return [];
+  const { paused, pauseReason, pausedUntil } = await readQueueStatus(context, poolId);
+  if (!paused) return [];
+  const message = `Its queue is paused${pauseReason === "" ? "" : ` (${pauseReason})`}, and hands out no item.`;
+  return [{ code: "queue_paused", message, remedy: "Resume the queue.", until: pausedUntil ?? undefined }];
+}
 
 function waitsOf(item: QueueItem, explanation: ItemExplanation): readonly ExplainedWait[] {
   const { constraint, notBeforeMs, ahead } = explanation;
