@@ -12,6 +12,8 @@ create table sso_connections (
   verified_domains text[] not null default '{}',
   -- Whether members with an address of a verified domain can sign in only with this connection.
   enforced       boolean not null default false,
+  -- When somebody first signed in with the current settings.
+  first_sign_in_at timestamptz,
   settings       jsonb not null,
   -- Sealed: the client secret of OIDC, the private key of SAML.
   ciphertext     text not null default '',

@@ -147,6 +147,8 @@ export type SsoConnection = {
   readonly domains: readonly SsoDomain[];
   /** Whether members with an address of a verified domain can sign in only with this connection. An active connection is needed. */
   readonly enforced: boolean;
+  /** When somebody first signed in with the current settings of the provider; absent until then. */
+  readonly first_sign_in_at?: string;
 };
 
 /** The settings of an OpenID Connect provider. */

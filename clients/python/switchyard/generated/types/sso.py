@@ -47,6 +47,8 @@ class SsoConnection(_SsoConnectionRequired, total=False):
     created_at: str
     #: When it last changed.
     updated_at: str
+    #: When somebody first signed in with the current settings of the provider; absent until then.
+    first_sign_in_at: str
 
 
 class OidcConnection(TypedDict):
