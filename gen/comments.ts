@@ -5411,6 +5411,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.SsoConnection.domains": "The email domains, and what proves that they belong to the tenant.",
   "service.api.SsoConnection.enforced": "Whether members with an address of a verified domain can sign in only with this connection. An active connection is needed.",
   "service.api.SsoConnection.domains_checked_at": "When the records of the domains were last looked up; absent if they never were.",
+  "service.api.SsoConnection.first_sign_in_at": "When somebody first signed in with the current settings of the provider; absent until then.",
   "service.api.SsoDomain": "An email domain of a connection.",
   "service.api.SsoDomain.domain": "The domain.",
   "service.api.SsoDomain.verified": "Whether its TXT record was found.",

@@ -13,6 +13,8 @@ create table sso_connections (
   domains_checked_at timestamptz,
   -- Whether members with an address of a verified domain can sign in only with this connection.
   enforced       boolean not null default false,
+  -- When somebody first signed in with the current settings.
+  first_sign_in_at timestamptz,
   settings       jsonb not null,
   -- Sealed: the client secret of OIDC, the private key of SAML.
   ciphertext     text not null default '',

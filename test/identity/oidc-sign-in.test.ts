@@ -211,6 +211,21 @@ describe("sign-in with OpenID Connect", () => {
     await update({ status: "active" });
   });
 
+  test("a connection says when somebody first signed in with its settings", async () => {
+    const firstSignIn = async () =>
+      (await rest.call("GET", `/api/v2/identity/connections/${connection.id}`)).body.data.first_sign_in_at;
+    await signIn("ada");
+    const at = await firstSignIn();
+    assert.ok(at);
+    await update({ name: "Renamed", oidc: { issuer: issuer.url, client_id: issuer.clientId } });
+    assert.equal(await firstSignIn(), at, "the same settings");
+    await update({ oidc: { issuer: issuer.url, client_id: "other" } });
+    assert.equal(await firstSignIn(), undefined, "settings that nobody has used");
+    await update({ oidc: { issuer: issuer.url, client_id: issuer.clientId } });
+    await signIn("ada");
+    assert.ok(await firstSignIn());
+  });
+
   test("the client secret is never shown", async () => {
     const { text } = await rest.call("GET", `/api/v2/identity/connections/${connection.id}`);
     assert.ok(!text.includes(issuer.clientSecret));

@@ -33,7 +33,7 @@ test("every obstacle between a workflow and a subscriber is the deciding reason 
   assert.deepEqual(decidingOf(seen, "sms"), ["endpoint", "no_endpoint", false]);
   assert.deepEqual(decidingOf(seen, "push"), ["preference", "denied_by_layer", false]);
   assert.deepEqual(decidingOf(seen, "chat"), ["content", "template_missing", false]);
-  assert.match(seen.summary, /^Ada would get \S+ now on in_app\. Not on email: No active integration/);
+  assert.match(seen.summary, /^Ada would get \S+ now on in-app\. Not on email: No active integration/);
   assert.match(seen.summary, /Not on push: The preferences of the subscriber for this workflow forbid the channel\./);
   assert.doesNotMatch(seen.summary, /chat/);
 });
@@ -45,7 +45,7 @@ test("earlier messages say what became of them, and a deleted subscriber or a mi
   const { outcomes } = await sender.trigger({ workflow_key, subscriber_id: id });
   const [past] = (await explain(id, workflow_key)).past_deliveries;
   assert.deepEqual([past.delivery_id, past.status], [outcomes[0].delivery_id, "skipped"]);
-  assert.match(past.message, /forbid the channel/);
+  assert.match(past.message, /^The in-app message .* forbid the channel/);
   const unreachable = await explain(id, workflow_key);
   assert.equal(unreachable.verdict, "unreachable");
   const last = unreachable.reasons.find(({ source }: ResponseData) => source === "delivery");

@@ -230,15 +230,33 @@ describe("the everyday tasks of somebody who changes things", { skip: program ==
     issuer.accounts.grace = { email: "grace@acme.example", email_verified: true, name: "Grace" };
     const { page } = await browser.signIn(service.baseUrl, tenant.key);
     const dialog = page.getByRole("dialog");
-    await page.getByRole("link", { name: "Single sign-on" }).click();
+    await page.getByRole("link", { name: "Members" }).click();
+    await page.getByRole("button", { name: "Invite" }).first().click();
+    await dialog.getByText("no identity provider is connected").waitFor();
+    await dialog.getByRole("link", { name: "Connect one" }).click();
     await page.getByRole("button", { name: "Connect a provider" }).first().click();
+    await dialog.getByText("/auth/callback/<id>").waitFor();
+    await dialog.getByLabel("Protocol").selectOption("saml");
+    await dialog.getByLabel("Certificate of the provider").waitFor();
+    await dialog.getByText("/auth/saml/<id>/acs").waitFor();
+    await dialog.getByLabel("Protocol").selectOption("oidc");
     await dialog.getByLabel("Name").fill("Company login");
     await dialog.getByLabel("Issuer").fill(issuer.url);
     await dialog.getByLabel("Client id").fill(issuer.clientId);
     await dialog.getByLabel("Client secret").fill(issuer.clientSecret);
+    await dialog.getByLabel("Roles of new members").fill("viewer, supervisor");
+    await dialog.getByRole("button", { name: "Connect", exact: true }).click();
+    await dialog.getByText('"supervisor": must be one of').waitFor();
+    await dialog.getByLabel("Roles of new members").fill("viewer");
     await dialog.getByRole("button", { name: "Connect", exact: true }).click();
     await dialog.getByRole("heading", { name: "Callback address" }).waitFor();
+    await dialog.getByText("Not tested").waitFor();
     const [callback, start] = await dialog.locator("pre").allTextContents();
+    await dialog.getByRole("button", { name: "Edit" }).click();
+    const form = page.getByRole("dialog", { name: "Change Company login" });
+    await form.getByLabel("Email domains").fill("acme.example");
+    await form.getByRole("button", { name: "Save changes" }).click();
+    await dialog.getByText("_switchyard.acme.example").waitFor();
     issuer.register(callback!);
     await isAccessible(page);
     await page.keyboard.press("Escape");
@@ -258,13 +276,18 @@ describe("the everyday tasks of somebody who changes things", { skip: program ==
     await row.getByText("Active").waitFor();
     await row.getByText("operator").waitFor();
     await isAccessible(page);
+    await page.getByRole("link", { name: "Single sign-on" }).click();
+    await page
+      .getByRole("row", { name: /Company login/ })
+      .getByText("Active")
+      .waitFor();
   });
 
   test("no page violates its policy, fails in a script, or sends a key", () => {
-    // Texts that are no YAML while they are typed, and pages of the providers.
+    // Texts that are no YAML while they are typed, a role that does not exist, and pages of the providers.
     const own = browser.problems.filter((problem) => problem.includes(service.baseUrl));
     assert.deepEqual(
-      own.filter((problem) => !/definitions\/new: .* status of 400/.test(problem)),
+      own.filter((problem) => !/(definitions\/new|\/sso): .* status of 400/.test(problem)),
       [],
     );
   });

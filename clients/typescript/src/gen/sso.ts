@@ -149,6 +149,8 @@ export type SsoConnection = {
   readonly enforced: boolean;
   /** When the records of the domains were last looked up; absent if they never were. */
   readonly domains_checked_at?: string;
+  /** When somebody first signed in with the current settings of the provider; absent until then. */
+  readonly first_sign_in_at?: string;
 };
 
 /** The settings of an OpenID Connect provider. */

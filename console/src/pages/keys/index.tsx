@@ -12,7 +12,7 @@ import { words } from "../../ui/format";
 import { ChoiceFilter, filterOf, ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Chips, Status } from "../../ui/text";
-import { roles } from "../shared/roles";
+import { roleHint } from "../shared/roles";
 import { SecretDialog } from "../shared/secret-dialog";
 
 const keys = createApiKeyService(transport);
@@ -113,7 +113,7 @@ export default function Keys() {
               name: "roles",
               label: "Roles",
               kind: "list",
-              hint: `Separated by commas: ${roles.map(({ value }) => value).join(", ")}.`,
+              hint: roleHint,
             },
             { name: "scopes", label: "Scopes", kind: "list", hint: "For example: route:write, work:write." },
             { name: "expires_at", label: "Expires", kind: "time" },

@@ -4,8 +4,9 @@ import {
   type Member,
   type UpdateMemberRequest,
 } from "@client/gen/member";
+import { createSsoService } from "@client/gen/sso";
 import { useState } from "preact/hooks";
-import { useList } from "../../core/query";
+import { useList, useQuery } from "../../core/query";
 import { href, workspace } from "../../core/router";
 import { can } from "../../core/session";
 import { transport } from "../../core/transport";
@@ -15,12 +16,12 @@ import { Empty, samplesOf } from "../../ui/empty";
 import { FormDialog } from "../../ui/form";
 import { ListTable, Page } from "../../ui/page";
 import type { Column } from "../../ui/table";
-import { Ago, Chips, Status } from "../../ui/text";
+import { Ago, Chips, Notice, Status } from "../../ui/text";
 import { toastError } from "../../ui/toast";
-import { roles } from "../shared/roles";
+import { roleHint } from "../shared/roles";
 
 const members = createMemberService(transport);
-const roleHint = `Separated by commas: ${roles.map(({ value }) => value).join(", ")}.`;
+const sso = createSsoService(transport);
 
 /** The roles that a member has now, with where they come from unless they are the member's own; of others the roles to come. */
 const accessOf = ({ status, roles: own, access }: Member): readonly string[] =>
@@ -92,7 +93,8 @@ export default function Members() {
             })}
             title="No member"
           >
-            Invite people by their email address. They sign in with the identity provider of the workspace.
+            Invite people by their email address. They sign in with the identity provider of the workspace, so connect
+            one first.
           </Empty>
         }
         keyOf={({ id }) => id}
@@ -143,17 +145,7 @@ export default function Members() {
           submit="Invite"
           title="Invite a person"
         >
-          {() => (
-            <p class="soft">
-              No mail is sent. Tell the person to sign in at {location.origin}/console with the workspace{" "}
-              {workspace.value}.{" "}
-              {can("sso:read") && (
-                <a class="link" href={href("sso")}>
-                  Which identity providers are connected?
-                </a>
-              )}
-            </p>
-          )}
+          {() => <HowToSignIn />}
         </FormDialog>
       )}
       {edited !== undefined && edited !== "new" && (
@@ -161,17 +153,12 @@ export default function Members() {
           done="The roles were changed."
           fields={[
             { name: "display_name", label: "Name" },
-            { name: "roles", label: "Roles", kind: "list", required: true, hint: roleHint },
+            { name: "role_set.roles", label: "Roles", kind: "list", required: true, hint: roleHint },
           ]}
-          initial={{ ...edited }}
+          initial={{ ...edited, role_set: { roles: edited.roles } }}
           onClose={() => edit(undefined)}
-          onSubmit={async ({ roles: own, ...values }) => {
-            const change = {
-              ...values,
-              role_set: { roles: own },
-              member_id: edited.id,
-              record_version: edited.record_version,
-            };
+          onSubmit={async (values) => {
+            const change = { ...values, member_id: edited.id, record_version: edited.record_version };
             await members.update(change as UpdateMemberRequest);
             list.refresh();
           }}
@@ -180,5 +167,33 @@ export default function Members() {
         />
       )}
     </Page>
+  );
+}
+
+/** What the person has to do after the invitation, or what is needed before it. */
+function HowToSignIn() {
+  const providers = useQuery(can("sso:read") ? "sso providers" : undefined, () => sso.listConnections({}).page());
+  const all = providers.data?.items;
+  const names = all?.filter(({ status }) => status === "active").map(({ name }) => name) ?? [];
+  if (all !== undefined && names.length === 0) {
+    return (
+      <Notice tone="warn">
+        Nobody who is invited can sign in yet: no identity provider is connected.{" "}
+        <a class="link" href={href("sso")}>
+          Connect one
+        </a>{" "}
+        first, or give the person an{" "}
+        <a class="link" href={href("keys")}>
+          API key
+        </a>{" "}
+        with these roles instead: <code>service login-link</code> signs its holder in.
+      </Notice>
+    );
+  }
+  return (
+    <p class="soft">
+      No mail is sent. Tell the person to sign in at {location.origin}/console with the workspace {workspace.value}
+      {names.length > 0 && ` and ${names.join(" or ")}`}. The email address there must be the same.
+    </p>
   );
 }

@@ -1,17 +1,20 @@
+import { createExplainService } from "@client/gen/explain";
 import { createNotificationService, type Delivery } from "@client/gen/notification";
 import { useList, useQuery } from "../../core/query";
-import { setQuery, withQuery } from "../../core/router";
+import { href, setQuery, withQuery } from "../../core/router";
+import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { pickSubscriber } from "../../palette/picker-sources";
 import { Dialog } from "../../ui/dialog";
 import { Empty, samplesOf } from "../../ui/empty";
 import { formatTime, words } from "../../ui/format";
-import { Name, nameColumn, nameText } from "../../ui/name";
+import { Name, nameColumn, nameText, Prose } from "../../ui/name";
 import { filterOf, ListTable, PickerFilter, Ready, TextFilter } from "../../ui/page";
 import type { Column } from "../../ui/table";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
 
 const notifications = createNotificationService(transport);
+const explain = createExplainService(transport);
 
 /** The messages of all subscribers, of one, or of one trigger. */
 export function Deliveries({ subscriberId }: { readonly subscriberId?: string }) {
@@ -75,8 +78,18 @@ export function Deliveries({ subscriberId }: { readonly subscriberId?: string })
 /** The reason of the outcome, in words. */
 function whyOf({ status, failure_code, preference_reason_code }: Delivery): string {
   if (failure_code !== "") return words(failure_code);
-  return status === "skipped" ? words(preference_reason_code) : "";
+  return status === "skipped" ? (preferenceTexts[preference_reason_code] ?? words(preference_reason_code)) : "";
 }
+
+const preferenceTexts: Readonly<Record<string, string>> = {
+  denied_by_layer: "Forbidden by a preference",
+  denied_read_only: "Forbidden by a fixed preference",
+  denied_quiet_hours: "Quiet hours",
+  denied_channel_condition: "A condition did not hold",
+  denied_condition_error: "A condition failed",
+  denied_subscriber_inactive: "The subscriber is not active",
+  denied_not_requested: "The trigger did not ask for it",
+};
 
 interface DrawerProps {
   readonly id: string;
@@ -103,7 +116,6 @@ function DeliveryDrawer({ id, onClose }: DrawerProps) {
                   Provider: data.provider_key,
                   "Provider's id": data.provider_message_id,
                   Attempts: `${data.provider_attempt} of ${data.max_attempts}`,
-                  "Winning layer": data.preference_winning_layer,
                   Queued: formatTime(data.queued_at),
                   Sent: data.sent_at && formatTime(data.sent_at),
                   "Transaction id": <Id id={data.transaction_id} />,
@@ -137,14 +149,24 @@ function DeliveryDrawer({ id, onClose }: DrawerProps) {
 
 /** The answer to "did it arrive, and why not?". */
 function Answer({ delivery, name }: { readonly delivery: Delivery; readonly name: string }) {
-  const { status, channel, failure_code, failure_detail, preference_reason_code, preference_winning_layer } = delivery;
+  const { id, status, channel, failure_code, failure_detail, subscriber_id, workflow_key } = delivery;
+  const isSkipped = status === "skipped" && failure_code === "";
+  const explanation = useQuery(isSkipped && can("explanation:read") ? `delivery explained ${id}` : undefined, () =>
+    explain.explain({ id }),
+  );
   const where = words(channel).toLowerCase();
   if (status === "sent") return <Notice tone="ok">The message was handed over for {where}.</Notice>;
-  if (status === "skipped") {
-    const layer = preference_winning_layer === undefined ? "" : ` Layer ${preference_winning_layer} decided.`;
+  if (isSkipped) {
+    const page = `notifications/subscribers/${subscriber_id}`;
     return (
       <Notice tone="warn">
-        {name} did not get it on {where}: {words(preference_reason_code).toLowerCase()}.{layer}
+        <Prose text={explanation.data?.summary ?? `${name} did not get it on ${where}: ${whyOf(delivery)}.`} />{" "}
+        <a class="link" href={href(page, { tab: "why", workflow: workflow_key })}>
+          Why not?
+        </a>{" "}
+        <a class="link" href={href(page, { tab: "preferences", workflow: workflow_key })}>
+          Preferences
+        </a>
       </Notice>
     );
   }

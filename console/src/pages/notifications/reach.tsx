@@ -1,7 +1,7 @@
 import { createNotificationWorkflowService } from "@client/gen/notification-workflow";
 import { createSubscriberService, type ReachReason, type Subscriber } from "@client/gen/subscriber";
 import { useQuery } from "../../core/query";
-import { href } from "../../core/router";
+import { href, withQuery } from "../../core/router";
 import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
 import { words } from "../../ui/format";
@@ -42,8 +42,10 @@ export function Reach({ subscriber: { id } }: { readonly subscriber: Subscriber 
                   <Reasons of={reasons.filter((each) => each.channel === channel)} />
                 </Card>
               ))}
-              {past_deliveries.length > 0 && (
-                <Card title="Earlier messages">
+              <Card title="Earlier messages">
+                {past_deliveries.length === 0 ? (
+                  <p class="soft">Nothing of this notification was ever sent to this person.</p>
+                ) : (
                   <ol class="steps">
                     {past_deliveries.map((each) => (
                       <li data-tone={toneOfStatus(each.status)} key={each.delivery_id}>
@@ -60,8 +62,8 @@ export function Reach({ subscriber: { id } }: { readonly subscriber: Subscriber 
                       </li>
                     ))}
                   </ol>
-                </Card>
-              )}
+                )}
+              </Card>
             </div>
           </>
         )}
@@ -80,7 +82,16 @@ function Reasons({ of: reasons }: { readonly of: readonly ReachReason[] }) {
           </span>
           <span class="when">{words(code)}</span>
           <span class="detail">
-            <Prose text={`${message} ${remedy}`} />
+            {source === "preference" && remedy !== "" ? (
+              <>
+                {message}{" "}
+                <a class="link" href={withQuery({ tab: "preferences" })}>
+                  See the preferences
+                </a>
+              </>
+            ) : (
+              <Prose text={`${message} ${remedy}`} />
+            )}
           </span>
         </li>
       ))}

@@ -11,3 +11,6 @@ export const roles: readonly { readonly value: string; readonly label: string }[
   { value: "promotion_approver", label: "Promotion approver" },
   { value: "promotion_waiver", label: "Promotion waiver: promotes without traffic" },
 ];
+
+/** The hint of a field with a list of roles. */
+export const roleHint = `Separated by commas: ${roles.map(({ value }) => value).join(", ")}.`;

@@ -9,6 +9,7 @@ import { Empty } from "../../ui/empty";
 import { FormDialog } from "../../ui/form";
 import { ListTable } from "../../ui/page";
 import { Chips } from "../../ui/text";
+import { roleHint } from "../shared/roles";
 
 const sso = createSsoService(transport);
 
@@ -62,7 +63,7 @@ export function Groups() {
           done="The group has these roles."
           fields={[
             { name: "group", label: "Group", required: true },
-            { name: "roles", label: "Roles", kind: "list", required: true },
+            { name: "roles", label: "Roles", kind: "list", required: true, hint: roleHint },
           ]}
           onClose={() => add(false)}
           onSubmit={async (values) => {

@@ -1,4 +1,9 @@
-import { type CreateSsoConnectionRequest, createSsoService, type SsoConnection } from "@client/gen/sso";
+import {
+  type CreateSsoConnectionRequest,
+  createSsoService,
+  type SsoConnection,
+  type UpdateSsoConnectionRequest,
+} from "@client/gen/sso";
 import { useState } from "preact/hooks";
 import { useList } from "../../core/query";
 import { setQuery, withQuery, workspace } from "../../core/router";
@@ -8,11 +13,12 @@ import { Button } from "../../ui/button";
 import { Card } from "../../ui/card";
 import { confirm, Dialog } from "../../ui/dialog";
 import { Empty } from "../../ui/empty";
-import { type Field, FormDialog } from "../../ui/form";
+import { type Field, FormDialog, type Texts, type Values } from "../../ui/form";
 import { words } from "../../ui/format";
 import { currentTab, filterOf, ListTable, Page, Tabs } from "../../ui/page";
-import { Chips, Code, Facts, Status } from "../../ui/text";
+import { Ago, Chips, Code, Facts, Status } from "../../ui/text";
 import { announce } from "../../ui/toast";
+import { roleHint } from "../shared/roles";
 import { Groups } from "./groups";
 
 const sso = createSsoService(transport);
@@ -39,15 +45,136 @@ function Part() {
   }
 }
 
-const oidcFields: readonly Field[] = [
+const isKind = (kind: string) => (texts: Texts) => texts.kind === kind;
+const isOidc = isKind("oidc");
+const isSaml = isKind("saml");
+
+/** The fields of a new connection, or of one that is changed. */
+const fieldsOf = (connection?: SsoConnection): readonly Field[] => [
   { name: "name", label: "Name", required: true, placeholder: "Okta" },
-  { name: "oidc.issuer", label: "Issuer", required: true, placeholder: "https://acme.okta.com" },
-  { name: "oidc.client_id", label: "Client id", required: true, row: "client" },
-  { name: "oidc.client_secret", label: "Client secret", kind: "password", required: true, row: "client" },
+  {
+    name: "kind",
+    label: "Protocol",
+    kind: "choice",
+    required: true,
+    choices: [
+      { value: "oidc", label: "OpenID Connect" },
+      { value: "saml", label: "SAML" },
+    ].filter(({ value }) => connection === undefined || value === connection.kind),
+  },
+  { name: "oidc.issuer", label: "Issuer", required: true, placeholder: "https://acme.okta.com", appliesTo: isOidc },
+  { name: "oidc.client_id", label: "Client id", required: true, row: "client", appliesTo: isOidc },
+  {
+    name: "oidc.client_secret",
+    label: "Client secret",
+    kind: "password",
+    required: connection === undefined,
+    row: "client",
+    appliesTo: isOidc,
+    ...(connection && { hint: "The stored one stays when empty." }),
+  },
+  { name: "saml.idp_entity_id", label: "Entity id of the provider", required: true, appliesTo: isSaml },
+  { name: "saml.sso_url", label: "Sign-in address of the provider", required: true, appliesTo: isSaml },
+  {
+    name: "saml.certificates",
+    label: "Certificate of the provider",
+    kind: "long",
+    required: true,
+    placeholder: "-----BEGIN CERTIFICATE-----",
+    hint: "PEM. Two, one after the other, while the provider changes it.",
+    appliesTo: isSaml,
+  },
   { name: "just_in_time", label: "People become members when they sign in", kind: "flag" },
-  { name: "default_roles", label: "Roles of new members", kind: "list" },
-  { name: "email_domains", label: "Email domains", kind: "list", hint: "Only these may sign in; all when empty." },
+  {
+    name: connection === undefined ? "default_roles" : "default_role_set.roles",
+    label: "Roles of new members",
+    kind: "list",
+    hint: roleHint,
+  },
+  {
+    name: connection === undefined ? "email_domains" : "email_domain_set.domains",
+    label: "Email domains",
+    kind: "list",
+    hint: "Only these may sign in; all when empty.",
+  },
 ];
+
+interface FormProps {
+  /** The connection to change; a new one is created without it. */
+  readonly connection?: SsoConnection;
+  readonly onSaved: (connection: SsoConnection) => void;
+  readonly onClose: () => void;
+}
+
+function ConnectionForm({ connection, onSaved, onClose }: FormProps) {
+  const { oidc, saml, default_roles: roles, email_domains: domains } = connection ?? {};
+  return (
+    <FormDialog
+      done={
+        connection === undefined
+          ? "The provider is stored. Register its callback address now, then test it."
+          : "The connection was changed."
+      }
+      fields={fieldsOf(connection)}
+      initial={
+        connection === undefined
+          ? {}
+          : {
+              ...connection,
+              saml: { ...saml, certificates: saml?.certificates.join("\n") },
+              ...{ default_role_set: { roles }, email_domain_set: { domains } },
+            }
+      }
+      onClose={onClose}
+      onSubmit={async ({ kind, ...values }) => {
+        const provider =
+          kind === "saml"
+            ? { saml: { ...saml, ...(values.saml as object), certificates: certificatesOf(values.saml as Values) } }
+            : { oidc: { ...oidc, ...(values.oidc as object) } };
+        const request = { ...values, ...provider };
+        onSaved(
+          connection === undefined
+            ? await sso.createConnection(request as unknown as CreateSsoConnectionRequest)
+            : await sso.updateConnection({
+                ...request,
+                id: connection.id,
+                record_version: connection.record_version,
+              } as UpdateSsoConnectionRequest),
+        );
+      }}
+      submit={connection === undefined ? "Connect" : "Save changes"}
+      title={connection === undefined ? "Connect a provider" : `Change ${connection.name}`}
+    >
+      {({ kind }) =>
+        connection === undefined && (
+          <p class="soft">
+            The callback address to register at the provider is{" "}
+            <code>
+              {location.origin}
+              {kind === "saml" ? "/auth/saml/<id>/acs" : "/auth/callback/<id>"}
+            </code>
+            . The id is that of the connection, so the whole address appears when it is stored.
+          </p>
+        )
+      }
+    </FormDialog>
+  );
+}
+
+/** The certificates of a PEM text. A text without any is sent as it is, so that the service says what is wrong. */
+function certificatesOf({ certificates }: Values): readonly string[] {
+  const text = String(certificates);
+  return text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [text];
+}
+
+/** An active connection works only when somebody has signed in with it. */
+function ConnectionStatus({ of: { status, first_sign_in_at } }: { readonly of: SsoConnection }) {
+  return status === "active" && first_sign_in_at === undefined ? (
+    <Status of="Not tested" tone="warn" />
+  ) : (
+    <Status of={status} />
+  );
+}
 
 function Connections() {
   const [isAdding, add] = useState(false);
@@ -71,7 +198,7 @@ function Connections() {
             title: "Status",
             width: "110px",
             value: ({ status }) => status,
-            render: ({ status }) => <Status of={status} />,
+            render: (connection) => <ConnectionStatus of={connection} />,
           },
           { title: "Domains", value: ({ email_domains }) => email_domains.join(", ") || "all" },
           {
@@ -89,8 +216,8 @@ function Connections() {
             }}
             title="No identity provider"
           >
-            Connect Entra ID, Okta or any other provider with OpenID Connect or SAML. Until then, people sign in with
-            links.
+            Connect Entra ID, Okta or any other provider with OpenID Connect or SAML. Until then, invited people cannot
+            sign in: only whoever has an API key can, with a link that <code>service login-link</code> creates.
           </Empty>
         }
         hrefOf={({ id }) => withQuery({ open: id })}
@@ -102,17 +229,12 @@ function Connections() {
         <ConnectionDrawer connection={opened} onClose={() => setQuery({ open: undefined })} refresh={list.refresh} />
       )}
       {isAdding && (
-        <FormDialog
-          done="The provider is connected. Register its callback address now."
-          fields={oidcFields}
+        <ConnectionForm
           onClose={() => add(false)}
-          onSubmit={async (values) => {
-            const { id } = await sso.createConnection(values as unknown as CreateSsoConnectionRequest);
+          onSaved={({ id }) => {
             list.refresh();
             setQuery({ open: id });
           }}
-          submit="Connect"
-          title="Connect a provider with OpenID Connect"
         />
       )}
     </>
@@ -126,6 +248,7 @@ interface DrawerProps {
 }
 
 function ConnectionDrawer({ connection, refresh, onClose }: DrawerProps) {
+  const [isEditing, edit] = useState(false);
   const remove = () =>
     confirm({
       title: `Disconnect ${connection.name}?`,
@@ -142,11 +265,18 @@ function ConnectionDrawer({ connection, refresh, onClose }: DrawerProps) {
   return (
     <Dialog
       actions={
-        can("sso:delete") && (
-          <Button onClick={remove} small tone="danger-text">
-            Disconnect
-          </Button>
-        )
+        <>
+          {can("sso:write") && (
+            <Button onClick={() => edit(true)} small>
+              Edit
+            </Button>
+          )}
+          {can("sso:delete") && (
+            <Button onClick={remove} small tone="danger-text">
+              Disconnect
+            </Button>
+          )}
+        </>
       }
       kind="drawer"
       onClose={onClose}
@@ -155,10 +285,11 @@ function ConnectionDrawer({ connection, refresh, onClose }: DrawerProps) {
       <div class="dialog-body">
         <Facts
           of={{
-            Status: <Status of={connection.status} />,
+            Status: <ConnectionStatus of={connection} />,
             Kind: words(connection.kind),
             Issuer: connection.oidc?.issuer ?? connection.saml?.idp_entity_id,
             "Default roles": <Chips of={connection.default_roles} />,
+            "First sign-in": <Ago time={connection.first_sign_in_at} />,
           }}
         />
         <h3>Callback address</h3>
@@ -168,6 +299,8 @@ function ConnectionDrawer({ connection, refresh, onClose }: DrawerProps) {
         <h3>People start at</h3>
         <p class="soft">
           Members sign in here, or at {location.origin}/console with the name of the workspace: {workspace.value}.
+          {connection.first_sign_in_at === undefined &&
+            " To test the connection, open it in a private window: nobody has signed in with these settings yet."}
         </p>
         <Code text={connection.sign_in_url} />
         {connection.metadata_url !== "" && (
@@ -177,6 +310,7 @@ function ConnectionDrawer({ connection, refresh, onClose }: DrawerProps) {
           </>
         )}
       </div>
+      {isEditing && <ConnectionForm connection={connection} onClose={() => edit(false)} onSaved={refresh} />}
     </Dialog>
   );
 }

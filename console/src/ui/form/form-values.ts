@@ -118,10 +118,7 @@ function toValue({ kind, fields = [] }: Field, text: string): unknown {
     case "flag":
       return text === "true";
     case "list":
-      return text
-        .split(/[,\n]/)
-        .map((part) => part.trim())
-        .filter(Boolean);
+      return listOf(text);
     case "json":
       return JSON.parse(text);
     case "value":
@@ -167,6 +164,7 @@ function write(target: Record<string, unknown>, name: string, value: unknown): v
 export function splitViolations(
   failure: unknown,
   fields: readonly Field[],
+  texts: Texts,
 ): { found: Texts; rest: string | undefined } {
   const violations = failure instanceof ApiError ? failure.violations : [];
   const found: Record<string, string> = {};
@@ -180,11 +178,25 @@ export function splitViolations(
       continue;
     }
     // A document has many fields. Each of its messages says which one it is about.
-    const inner = field.slice(owner.name.length).replace(/^\./, "");
+    const inner = innerName(field.slice(owner.name.length), owner, texts);
     const text =
       inner === "" ? message.replace(/^[a-z]/, (first) => `${owner.label} ${first}`) : `${inner}: ${message}`;
     found[owner.name] = [found[owner.name], text].filter(Boolean).join(". ");
   }
   if (violations.length === 0) return { found, rest: messageOf(failure) };
   return { found, rest: others.length === 0 ? undefined : others.join(" ") };
+}
+
+/** What a violation of a field is about: in a list the entry, otherwise the path. */
+function innerName(path: string, { name, kind }: Field, texts: Texts): string {
+  const at = kind === "list" ? /^\[(\d+)\]$/.exec(path)?.[1] : undefined;
+  const entry = at && listOf(texts[name] ?? "")[Number(at)];
+  return entry ? `"${entry}"` : path.replace(/^\./, "");
+}
+
+function listOf(text: string): readonly string[] {
+  return text
+    .split(/[,\n]/)
+    .map((part) => part.trim())
+    .filter(Boolean);
 }

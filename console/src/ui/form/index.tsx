@@ -57,7 +57,7 @@ function Form({ fields, initial = {}, submit, onSubmit, onCancel, onEnter, examp
     try {
       await onSubmit(values);
     } catch (failure) {
-      const { found, rest } = splitViolations(failure, shown);
+      const { found, rest } = splitViolations(failure, shown, texts);
       setErrors(found);
       setProblem(rest);
     } finally {

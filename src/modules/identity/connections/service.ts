@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Context } from "../../../chain/call.ts";
 import { fail, invalid } from "../../../errors/index.ts";
 import { beyondCeiling, roleGrants, unknownRole } from "../../../platform/access/index.ts";
@@ -41,7 +42,10 @@ export interface NewConnection extends Pick<SsoConnection, "name" | "justInTime"
 }
 
 export interface ConnectionUpdate
-  extends Omit<ConnectionChange, "settings" | "ciphertext" | "keyId" | "verifiedDomains" | "domainsCheckedAt"> {
+  extends Omit<
+    ConnectionChange,
+    "settings" | "ciphertext" | "keyId" | "verifiedDomains" | "domainsCheckedAt" | "firstSignInAt"
+  > {
   readonly provider?: ProviderInput | undefined;
 }
 
@@ -94,7 +98,7 @@ export function createConnectionService(dependencies: ConnectionParts) {
       const ids = { tenantId, id: ulid(nowMs) };
       const { provider: given, ...fields } = input;
       const provider = checkedProvider(given);
-      const unverified = { verifiedDomains: [], domainsCheckedAt: null, enforced: false };
+      const unverified = { verifiedDomains: [], domainsCheckedAt: null, enforced: false, firstSignInAt: null };
       const common = { ...ids, ...fields, ...unverified, status: "active", ...newStamps(nowMs) } as const;
       const pair = provider.kind === "saml" ? await createKeyPair(ids.id) : undefined;
       const sealed = seal(provider.kind === "oidc" ? provider.clientSecret : pair!.privateKey, ids);
@@ -135,7 +139,7 @@ export function createConnectionService(dependencies: ConnectionParts) {
           public: "An enforced connection needs a verified domain: set its TXT record, and verify it first.",
         });
       }
-      const change = { ...update, verifiedDomains, ...(provider && replacement(current, provider)) };
+      const change = { ...update, verifiedDomains, ...(provider && providerChange(current, provider)) };
       const connection = await store.update(tenantId, id, change, expectedVersion, new Date(nowMs));
       if (connection === undefined) throw updateRefusal(current, "connection");
       if (update.status === "disabled") await endSessions(context, id);
@@ -211,6 +215,13 @@ export function createConnectionService(dependencies: ConnectionParts) {
       return removed;
     },
   };
+
+  /** The change of the provider. Nobody has signed in with other settings yet. */
+  function providerChange(current: SsoConnection, given: ProviderInput): ConnectionChange {
+    const change = replacement(current, given);
+    const isSame = change.ciphertext === undefined && isDeepStrictEqual(change.settings, current.settings);
+    return isSame ? change : { ...change, firstSignInAt: null };
+  }
 
   /** The change that replaces the settings of the provider. */
   function replacement(current: SsoConnection, given: ProviderInput): ConnectionChange {

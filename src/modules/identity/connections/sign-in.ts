@@ -53,7 +53,8 @@ export function createMemberFinder(members: MemberAccounts): MemberFinder {
   return async (context, connection, person) => {
     const found = await find(context, connection, person);
     if ("refusal" in found) return found;
-    const { sql, tenantId } = context;
+    const { sql, tenantId, nowMs } = context;
+    if (connection.firstSignInAt === null) await connectionStore(sql).setFirstSignIn(connection, new Date(nowMs));
     // A change of the groups' roles at the same time must see this sign-in, or be seen by it.
     await shareLockFor(sql, "group_roles", tenantId);
     await connectionStore(sql).setGroups(tenantId, connection.id, person.subject, person.groups);

@@ -22,7 +22,8 @@ export function bindingOf({ tenantId, id }: { readonly tenantId: string; readonl
 
 const connections = recordTable<SsoConnection, { readonly keyId: string }>("sso_connections", {
   fixed: "tenant_id id kind created_at",
-  mutable: `name status just_in_time default_roles email_domains verified_domains domains_checked_at enforced settings ciphertext updated_at record_version`,
+  mutable: `name status just_in_time default_roles email_domains verified_domains domains_checked_at enforced first_sign_in_at
+    settings ciphertext updated_at record_version`,
   internal: "key_id",
 });
 
@@ -63,6 +64,13 @@ export function connectionStore(sql: Sql) {
         where tenant_id = ${tenantId} and status = 'active' and enforced
           and ${domain} = any(verified_domains)`;
       return rows.map(({ id }) => id);
+    },
+
+    /** Notes that somebody signed in with a connection, the first time. */
+    async setFirstSignIn({ tenantId, id }: ConnectionRef, now: Date): Promise<void> {
+      await sql`
+        update sso_connections set first_sign_in_at = ${now}
+        where tenant_id = ${tenantId} and id = ${id} and first_sign_in_at is null`;
     },
 
     async remove(tenantId: TenantId, id: string): Promise<SsoConnection | undefined> {

@@ -49,6 +49,8 @@ class SsoConnection(_SsoConnectionRequired, total=False):
     updated_at: str
     #: When the records of the domains were last looked up; absent if they never were.
     domains_checked_at: str
+    #: When somebody first signed in with the current settings of the provider; absent until then.
+    first_sign_in_at: str
 
 
 class OidcConnection(TypedDict):

@@ -40,6 +40,8 @@ interface Common extends Stamps {
   readonly domainsCheckedAt: Date | null;
   /** Whether members with an address of a verified domain can sign in only with this connection. */
   readonly enforced: boolean;
+  /** When somebody first signed in with the current settings; null until then. */
+  readonly firstSignInAt: Date | null;
   /** Sealed: the client secret of OIDC, the private key of SAML; empty if there is none. */
   readonly ciphertext: string;
 }
@@ -70,6 +72,7 @@ export interface ConnectionChange {
   readonly domainsCheckedAt?: Date | undefined;
   readonly enforced?: boolean | undefined;
   readonly settings?: OidcSettings | SamlSettings | undefined;
+  readonly firstSignInAt?: null;
   readonly ciphertext?: string | undefined;
   readonly keyId?: string | undefined;
 }

@@ -1,5 +1,6 @@
 import { type ExplainedStep, type ExplainedWait, type Explainer, linkTo } from "../../../explainer.ts";
 import type { Delivery } from "../domain/delivery.ts";
+import { channelNames } from "../domain/plan.ts";
 import { describePreference } from "../domain/preference-text.ts";
 import { type Observation, observationStore } from "../observations/observation-store.ts";
 import { deliveryStore } from "./delivery-store.ts";
@@ -38,7 +39,7 @@ function failureText({ failurePhase, failureCode, failureDetail }: Delivery): st
 /** Says in words what became of a delivery. */
 export function describeDelivery(delivery: Delivery): string {
   const { channel, status, subscriberId, failureCode, executionAttempt, maxAttempts, observationState } = delivery;
-  const message = `The ${channel} message to the subscriber ${subscriberId}`;
+  const message = `The ${channelNames[channel]} message to the subscriber ${subscriberId}`;
   switch (status) {
     case "skipped":
       return `${message} was not sent. ${failureCode === "" ? preferenceText(delivery) : `Reason: ${failureText(delivery)}`}`;

@@ -1,7 +1,7 @@
 import type { NotificationWorkflow, Resolution } from "../../preferences/index.ts";
 import type { Channel, Subscriber } from "../../subscribers/index.ts";
 import type { DeliveryFailure } from "./delivery.ts";
-import { channels, type PlannedDelivery } from "./plan.ts";
+import { channelNames, channels, type PlannedDelivery } from "./plan.ts";
 import { describePreference } from "./preference-text.ts";
 
 /** One reason why a message is sent or not. */
@@ -197,13 +197,17 @@ function summaryOf(
 ): string {
   const last = lastMessages.length === 0 ? "" : ` ${lastMessages[0]!.message}`;
   if (!subscriber.active) return `${person} gets nothing: the subscriber was deleted.${last}`;
+  const notification = workflow!.name || workflowKey;
   const stopped = byChannel
     .filter((reasons) => !reached.includes(reasons) && workflow!.channels[reasons[0]!.channel as Channel] !== undefined)
-    .map((reasons) => `Not on ${reasons[0]!.channel}: ${reasons.find(({ deciding }) => deciding)!.message}`);
+    .map(
+      (reasons) =>
+        `Not on ${channelNames[reasons[0]!.channel as Channel]}: ${reasons.find(({ deciding }) => deciding)!.message}`,
+    );
   if (verdict === "reachable") {
-    const names = reached.map((reasons) => reasons[0]!.channel).join(", ");
-    return [`${person} would get ${workflowKey} now on ${names}.`, ...stopped].join(" ") + last;
+    const names = reached.map((reasons) => channelNames[reasons[0]!.channel as Channel]).join(", ");
+    return [`${person} would get ${notification} now on ${names}.`, ...stopped].join(" ") + last;
   }
   const why = stopped.length === 0 ? ["The workflow has no content."] : stopped;
-  return [`${person} would not get ${workflowKey} now.`, ...why].join(" ") + last;
+  return [`${person} would not get ${notification} now.`, ...why].join(" ") + last;
 }

@@ -11,6 +11,11 @@ export type Overrides = Readonly<Partial<Record<Channel, ContentOverride>>>;
 /** All channels, in the order in which outcomes are reported. */
 export const channels: readonly Channel[] = ["in_app", "email", "sms", "push", "chat"];
 
+/** The channels in sentences. */
+export const channelNames: Readonly<Record<Channel, string>> = {
+  ...{ in_app: "in-app", email: "email", sms: "SMS", push: "push", chat: "chat" },
+};
+
 /** The address of a message. */
 export interface Target {
   /** "" for an inbox and for an address that is only in the profile. */
