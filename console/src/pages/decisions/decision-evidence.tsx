@@ -52,7 +52,7 @@ export function Evidence({ explanation }: { readonly explanation: Explanation })
                 </span>
                 <span class="detail">
                   {rule.message}
-                  <Values of={rule.values ?? {}} />
+                  <Values of={unsaid(rule)} />
                 </span>
               </li>
             ))}
@@ -103,9 +103,15 @@ function Reason({ of: { message, values = {} } }: { readonly of: ExplanationStep
   return (
     <span title={message}>
       {message}
-      <Values of={Object.fromEntries(read)} />
+      <Values of={unsaid({ message, values: Object.fromEntries(read) })} />
     </span>
   );
+}
+
+/** The values that the message does not already compare with, such as `item.attributes.language == "de"`. */
+function unsaid({ message, values = {} }: Pick<ExplanationStep, "message" | "values">) {
+  const said = ([path, value]: [string, unknown]) => message.includes(`${path} == ${JSON.stringify(value)}`);
+  return Object.fromEntries(Object.entries(values).filter((each) => !said(each)));
 }
 
 /** What a rule read, by its path. */

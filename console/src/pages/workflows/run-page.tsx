@@ -137,7 +137,7 @@ function RunFacts({ run }: { readonly run: WorkflowRun }) {
           "Continued by": run.continued_by_run_id && <Name id={run.continued_by_run_id} kind="workflow_run" />,
           Started: formatTime(run.started_at ?? run.created_at),
           Ended: run.ended_at && formatTime(run.ended_at),
-          Deadline: <Ago time={run.deadline} />,
+          Deadline: ended.has(run.status) ? undefined : <Ago time={run.deadline} />,
           Id: <Id id={run.id} />,
         }}
       />
