@@ -40,6 +40,7 @@ ${rows.join("\n")}
         path: "docs",
         main: `<h1>Reference</h1>
 ${richText(String(document.info.description))}
+<p>New here? The <a href="${root}docs/guides">guides</a> do one thing each, from start to end. Begin with <a href="${root}docs/guides/route-your-first-item.md">Route your first item</a>.</p>
 ${beforeSamples(address)}
 ${sections.join("\n")}`,
       });
