@@ -171,7 +171,8 @@ test("the search finds every operation, error code and event type, each with its
 
 test("an event type has a page with its meaning, its fields, and a request for the caller's own events", () => {
   const page = get("/docs/events/pool.created").body.toString();
-  assert.match(textOf(page), /A pool was created\.[\s\S]*name\s+strategy\s+environment_id/);
+  assert.match(textOf(page), /A pool was created\.[\s\S]*name[\s\S]*strategy[\s\S]*environment_id/);
+  assert.match(page, /<code>strategy<\/code><\/td><td>string<\/td><td>How it chooses among/);
   assert.match(textOf(page), /curl .*\/api\/events\?types=pool\.created&limit=5/);
   assert.match(textOf(get("/docs/events/queue.resumed").body.toString()), /None\. The subject says/);
   for (const path of ["/docs/events/pool", "/docs/events/constructor", "/docs/events/x/pool.created"]) {
