@@ -81,13 +81,13 @@ function columnsOf(steps: readonly ExplanationStep[]): readonly Column<Explanati
       value: ({ subject }) => subject,
       render: ({ subject }) => <Name id={subject} kind="recipient" />,
     },
+    { title: "Why", value: ({ message }) => message, render: (step) => <Reason of={step} /> },
     {
       title: "Verdict",
       width: "130px",
       value: ({ code }) => recipientStep.exec(code)![1],
       render: (step) => <Status of={recipientStep.exec(step.code)![1]} tone={isChosen(step) ? "ok" : "muted"} />,
     },
-    { title: "Why", value: ({ message }) => message, render: (step) => <Reason of={step} /> },
     ...[...names].map((name) => ({
       title: words(name),
       width: "96px",
