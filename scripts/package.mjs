@@ -14,6 +14,7 @@ const files = [
   "connectors/providers",
   "gen/connectors",
   "console/dist",
+  "docs/guides",
   "docs/runbooks",
   "config/development.yaml",
   "README.md",

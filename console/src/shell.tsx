@@ -4,7 +4,7 @@ import { segments } from "./core/router";
 import { can } from "./core/session";
 import { Palette } from "./palette";
 import { allPages, type PageEntry } from "./registry";
-import { isWriting, Shortcuts } from "./shortcuts";
+import { isWriting, Shortcuts, searchKeys } from "./shortcuts";
 import { Sidebar } from "./sidebar";
 import { Button } from "./ui/button";
 import { Loading } from "./ui/card";
@@ -64,7 +64,9 @@ function Missing() {
   return (
     <div class="page">
       <h1>There is no such page</h1>
-      <p class="soft">It does not exist, or you may not see it. Search with ⌘K, or choose a page from the menu.</p>
+      <p class="soft">
+        It does not exist, or you may not see it. Search with {searchKeys}, or choose a page from the menu.
+      </p>
     </div>
   );
 }

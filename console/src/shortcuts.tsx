@@ -1,5 +1,8 @@
 import { Dialog } from "./ui/dialog";
 
+/** The keys that open the search, as they are called on this machine. */
+export const searchKeys = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘K" : "Ctrl K";
+
 const shortcuts: readonly (readonly [keys: readonly string[], what: string])[] = [
   [["⌘K", "Ctrl K"], "Go to a page or a record, or do something: “pause sales”, “new pool”"],
   [["?"], "Show these shortcuts"],

@@ -4,6 +4,7 @@ import { environment, href, setQuery, workspace } from "./core/router";
 import { can, session } from "./core/session";
 import { theme, toggleTheme } from "./core/theme";
 import { pageGroups } from "./registry";
+import { searchKeys } from "./shortcuts";
 import { Button } from "./ui/button";
 import { Icon } from "./ui/icon";
 import { Name } from "./ui/name";
@@ -87,7 +88,7 @@ export function Sidebar({ current, isOpen, onClose, onSearch }: Props) {
       <button class="jump" onClick={onSearch} type="button">
         <Icon name="search" size={14} />
         Search
-        <kbd>⌘K</kbd>
+        <kbd>{searchKeys}</kbd>
       </button>
       <EnvironmentSwitch />
       <nav aria-label="Pages" class="nav">

@@ -1,9 +1,10 @@
 import { createRoutingService } from "@client/gen/routing";
 import { createWorkflowRunService } from "@client/gen/workflow-run";
+import { nameOf, namesSettled } from "../core/names";
 import { href } from "../core/router";
 import { can } from "../core/session";
 import { unlistedTransport as transport } from "../core/transport";
-import { words } from "../ui/format";
+import { formatAgo, words } from "../ui/format";
 import type { Found } from "./found";
 
 const foundMax = 5;
@@ -28,28 +29,33 @@ async function findItems(key: string): Promise<Found[]> {
       },
     ];
   }
-  return items.map(({ decision_id, queue_item_id, pool_id, type, outcome }) =>
-    queue_item_id !== "" && can("queue:read")
+  for (const { pool_id } of items) nameOf(pool_id, "pool");
+  await namesSettled();
+  return items.map(({ decision_id, queue_item_id, pool_id, type, outcome, decided_at }) => {
+    const title = [key, type, nameOf(pool_id, "pool")?.name, formatAgo(decided_at, Date.now())]
+      .filter(Boolean)
+      .join(" · ");
+    return queue_item_id !== "" && can("queue:read")
       ? {
-          title: `${key} · ${type}`,
+          title,
           kind: "Item",
           icon: "queues",
           href: href(`queues/${pool_id}`, { open: queue_item_id }),
         }
       : {
-          title: `${key} · ${type} · ${words(outcome).toLowerCase()}`,
+          title: `${title} · ${words(outcome).toLowerCase()}`,
           kind: "Decision",
           icon: "decisions",
           href: href(`decisions/${decision_id}`),
-        },
-  );
+        };
+  });
 }
 
 async function findRuns(key: string): Promise<Found[]> {
   if (!can("workflow_run:read")) return [];
   const { items } = await createWorkflowRunService(transport).list({ run_key: key, limit: foundMax }).page();
-  return items.map(({ id, definition_key, status }) => ({
-    title: `${key} · ${definition_key} · ${words(status).toLowerCase()}`,
+  return items.map(({ id, definition_key, status, created_at }) => ({
+    title: `${key} · ${definition_key} · ${words(status).toLowerCase()} · ${formatAgo(created_at, Date.now())}`,
     kind: "Run",
     icon: "workflows",
     href: href(`workflows/runs/${id}`),

@@ -44,7 +44,8 @@ export function openRecords(workspace: string): Records {
     const response = await fetch(new URL(`${path.slice(1)}?limit=${valuesMax}`, root)).catch(() => undefined);
     if (response === undefined || !response.ok) return;
     const { data } = (await response.json()) as { readonly data: readonly Record<string, unknown>[] };
-    set(slot, [...(known.get(slot) ?? []), ...data.map((each) => toKnownValue(each, field, 0))]);
+    const records = data.toSorted((a, b) => Number(hasAdmissionKey(a)) - Number(hasAdmissionKey(b)));
+    set(slot, [...(known.get(slot) ?? []), ...records.map((each) => toKnownValue(each, field, 0))]);
   }
 
   return {
@@ -78,6 +79,11 @@ export function openRecords(workspace: string): Records {
         );
     },
   };
+}
+
+/** Whether a record is a pool that refuses the items of samples: its admission keys read attributes that they do not have. */
+function hasAdmissionKey({ config }: { readonly config?: { readonly admission?: unknown } }): boolean {
+  return /"key":"[^"]/.test(JSON.stringify(config?.admission ?? {}));
 }
 
 function toKnownValue(record: Record<string, unknown>, field: string, answer: number): KnownValue {

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
@@ -33,6 +35,9 @@ const docs = createDocs({ openApi: () => built(), operations, eventTypes, outbox
 const createSmallDocs = (openApi = () => built(small)) => createDocs({ openApi, operations: few, eventTypes });
 const smallDocs = createSmallDocs();
 const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+const guideFiles = readdirSync(join(import.meta.dirname, "../../../docs/guides")).filter((file) =>
+  file.endsWith(".md"),
+);
 const servicePages = document.tags.map(({ name }) => `/docs/services/${name}`);
 const ownPages = [
   "/docs",
@@ -41,6 +46,8 @@ const ownPages = [
   "/outbox",
   "/docs/events",
   ...Object.keys(eventTypes).map((type) => `/docs/events/${type}`),
+  "/docs/guides",
+  ...guideFiles.map((file) => `/docs/guides/${file}`),
   "/errors",
   "/errors/",
   ...Object.keys(catalogue).map((code) => `/errors/${code}`),
@@ -164,7 +171,8 @@ test("the search finds every operation, error code and event type, each with its
 
 test("an event type has a page with its meaning, its fields, and a request for the caller's own events", () => {
   const page = get("/docs/events/pool.created").body.toString();
-  assert.match(textOf(page), /A pool was created\.[\s\S]*name\s+strategy\s+environment_id/);
+  assert.match(textOf(page), /A pool was created\.[\s\S]*name[\s\S]*strategy[\s\S]*environment_id/);
+  assert.match(page, /<code>strategy<\/code><\/td><td>string<\/td><td>How it chooses among/);
   assert.match(textOf(page), /curl .*\/api\/events\?types=pool\.created&limit=5/);
   assert.match(textOf(get("/docs/events/queue.resumed").body.toString()), /None\. The subject says/);
   for (const path of ["/docs/events/pool", "/docs/events/constructor", "/docs/events/x/pool.created"]) {
@@ -329,16 +337,33 @@ function textOf(html: string): string {
   return html.replace(/<[^>]+>/g, "").replace(/&#(\d+);/g, (_, char) => String.fromCharCode(Number(char)));
 }
 
+test("the reference leads to every guide, and its code is shown as it is", () => {
+  assert.match(get("/docs").body.toString(), /href="\.\/docs\/guides"/);
+  const list = get("/docs/guides").body.toString();
+  const found = new Set(JSON.parse(get("/docs/search.json").body.toString()).map(([, title]: string[]) => title));
+  for (const file of guideFiles) {
+    const page = get(`/docs/guides/${file}`).body.toString();
+    const title = textOf(/<h1>(.+)<\/h1>/.exec(page)![1]!);
+    assert.ok(list.includes(`"../docs/guides/${file}"`), file);
+    assert.ok(found.has(title), title);
+    assert.doesNotMatch(page.replace(/<pre[\s\S]*?<\/pre>|<code>.*?<\/code>/g, ""), /```|\*\*|\]\(/, file);
+  }
+  assert.match(
+    get("/docs/guides/admission.md").body.toString(),
+    /<pre tabindex="0">\. docs\/guides\/session\.sh<\/pre>/,
+  );
+});
+
 test("every runbook is a page, and those that it names are pages too", () => {
   const index = get("/docs/runbooks/README.md").body.toString();
-  const names = [...index.matchAll(/href="\.\/([a-z-]+\.md)"/g)].map(([, name]) => name!);
+  const names = [...index.matchAll(/href="([a-z-]+\.md)"/g)].map(([, name]) => name!);
   assert.ok(names.length > 20);
   for (const name of new Set(names)) {
     const text = get(`/docs/runbooks/${name}`).body.toString();
     assert.match(text, /<h1>[A-Z][^<]+<\/h1>\n<(p|ol|table)>/, name);
     assert.doesNotMatch(text, /\*\*|\]\(|`/, name);
-    for (const [, other] of text.matchAll(/href="\.\/([^"]+)"/g))
+    for (const [, other] of text.matchAll(/href="([a-z-]+\.md)"/g))
       assert.ok(names.includes(other!), `${name}: ${other}`);
   }
-  assert.equal(docs.find("/docs/runbooks/../guides/deploy.md"), undefined);
+  assert.equal(docs.find("/docs/runbooks/../guides/session.sh"), undefined);
 });

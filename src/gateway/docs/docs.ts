@@ -8,8 +8,8 @@ import { describeError, describeErrors, renderError, renderErrors } from "./erro
 import { type EventTypes, renderEvents } from "./event-pages.ts";
 import { createPageRenderer, renderOutbox } from "./page.ts";
 import { createReference, type Reference } from "./reference.ts";
-import { listRunbooks, renderRunbook } from "./runbook-pages.ts";
 import { listSearchEntries } from "./search-index.ts";
+import { listGuides, readTexts, renderGuides, renderText } from "./text-pages.ts";
 
 /** A document and the headers of its responses. */
 export interface DocsPage {
@@ -39,7 +39,6 @@ const json = "application/json";
 const yaml = "application/yaml; charset=utf-8";
 const yamlPath = "/openapi.yaml";
 const servicesPath = "/docs/services/";
-const runbooksPath = "/docs/runbooks/";
 const eventsPath = "/docs/events/";
 const searchPath = "/docs/search.json";
 /** Pages whose content comes from the OpenAPI document, besides those of services and events. */
@@ -74,12 +73,12 @@ interface Options {
   readonly outbox?: boolean;
 }
 
-/** Serves the interactive reference, the OpenAPI document, the pages of errors, events and runbooks, and the outbox page. */
+/** Serves the interactive reference, the OpenAPI document, the pages of errors, events, guides and runbooks, and the outbox page. */
 export function createDocs({ openApi, operations, eventTypes, outbox = false }: Options) {
   const external = operations.filter(({ governance }) => !governance.internalOnly);
   const renderPage = createPageRenderer([...new Set(external.map(({ service }) => service.name)), operationalTag.name]);
   const cache = new Map<string, SharedDocument>();
-  const runbooks = listRunbooks();
+  const texts = readTexts();
   let describing: Promise<void> | undefined;
   let writing: Promise<void> | undefined;
   let described: { readonly document: OpenApiDocument; readonly reference: Reference } | undefined;
@@ -143,15 +142,17 @@ export function createDocs({ openApi, operations, eventTypes, outbox = false }: 
         return outbox ? cached(path, html, () => renderOutbox(renderPage, "./")) : undefined;
       case "/docs/events":
         return cached(path, html, () => renderEvents(renderPage, eventTypes, "../"));
+      case "/docs/guides":
+        return cached(path, html, () => renderGuides(renderPage, texts));
       case searchPath:
         return cached(path, json, () =>
-          JSON.stringify(listSearchEntries(description().reference.described, eventTypes)),
+          JSON.stringify(listSearchEntries(description().reference.described, eventTypes, listGuides(texts))),
         );
       case "/errors":
       case "/errors/":
         return findErrors(path, accept);
       default:
-        if (path.startsWith(runbooksPath)) return findRunbook(path.slice(runbooksPath.length));
+        if (texts.has(path)) return cached(path, html, () => renderText(renderPage, texts, path));
         if (path.startsWith(servicesPath)) return findDescribed(path, "service");
         if (path.startsWith(eventsPath)) return findDescribed(path, "event");
         if (path.startsWith("/docs/")) return findAsset(path.slice("/docs/".length));
@@ -173,10 +174,6 @@ export function createDocs({ openApi, operations, eventTypes, outbox = false }: 
     if (!Object.hasOwn(assets, name)) return undefined;
     const [folder, type] = assets[name]!;
     return cached(name, type, () => readFileSync(join(folder, name)));
-  }
-
-  function findRunbook(file: string): SharedDocument | undefined {
-    return runbooks.has(file) ? cached(runbooksPath + file, html, () => renderRunbook(renderPage, file)) : undefined;
   }
 
   function findErrors(path: string, accept: string | undefined): SharedDocument {

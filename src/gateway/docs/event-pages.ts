@@ -1,4 +1,6 @@
-import { escapeHtml, type PageRenderer, prose } from "./page.ts";
+import type { Schema } from "../openapi/index.ts";
+import { type PageRenderer, prose } from "./page.ts";
+import { fieldRow } from "./schema-table.ts";
 
 /** The event types of the service: the meaning of each, and the fields of its data, separated by spaces. */
 export type EventTypes = Readonly<Record<string, readonly [meaning: string, data: string]>>;
@@ -25,16 +27,33 @@ ${rows.join("\n")}
   });
 }
 
-/** Renders the page of an event type. `sample` reads the last events of that type. */
+/** Fields that events of many types have. */
+const commonFields: Readonly<Record<string, Schema>> = {
+  fields: { type: "array", items: { type: "string" }, description: "The names of the fields that were changed." },
+  environment_id: { type: "string", description: "The environment." },
+  pool_id: { type: "string", description: "The pool." },
+  name: { type: "string", description: "The name of the record." },
+  reason: { type: "string", description: "Why it happened." },
+};
+
+/**
+ * Renders the page of an event type. `sample` reads the last events of that type. A field that the record of the event has,
+ * too, is described like there.
+ */
 export function renderEvent(
   renderPage: PageRenderer,
   type: string,
   [meaning, data]: EventTypes[string],
   sample: string,
+  record: Schema | undefined,
 ): string {
   const root = "../../";
   const fields = data === "" ? [] : data.split(" ");
-  const rows = fields.map((name) => `<li><code>${escapeHtml(name)}</code></li>`);
+  const rows = fields.map((name) => {
+    const { type = "object", items, description } = record?.properties?.[name] ?? commonFields[name] ?? { type: "" };
+    const elements = items?.$ref === undefined ? items : { type: "object" };
+    return fieldRow(name, { type, ...(elements && { items: elements }) }, [], description);
+  });
   return renderPage({
     title: type,
     root,
@@ -43,7 +62,7 @@ export function renderEvent(
 <h1>${type}</h1>
 <p class="lead">${prose(meaning)}</p>
 <h2>Fields of <code>data</code></h2>
-${fields.length === 0 ? "<p>None. The <code>subject</code> says which record it is about.</p>" : `<ul class="names">\n${rows.join("\n")}\n</ul>`}
+${fields.length === 0 ? "<p>None. The <code>subject</code> says which record it is about.</p>" : `<table class="fields"><tbody>\n${rows.join("\n")}\n</tbody></table>`}
 <h2>How to receive it</h2>
 ${howToReceive(root, type)}
 <h2>The last ones of yours</h2>

@@ -105,6 +105,7 @@ const logo = `<svg aria-hidden="true" class="logo" fill="none" stroke="currentCo
 
 const general = [
   ["docs", "Overview"],
+  ["docs/guides", "Guides"],
   ["errors", "Errors"],
   ["docs/events", "Events"],
   ["openapi.yaml", "OpenAPI"],

@@ -1,5 +1,5 @@
 import type { Operation } from "../../definitions/index.ts";
-import type { OpenApiDocument } from "../openapi/index.ts";
+import type { OpenApiDocument, Schema } from "../openapi/index.ts";
 import { type DescribedOperation, describeOperations } from "./described-operation.ts";
 import { type EventTypes, renderEvent } from "./event-pages.ts";
 import { renderExchange } from "./exchange.ts";
@@ -40,6 +40,7 @@ ${rows.join("\n")}
         path: "docs",
         main: `<h1>Reference</h1>
 ${richText(String(document.info.description))}
+<p>New here? The <a href="${root}docs/guides">guides</a> do one thing each, from start to end. Begin with <a href="${root}docs/guides/route-your-first-item.md">Route your first item</a>.</p>
 ${beforeSamples(address)}
 ${sections.join("\n")}`,
       });
@@ -79,9 +80,22 @@ ${types.join("\n")}`,
       const list = described.find(({ object }) => object.operationId === "EventService_ListEvents")!;
       if (!Object.hasOwn(types, type)) return undefined;
       const sample = renderExchange(list, parametersOf(document, list.object), slots, { types: type, limit: "5" });
-      return renderEvent(renderPage, type, types[type]!, beforeSamples(address) + sample);
+      return renderEvent(renderPage, type, types[type]!, beforeSamples(address) + sample, recordOf(type, document));
     },
   };
+}
+
+/** The schema of the record that an event type such as `connect_session.created` is about, if it has its name. */
+function recordOf(type: string, { components }: OpenApiDocument): Schema | undefined {
+  const schemas = components.schemas as Readonly<Record<string, Schema>>;
+  const words = type.split(".").slice(0, -1);
+  const names = words.map((_, at) =>
+    words
+      .slice(at)
+      .join("_")
+      .replace(/(?:^|_)(\w)/g, (_, first: string) => first.toUpperCase()),
+  );
+  return names.map((name) => schemas[name]).find((schema) => schema !== undefined);
 }
 
 /** What a terminal needs for the samples. */

@@ -12,8 +12,15 @@ export type CelErrorKind = "syntax" | "type" | "limit" | "evaluation" | "budget"
 export class CelError extends Error {
   readonly kind: CelErrorKind;
   readonly position: CelPosition | undefined;
+  /** The expression whose evaluation failed. */
+  readonly source: string | undefined;
 
-  constructor(kind: CelErrorKind, message: string, position?: CelPosition, options?: ErrorOptions) {
+  constructor(
+    kind: CelErrorKind,
+    message: string,
+    position?: CelPosition,
+    options?: ErrorOptions & { readonly source?: string },
+  ) {
     // Created without a stack trace, which would not describe the expression and costs more than evaluating it.
     const stackTraceLimit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
@@ -22,5 +29,6 @@ export class CelError extends Error {
     this.name = "CelError";
     this.kind = kind;
     this.position = position;
+    this.source = options?.source;
   }
 }

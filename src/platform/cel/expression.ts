@@ -88,7 +88,7 @@ export class PlannedExpression implements CelExpression {
     const value = this.#plan.run(frame);
     if (!(value instanceof Failure)) return value;
     const message = `${value.message.charAt(0).toUpperCase()}${value.message.slice(1)}.`;
-    throw new CelError("evaluation", message, positionAt(this.source, value.at));
+    throw new CelError("evaluation", message, positionAt(this.source, value.at), { source: this.source });
   }
 }
 

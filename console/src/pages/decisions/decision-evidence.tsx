@@ -49,7 +49,7 @@ export function Evidence({ explanation }: { readonly explanation: Explanation })
                 </span>
                 <span class="detail">
                   {rule.message}
-                  <Values of={rule.values ?? {}} />
+                  <Values of={unsaid(rule)} />
                 </span>
               </li>
             ))}
@@ -78,13 +78,13 @@ function columnsOf(steps: readonly ExplanationStep[]): readonly Column<Explanati
       value: ({ subject }) => subject,
       render: ({ subject }) => <Name id={subject} kind="recipient" />,
     },
+    { title: "Why", value: ({ message }) => message, render: (step) => <Reason of={step} /> },
     {
       title: "Verdict",
       width: "130px",
       value: ({ code }) => recipientStep.exec(code)![1],
       render: (step) => <Status of={recipientStep.exec(step.code)![1]} tone={isChosen(step) ? "ok" : "muted"} />,
     },
-    { title: "Why", value: ({ message }) => message, render: (step) => <Reason of={step} /> },
     ...[...names].map((name) => ({
       title: words(name),
       width: "96px",
@@ -100,9 +100,15 @@ function Reason({ of: { message, values = {} } }: { readonly of: ExplanationStep
   return (
     <span title={message}>
       {message}
-      <Values of={Object.fromEntries(read)} />
+      <Values of={unsaid({ message, values: Object.fromEntries(read) })} />
     </span>
   );
+}
+
+/** The values that the message does not already compare with, such as `item.attributes.language == "de"`. */
+function unsaid({ message, values = {} }: Pick<ExplanationStep, "message" | "values">) {
+  const said = ([path, value]: [string, unknown]) => message.includes(`${path} == ${JSON.stringify(value)}`);
+  return Object.fromEntries(Object.entries(values).filter((each) => !said(each)));
 }
 
 /** What a rule read, by its path. */

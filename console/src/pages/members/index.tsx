@@ -34,7 +34,7 @@ const columns: readonly Column<Member>[] = [
   { title: "Email", value: ({ email }) => email },
   {
     title: "Roles",
-    width: "170px",
+    width: "220px",
     value: (member) => accessOf(member).join(", "),
     render: (member) => <Chips of={accessOf(member)} />,
   },

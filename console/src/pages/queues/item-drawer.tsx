@@ -79,7 +79,7 @@ function ItemFacts({ item }: { readonly item: QueueItem }) {
         Queued: formatTime(item.enqueued_at),
         Due: item.due_at && formatTime(item.due_at),
         "Lease ends": item.lease_expires_at && <Ago time={item.lease_expires_at} />,
-        Expires: item.expires_at && <Ago time={item.expires_at} />,
+        Expires: item.ended_at === undefined && item.expires_at && <Ago time={item.expires_at} />,
         Ended: item.ended_at && formatTime(item.ended_at),
         Id: <Id id={item.id} />,
       }}

@@ -7,7 +7,7 @@ import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
 import { Chart } from "../../ui/chart";
 import { useSamples } from "../../ui/chart/samples";
-import { formatMoment } from "../../ui/format";
+import { formatCount, formatMoment } from "../../ui/format";
 import { AllEnvironments } from "./environment";
 import { type Counts, momentsOf } from "./timeline";
 
@@ -26,6 +26,12 @@ const ranges = {
 } as const satisfies Record<string, { readonly title: string; readonly time: Intl.DateTimeFormatOptions }>;
 
 type Range = keyof typeof ranges;
+
+/** A count or a rate; digits that nobody reads are left out. */
+function formatRate(value: number): string {
+  const scale = value < 1 ? 100 : value < 10 ? 10 : 1;
+  return formatCount(Math.round(value * scale) / scale);
+}
 
 /** A chart of some counts. */
 interface HistoryChart {
@@ -72,7 +78,7 @@ export function HistoryCharts({ source, sourceId = "", charts, live }: Props) {
         <Marks marks={marks} timeOf={(at) => formatMoment(at, ranges[range].time)} />
       </div>
       <div class="columns">
-        {charts.map(({ title, lines, format }) => (
+        {charts.map(({ title, lines, format = formatRate }) => (
           <Card key={title} title={title}>
             <Chart
               format={format}

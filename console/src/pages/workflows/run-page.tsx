@@ -83,9 +83,10 @@ function Explanation({ run }: { readonly run: WorkflowRun }) {
       </strong>
       {reasons
         .filter(({ remedy }) => remedy !== "")
+        // What the API would do, a button of the page does.
         .map(({ step, remedy }) => (
           <div key={`${step} ${remedy}`}>
-            <Prose text={remedy} />
+            <Prose text={remedy.replace(/: [A-Z]+ \/\S+$/, ".")} />
           </div>
         ))}
     </Notice>
@@ -130,14 +131,14 @@ function RunFacts({ run }: { readonly run: WorkflowRun }) {
             .map(([name, value]) => `${name} = ${value}`)
             .join(", "),
           "Started by": <Name id={run.started_by} />,
-          "Started via": run.started_via,
+          "Started via": run.started_via === "api" ? "API or console" : run.started_via,
           Parent: run.parent_run_id && <Name id={run.parent_run_id} kind="workflow_run" />,
           "Replay of": run.replay_of_run_id && <Name id={run.replay_of_run_id} kind="workflow_run" />,
           Continues: run.continues_run_id && <Name id={run.continues_run_id} kind="workflow_run" />,
           "Continued by": run.continued_by_run_id && <Name id={run.continued_by_run_id} kind="workflow_run" />,
           Started: formatTime(run.started_at ?? run.created_at),
           Ended: run.ended_at && formatTime(run.ended_at),
-          Deadline: <Ago time={run.deadline} />,
+          Deadline: ended.has(run.status) ? undefined : <Ago time={run.deadline} />,
           Id: <Id id={run.id} />,
         }}
       />

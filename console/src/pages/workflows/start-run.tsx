@@ -8,7 +8,7 @@ import { transport } from "../../core/transport";
 import { Button } from "../../ui/button";
 import { type Example, FormDialog, type Texts } from "../../ui/form";
 import { type Schema, schemaFields } from "../../ui/form/schema-fields";
-import { formatAgo, words } from "../../ui/format";
+import { formatAgo, formatClock, words } from "../../ui/format";
 import { environmentFields, initialEnvironment } from "../shared/environment";
 
 const definitions = createWorkflowDefinitionService(transport);
@@ -92,7 +92,8 @@ async function readKnown(key: string): Promise<Known> {
 }
 
 function exampleOf({ id: run_id, run_key, status, created_at }: WorkflowRun): Example {
-  const label = [run_key, words(status), formatAgo(created_at, Date.now())].filter(Boolean).join(", ");
+  const when = `${formatAgo(created_at, Date.now())} (${formatClock(created_at)})`;
+  const label = [run_key, words(status), when].filter(Boolean).join(", ");
   return {
     label,
     async values() {

@@ -109,7 +109,10 @@ export function Editor({ definition, stored, onSaved }: Props) {
             isReadOnly={!mayWrite}
             label="Document of the draft"
             onInput={draft.change}
-            problems={problems}
+            problems={problems.map((problem) => ({
+              ...problem,
+              message: `${problem.path.split(".").at(-1)} ${problem.message}`.trim(),
+            }))}
             text={draft.text}
             token={token}
           />

@@ -121,6 +121,14 @@ describe("groups are separate", () => {
   });
 });
 
+test("an item without an attribute that a key reads is rejected with the expression and the attribute", () => {
+  const pool = poolWith(singleton('item.attributes.customer + ":" + item.attributes.region'));
+  assert.throws(
+    () => groupOf(pool, itemWith({ attributes: { region: "eu" } })),
+    /item\.attributes\.customer \+ ":" \+ item\.attributes\.region failed for this item, which has no item\.attributes\.customer\./,
+  );
+});
+
 describe("an item without a valid key is rejected with the constraint and without item values", () => {
   const hidden = "hidden-4711";
   const attributes = { customer: hidden, nested: { a: hidden }, none: null, list: [hidden, { a: 1 }] };

@@ -117,7 +117,7 @@ function compiledKey(kind: ConstraintKind, source: string): CelExpression {
 function keyText(kind: ConstraintKind, key: CelExpression, values: Readonly<Record<string, unknown>>): string {
   const text = textOf(evaluated(kind, key, values));
   if (text === undefined)
-    throw unusableKey(kind, "the result must be a string, a number, a boolean or a list of these");
+    throw unusableKey(kind, `${key.source} must be a string, a number, a boolean or a list of these`);
   return text;
 }
 
@@ -126,8 +126,16 @@ function evaluated(kind: ConstraintKind, key: CelExpression, values: Readonly<Re
     return key.evaluate(values);
   } catch {
     // Errors are logged, and the message of the engine may contain item values.
-    throw unusableKey(kind, "the expression failed for this item");
+    const missing = key.paths.filter((path) => !hasPath(values, path.split(".")));
+    const reads = missing.length === 0 ? "" : `, which has no ${missing.join(" and no ")}`;
+    throw unusableKey(kind, `the expression ${key.source} failed for this item${reads}`);
   }
+}
+
+function hasPath(value: unknown, [name, ...rest]: readonly string[]): boolean {
+  if (name === undefined) return true;
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return false;
+  return hasPath((value as Readonly<Record<string, unknown>>)[name], rest);
 }
 
 /** Encodes a value unambiguously as JSON; undefined if it cannot be a key. */

@@ -38,11 +38,14 @@ export function acceptsUpdate(
   return when.evaluate(values, execution.meter) === true;
 }
 
-/** The code of a failed expression, and a message with its position. */
+const quotedMax = 200;
+
+/** The code of a failed expression, and a message with its text and the position in it. */
 export function expressionFailure(error: CelError): { readonly code: string; readonly message: string } {
-  const { message, position } = error;
+  const { message, position, source = "" } = error;
   if (error instanceof ResultTooLarge) return { code: "state_too_large", message };
-  const place = position === undefined ? "" : `line ${position.line}, column ${position.column}: `;
+  const quoted = source.length > quotedMax ? `${source.slice(0, quotedMax)}…` : source;
+  const place = position === undefined ? "" : `${quoted}, line ${position.line}, column ${position.column}: `;
   return { code: "expression_error", message: `${place}${message}` };
 }
 
