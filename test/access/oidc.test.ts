@@ -164,6 +164,10 @@ test("a suspended or removed member is rejected immediately, whatever the token 
   assert.equal((await call(token)).status, 200);
   assert.equal((await tenant.admin.call("PATCH", path, { status: "STATUS_SUSPENDED" })).status, 200);
   await refused(token);
+  // Nor under another subject with the address of the member.
+  const other = { ...viewer(), sub: "cy-again", email: "Cy@example.com" };
+  await refused(await issuer.forge({ ...other, email_verified: true }));
+  assert.equal((await call(await issuer.forge(other))).status, 200, "an unverified address names nobody");
   await tenant.admin.call("PATCH", path, { status: "STATUS_ACTIVE" });
   assert.equal((await call(token)).status, 200);
   await tenant.admin.call("DELETE", path);

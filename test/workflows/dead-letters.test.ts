@@ -240,6 +240,20 @@ test("the quota ends a replay of many letters, and the rest can be replayed late
   assert.equal(refused.status, 429);
 });
 
+test("the quota ends a replay of runs that match, and the rest can be replayed later", async () => {
+  await avoidMidnight();
+  const tenant = await fixture.newTenant({ quotas: { "workflow.run": { limit_per_day: 8 } } });
+  await tenant.publish("matching", { steps: failingSteps });
+  for (let nth = 0; nth < 6; nth++) await tenant.start("matching", nth);
+  const request = { action: "replay", definition_id: "matching" };
+  const result = await tenant.must("POST", "/api/workflow-runs:change", request);
+  assert.equal(result.changed_count, 2);
+  assert.notEqual(result.next, "");
+  assert.equal((await replaysOf(tenant.id)).length, 2);
+  const refused = await tenant.nodes[0]!.call("POST", "/api/workflow-runs:change", { ...request, after: result.next });
+  assert.equal(refused.status, 429);
+});
+
 test("letters are quarantined, released and discarded, and each change is an event", async () => {
   const { tenant, ids } = await withFailedRuns(2);
   const [kept, gone] = ids as [string, string];

@@ -20,14 +20,14 @@ export function memberStore(sql: Sql) {
     list,
 
     /**
-     * Finds a token's member by subject, else by a verified email address of a member without a subject.
+     * Finds a token's member by subject, else by the verified email address of a member without a subject, or of a suspended one.
      * Removed members come last, so that a person who was invited again matches the new invitation.
      */
     findByBearer: (tenantId: TenantId, { subject, verifiedEmail }: Bearer) =>
       sql<Member[]>`
         select ${columns} from members
         where tenant_id = ${tenantId} and (subject = ${subject}
-          or (subject = '' and status <> 'removed' and lower(email) = lower(${verifiedEmail ?? null})))
+          or ((subject = '' and status <> 'removed' or status = 'suspended') and lower(email) = lower(${verifiedEmail ?? null})))
         order by status = 'removed', subject = ${subject} desc limit 1`.first(),
 
     /** Finds the member that a subject of keys or sessions names. Removed members come last. */

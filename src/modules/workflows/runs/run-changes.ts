@@ -99,7 +99,7 @@ export function createRunChanges({ db, engine, sendMail, replayOpen }: Dependenc
       const changeRun = changeOf(context, withEventId(change, keyed), status);
       const { tenantId, principal } = context;
       const matching = { ...filter, inProduction: productionOf(principal) };
-      const { ids, next } = await runStore(db.sql).findMatching(
+      const found = await runStore(db.sql).findMatching(
         tenantId,
         matching,
         after,
@@ -109,6 +109,7 @@ export function createRunChanges({ db, engine, sendMail, replayOpen }: Dependenc
       const refused: { runId: string; errorCode: string; errorMessage: string }[] = [];
       let changed = 0;
       const groupSize = isReplay ? replayConcurrency : concurrency;
+      let { ids, next } = found;
       for (let from = 0; from < ids.length; from += groupSize) {
         context.signal.throwIfAborted();
         const group = ids.slice(from, from + groupSize);
@@ -121,6 +122,13 @@ export function createRunChanges({ db, engine, sendMail, replayOpen }: Dependenc
             refused.push({ runId: group[nth]!, errorCode: code, errorMessage: message });
           }
         }
+        // The rest would be refused as well.
+        const overQuota = refused.find(({ errorCode }) => errorCode === "QUOTA_EXCEEDED");
+        if (overQuota === undefined) continue;
+        if (changed === 0) throw fail("QUOTA_EXCEEDED", { public: overQuota.errorMessage });
+        // "0" sorts before every id.
+        next = ids[ids.indexOf(overQuota.runId) - 1] ?? (after || "0");
+        ids = ids.slice(0, from + group.length);
       }
       const unchanged = ids.length - changed - refused.length;
       const response = toResponse({ changed, unchanged, refused, next });
