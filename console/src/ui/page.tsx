@@ -279,6 +279,11 @@ function NothingMatches() {
   );
 }
 
+/** Shown instead of a list without rows: how to get some, or that filters hide them. */
+export function NoRows({ empty }: { readonly empty: ComponentChildren }) {
+  return setFilters().length === 0 ? empty : <NothingMatches />;
+}
+
 interface ListTableProps<Row> {
   readonly label: string;
   readonly list: ListQuery<Row>;
@@ -299,7 +304,7 @@ export function ListTable<Row>({ list, empty, ...table }: ListTableProps<Row>) {
     }
     if (list.isLoading) return <Loading lines={6} />;
     if (list.hasMore) return <SearchOn list={list} />;
-    return setFilters().length === 0 ? empty : <NothingMatches />;
+    return <NoRows empty={empty} />;
   }
   return (
     <>

@@ -37,7 +37,7 @@ const tones: Readonly<Record<Tone, readonly string[]>> = {
   ok: "passed accepted healthy satisfied active routed completed succeeded success sent delivered published approved live pass connected ok equal running winner ship promoted executable verified admitted committed better published issued".split(
     " ",
   ),
-  warn: "paused draining pending queued held waiting draft skipped grace invited degraded warn debounced quarantined canceling unknown outcome_unknown suspended expiring catalog_only unconfigured needs_account needs_reauth not_checked partial".split(
+  warn: "paused draining pending queued held waiting draft skipped grace invited degraded warn debounced quarantined canceling unknown outcome_unknown suspended expiring catalog_only unconfigured needs_account needs_reauth not_checked inconclusive partial".split(
     " ",
   ),
   bad: "unhealthy violated blocked failed dead dead_lettered rejected error disabled ejected exhausted revoked expired timeout cancelled canceled deny offline lost bad removed failing harmful missing stopped worse timed_out gone".split(

@@ -9,7 +9,7 @@ import { startOAuthIssuer } from "../../connectors/oauth-issuer.ts";
 import { assignAll, scoreAll } from "../../experiments/experiment-fixture.ts";
 import { startService, type TestService } from "../../harness/service.ts";
 import { startSignInIssuer } from "../../identity/oidc-issuer.ts";
-import { activeContent, decisionOnly, keysOf, work } from "../../promotions/promotion-fixture.ts";
+import { activeContent, decisionOnly, keysOf, stagedPool, work } from "../../promotions/promotion-fixture.ts";
 import { newTenant, type TenantFixture } from "../../routing/tenant-fixture.ts";
 import {
   accessibilityViolations,
@@ -78,6 +78,9 @@ describe("the everyday tasks of somebody who changes things", { skip: program ==
     await page.getByRole("button", { name: "Approve" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
     await page.getByText("You approved it.").waitFor();
+    await page.getByText("The list is filtered, and no row matches.").waitFor();
+    await page.getByRole("link", { name: "Remove the filters" }).click();
+    await page.getByText("Nothing waits for a decision").waitFor();
     await page.goto(run);
     await page.locator("h1").getByText("Succeeded").waitFor();
   });
@@ -125,8 +128,20 @@ describe("the everyday tasks of somebody who changes things", { skip: program ==
     const row = page.getByRole("row", { name: /Support inbox/ });
     await row.getByText("active").waitFor();
     await row.getByText("ada").waitFor();
+    await page.setViewportSize({ width: 1400, height: 860 });
+    const revoke = (await row.getByRole("button", { name: "Revoke" }).boundingBox())!;
+    assert.ok(revoke.x + revoke.width <= 1400, "the actions are on the screen");
     await row.getByRole("button", { name: "Test" }).click();
     await page.getByText("The connection works.").waitFor();
+
+    await tenant.ok("POST", "/api/v2/connector/connections", {
+      ...{ name: "Mail", provider_key: "smtp", settings: { host: "mail.example.org", from: "news@example.org" } },
+      credentials: { username: "acme", password: "nonsense" },
+    });
+    await page
+      .getByRole("row", { name: /Mail smtp/ })
+      .getByText("Not checked")
+      .waitFor();
   });
 
   browserTest("take an experiment from its form to its result, and decide it", async () => {
@@ -158,6 +173,8 @@ describe("the everyday tasks of somebody who changes things", { skip: program ==
     await page.getByText("The experiment is running.").waitFor();
 
     const [{ id }] = (await tenant.ok("GET", "/api/experiments")).data;
+    await page.getByText(`/api/experiments/${id}/assign`).waitFor();
+    await page.getByText(`/api/experiments/${id}/scores`).waitFor();
     const assigned = await assignAll(tenant, id, keysOf("user", 400));
     const buyers = assigned.filter(({ variant }, at) => at % 10 < (variant === "new" ? 8 : 2));
     await scoreAll(
@@ -207,9 +224,16 @@ describe("the everyday tasks of somebody who changes things", { skip: program ==
     await dialog.getByRole("button", { name: "Start canary" }).click();
     await page.getByText("The canary is running.").waitFor();
     await work(tenant, poolId, keysOf("now", 60));
+    await page.getByText("The canary has passed. Stop canary ends it").waitFor();
     await page.getByRole("button", { name: "Stop canary" }).click();
     await page.getByText("The canary was stopped.").waitFor();
-    await page.getByText("It waits for an approval by a second person.").waitFor();
+    await page.locator("h1").getByText("Canary passed").waitFor();
+    await page
+      .getByText(/^Canary: success of .*: Passed: 100\.0 % over \d+ keys, baseline 100\.0 % over \d+ keys\./)
+      .waitFor();
+    await page
+      .getByText("It waits for an approval by a second person. Who may approve: a member with the role")
+      .waitFor();
     assert.equal(await page.getByRole("button", { name: "Approve" }).count(), 0, "the first person cannot approve");
     const second = await browser.openLink(await service.service.linkApprover(tenant.id));
     await approveCandidate(second.page, second.root, "To the least busy");
@@ -222,6 +246,23 @@ describe("the everyday tasks of somebody who changes things", { skip: program ==
     assert.notEqual(await activeContent(tenant, poolId), before);
     await confirmStep("Roll back", "The previous versions are active.");
     assert.equal(await activeContent(tenant, poolId), before);
+    await isAccessible(page);
+  });
+
+  browserTest("a candidate without traffic says what it lacks, and what to do", async () => {
+    const { id, version } = await stagedPool(tenant);
+    const { page, root } = await browser.signIn(service.baseUrl, tenant.key);
+    const dialog = page.getByRole("dialog");
+    await page.goto(`${root}/promotions?do=new`);
+    await dialog.getByText("Success and latency are measured on items with a key.").waitFor();
+    await dialog.getByLabel("Target").selectOption(id);
+    // A version that is chosen need not be added.
+    await dialog.getByLabel("Version", { exact: true }).selectOption(String(version));
+    await dialog.getByRole("button", { name: "Create candidate" }).click();
+    await page.getByRole("button", { name: "Preflight" }).click();
+    await page.getByRole("button", { name: "Score guardrails" }).click();
+    await page.locator("h1").getByText("Guardrails inconclusive").waitFor();
+    await page.getByText("abort the candidate and create it again with a reason").waitFor();
     await isAccessible(page);
   });
 

@@ -2,6 +2,7 @@ import { createExperimentService, type Experiment, type ExperimentResults } from
 import { useQuery } from "../../core/query";
 import { transport } from "../../core/transport";
 import { Card, Stat } from "../../ui/card";
+import { Empty, samplesOf } from "../../ui/empty";
 import { formatCount, formatDecimal, formatPercent, formatSeconds, words } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
 import { currentTab, Page, Ready, Tabs } from "../../ui/page";
@@ -62,6 +63,7 @@ function Results({ experiment }: { readonly experiment: Experiment }) {
             <strong>{words(data.verdict)}. </strong>
             {data.sentence}
           </Notice>
+          {Number(data.units) === 0 && <FirstUnit experiment={experiment} />}
           <div class="stats">
             <Stat label="Units" note={`${formatCount(data.mature_units)} counted`} value={Number(data.units)} />
             <Stat label="Planned" value={data.planned_units} />
@@ -78,6 +80,39 @@ function Results({ experiment }: { readonly experiment: Experiment }) {
         </>
       )}
     </Ready>
+  );
+}
+
+/** The calls that give an experiment its units and their outcomes. */
+function FirstUnit({ experiment: { id, unit, metrics } }: { readonly experiment: Experiment }) {
+  const metric = metrics[0]?.key ?? "";
+  return (
+    <div class="columns">
+      <Empty
+        samples={samplesOf({
+          path: `/api/experiments/${id}/assign`,
+          body: { unit: "ada" },
+          cli: `experiment assign ${id} --unit ada`,
+          sdk: `experiments.assign({ experiment_id: "${id}", unit: "ada" })`,
+        })}
+        title="Assign a unit"
+      >
+        No unit counts yet. Ask for the variant of each {unit}, and show it.
+      </Empty>
+      {metric !== "" && (
+        <Empty
+          samples={samplesOf({
+            path: `/api/experiments/${id}/scores`,
+            body: { score_id: "order-1", unit: "ada", metric },
+            cli: `experiment score ${id} --score-id order-1 --unit ada --metric ${metric}`,
+            sdk: `experiments.recordScore({ experiment_id: "${id}", score_id: "order-1", unit: "ada", metric: "${metric}" })`,
+          })}
+          title="Record its outcome"
+        >
+          Each outcome has an id of yours, so that a repeated call counts once.
+        </Empty>
+      )}
+    </div>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { NewCandidateArtifact } from "@client/gen/promotion";
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { useQuery } from "../../core/query";
 import { Button } from "../../ui/button";
 import { words } from "../../ui/format";
@@ -18,30 +18,35 @@ type Chosen = NewCandidateArtifact & { readonly name: string };
 /** Chooses versions: a kind, a target, and one of its versions. Each target can be chosen once. */
 export function ArtifactPicker({ id, text, set }: Props) {
   const [names, setNames] = useState<Readonly<Record<string, string>>>({});
-  const chosen: readonly NewCandidateArtifact[] = text === "" ? [] : JSON.parse(text);
-  const save = (next: readonly NewCandidateArtifact[]) => set(next.length === 0 ? "" : JSON.stringify(next));
+  const [added, setAdded] = useState<readonly NewCandidateArtifact[]>(() => (text === "" ? [] : JSON.parse(text)));
+  const [choice, choose] = useState<NewCandidateArtifact>();
+  // Without an added version, the one that is chosen is meant.
+  useEffect(() => {
+    const meant = added.length > 0 || choice === undefined ? added : [choice];
+    set(meant.length === 0 ? "" : JSON.stringify(meant));
+  }, [added, choice]);
   const add = ({ name, ...artifact }: Chosen) => {
     setNames({ ...names, [artifact.ref]: name });
-    save([...chosen.filter(({ ref }) => ref !== artifact.ref), artifact]);
+    setAdded([...added.filter(({ ref }) => ref !== artifact.ref), artifact]);
   };
   return (
     <div class="stack">
-      <Choice add={add} id={id} />
-      {chosen.length === 0 ? (
+      <Choice add={add} choose={choose} id={id} />
+      {added.length === 0 ? (
         <span class="hint">
-          Choose a version, then add it. A candidate can have several targets. Versions of a pool are staged on its
-          page, under Strategy.
+          The chosen version is promoted. To promote several targets together, add each. Versions of a pool are staged
+          on its page, under Strategy.
         </span>
       ) : (
         <ul class="stack">
-          {chosen.map(({ kind, ref, version }) => (
+          {added.map(({ kind, ref, version }) => (
             <li class="filters" key={ref}>
               <strong>{names[ref] ?? <Name id={ref} plain />}</strong>
               <span class="soft">
                 {words(kind).toLowerCase()}, version {version}
               </span>
               <span class="spacer" />
-              <Button onClick={() => save(chosen.filter((each) => each.ref !== ref))} small tone="quiet">
+              <Button onClick={() => setAdded(added.filter((each) => each.ref !== ref))} small tone="quiet">
                 Remove
               </Button>
             </li>
@@ -52,7 +57,13 @@ export function ArtifactPicker({ id, text, set }: Props) {
   );
 }
 
-function Choice({ id, add }: { readonly id: string; readonly add: (chosen: Chosen) => void }) {
+interface ChoiceProps {
+  readonly id: string;
+  readonly add: (chosen: Chosen) => void;
+  readonly choose: (choice: NewCandidateArtifact | undefined) => void;
+}
+
+function Choice({ id, add, choose }: ChoiceProps) {
   const kinds = readableKinds();
   const [kind, setKind] = useState<ArtifactKind>(kinds[0] ?? "routing");
   const [wantedTarget, setTarget] = useState("");
@@ -66,6 +77,12 @@ function Choice({ id, add }: { readonly id: string; readonly add: (chosen: Chose
     versions.find((each) => String(each.version) === wantedVersion) ??
     versions.find(({ isActive }) => !isActive) ??
     versions[0];
+  const ref = target?.id;
+  const number = version?.version;
+  useEffect(
+    () => choose(ref === undefined || number === undefined ? undefined : { kind, ref, version: number }),
+    [kind, ref, number],
+  );
   const targetId = useId();
   const versionId = useId();
   return (

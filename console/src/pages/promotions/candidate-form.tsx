@@ -54,7 +54,7 @@ export function CandidateForm({ onClose }: { readonly onClose: () => void }) {
           {
             name: "waiver_reason",
             label: "Why it needs no traffic",
-            hint: "Without any outcome, guardrails and canary pass.",
+            hint: "For targets without any outcome: guardrails and canary then pass. It cannot be given later.",
           },
         ]
       : []),
@@ -80,9 +80,17 @@ export function CandidateForm({ onClose }: { readonly onClose: () => void }) {
       title="New candidate"
       wide
     >
-      {({ limits: chosen }) =>
-        chosen === undefined && <Notice tone="info">Without a limit, a success of at least 0.9 must hold.</Notice>
-      }
+      {({ limits: chosen, waiver_reason }) => (
+        <>
+          {chosen === undefined && <Notice tone="info">Without a limit, a success of at least 0.9 must hold.</Notice>}
+          {waiver_reason === undefined && (
+            <Notice tone="info">
+              Success and latency are measured on items with a key. Without such items, the guardrails are inconclusive,
+              and the candidate cannot go on.
+            </Notice>
+          )}
+        </>
+      )}
     </FormDialog>
   );
 }

@@ -5,14 +5,17 @@ import {
   createPromotionService,
 } from "@client/gen/promotion";
 import { useList, useQuery } from "../../core/query";
+import { href } from "../../core/router";
+import { can } from "../../core/session";
 import { transport } from "../../core/transport";
 import { Card } from "../../ui/card";
-import { formatCount, formatDecimal, formatTime, words } from "../../ui/format";
+import { formatCount, formatDecimal, formatPercent, formatTime, words } from "../../ui/format";
 import { Name } from "../../ui/name";
 import { currentTab, Page, Ready, Tabs } from "../../ui/page";
 import { Table } from "../../ui/table";
 import { Ago, Facts, Id, Notice, Status } from "../../ui/text";
 import { CandidateActions, mayApprove } from "./candidate-actions";
+import { stateOf, verdictOf } from "./candidate-state";
 import { Evidence } from "./evidence";
 import { WhatIf } from "./what-if";
 
@@ -29,7 +32,7 @@ export function CandidatePage({ id }: { readonly id: string }) {
   return (
     <Page
       actions={candidate.data && <CandidateActions candidate={candidate.data} refresh={candidate.refresh} />}
-      badge={<Status of={candidate.data?.state} />}
+      badge={<Status of={candidate.data && stateOf(candidate.data)} />}
       crumbs={[{ title: "Promotions", path: "promotions" }]}
       question={candidate.data?.description || "What does it change, and is it safe?"}
       title={candidate.data?.name ?? "Candidate"}
@@ -69,10 +72,18 @@ function Problems({ candidate }: { readonly candidate: Candidate }) {
       {candidate.possible_calls.includes("approve") && !mayApprove(candidate) && (
         <Notice tone="info">
           {approval === undefined
-            ? "It waits for an approval by a second person."
-            : `It has ${approval.approvers.length} of ${approval.approvals_needed} approvals.`}
+            ? "It waits for an approval by a second person. "
+            : `It has ${approval.approvers.length} of ${approval.approvals_needed} approvals. `}
+          Who may approve: a member with the role Admin or Promotion approver, other than the one who created it. They
+          sign in, open this page and choose <strong>Approve</strong>. A key cannot approve.{" "}
+          {can("member:read") && (
+            <a class="link" href={href("members")}>
+              Open the members
+            </a>
+          )}
         </Notice>
       )}
+      <NextStep candidate={candidate} />
       {preflight?.blocking.map(({ code, message, target_id }) => (
         <Notice key={`${code} ${target_id}`} tone="bad">
           <strong>{words(code)}. </strong>
@@ -83,6 +94,30 @@ function Problems({ candidate }: { readonly candidate: Candidate }) {
         <Notice tone="warn">The approval is void: {approval.void_reasons.map(words).join(", ")}.</Notice>
       )}
     </>
+  );
+}
+
+/** What to do where the state does not say it. */
+function NextStep({ candidate }: { readonly candidate: Candidate }) {
+  const { canary, guardrail_report: guardrails } = candidate;
+  const state = stateOf(candidate);
+  if (state === "guardrails_inconclusive") {
+    const lacksKeys = guardrails!.scores.some(({ verdict, keys }) => verdict === "inconclusive" && keys === 0);
+    return (
+      <Notice tone="warn">
+        {"The guardrails have too little to go by. Route items until more of them have an outcome, and score again. "}
+        {lacksKeys &&
+          "Only items with a key count. Without traffic, abort the candidate and create it again with a reason under “Why it needs no traffic”."}
+      </Notice>
+    );
+  }
+  if (!canary?.running || canary.steps.length > 0) return null;
+  return (
+    <Notice tone={canary.verdict === "passed" ? "ok" : "info"}>
+      {canary.verdict === "passed"
+        ? "The canary has passed. Stop canary ends it, and the candidate can then be approved."
+        : "The canary is compared with the baseline. Once it has passed, Stop canary leads on to the approval."}
+    </Notice>
   );
 }
 
@@ -119,14 +154,17 @@ function versionText(name: "base_version" | "version") {
 
 function Checks({ candidate }: { readonly candidate: Candidate }) {
   const { preflight, guardrail_report: guardrails, canary, approval, promotion } = candidate;
-  const scores = [...(guardrails?.scores ?? []), ...(canary?.scores ?? [])];
+  const scores = [
+    ...(guardrails?.scores ?? []).map((score) => ({ score, check: "Guardrail" })),
+    ...(canary?.scores ?? []).map((score) => ({ score, check: "Canary" })),
+  ];
   return (
     <Card title="Checks">
       <div class="stack">
         <Facts
           of={{
             Preflight: preflight && <Status of={preflight.passed ? "passed" : "blocked"} />,
-            Guardrails: guardrails && <Status of={guardrails.passed ? "passed" : "failed"} />,
+            Guardrails: guardrails && <Status of={verdictOf(guardrails)} />,
             Canary: canary && `${canary.percent} % of the keys${stepText(canary)}, ${words(canary.verdict)}`,
             Waiver: candidate.waiver_reason,
             Evidence: candidate.pack_id === "" ? "no pack" : undefined,
@@ -149,9 +187,9 @@ function Checks({ candidate }: { readonly candidate: Candidate }) {
         ))}
         {scores.length > 0 && (
           <ul>
-            {scores.map((score) => (
-              <li key={`${score.kind} ${score.target_id} ${score.metric} ${score.baseline_keys}`}>
-                {words(score.metric)} of <Name id={score.target_id} />: {scoreText(score)}
+            {scores.map(({ score, check }) => (
+              <li key={`${check} ${score.kind} ${score.target_id} ${score.metric} ${score.baseline_keys}`}>
+                {check}: {words(score.metric).toLowerCase()} of <Name id={score.target_id} />: {scoreText(score)}
               </li>
             ))}
           </ul>
@@ -165,14 +203,19 @@ function stepText({ step, steps }: CandidateCanary): string {
   return step === 0 ? "" : `, step ${step} of ${steps.length}`;
 }
 
-function scoreText({ verdict, value, limit, baseline, keys, reason }: CandidateScore): string {
-  const compared =
-    baseline === undefined
-      ? `limit ${limit === undefined ? "none" : formatDecimal(limit)}`
-      : `baseline ${formatDecimal(baseline)}`;
-  const counted = keys > 0 ? `${formatDecimal(value)} of ${formatCount(keys)} keys` : formatCount(value);
-  const measured = value === undefined ? "" : `: ${counted}, ${compared}`;
-  return `${words(verdict)}${measured}${reason === "" ? "" : ` (${words(reason)})`}`;
+const shares = new Set(["success", "simulated_changes", "simulated_refusals"]);
+
+function scoreText({ metric, verdict, value, limit, baseline, keys, baseline_keys, reason }: CandidateScore): string {
+  const format = (of: number) => (shares.has(metric) ? formatPercent(of) : formatDecimal(of));
+  const unit = metric.startsWith("simulated_") ? "item" : "key";
+  const over = (count: number) => (count === 0 ? "" : ` over ${formatCount(count)} ${unit}${count === 1 ? "" : "s"}`);
+  const sides = [
+    value !== undefined && `${format(value)}${over(keys)}`,
+    baseline !== undefined && `baseline ${format(baseline)}${over(baseline_keys)}`,
+    limit !== undefined && `limit ${format(limit)}`,
+  ];
+  const measured = value === undefined ? "" : `: ${sides.filter(Boolean).join(", ")}`;
+  return `${words(verdict)}${measured}. ${reason}`;
 }
 
 /** Who did something, and when. */

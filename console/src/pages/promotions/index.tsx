@@ -12,6 +12,7 @@ import { Ago, Chips, Status } from "../../ui/text";
 import { withEnvironment } from "../shared/environment";
 import { CandidateForm } from "./candidate-form";
 import { CandidatePage } from "./candidate-page";
+import { stateOf } from "./candidate-state";
 
 const promotions = createPromotionService(transport);
 
@@ -22,7 +23,12 @@ const columns: readonly Column<Candidate>[] = [
     value: ({ artifacts }) => artifacts.map(({ target_name }) => target_name).join(", "),
     render: ({ artifacts }) => <Chips of={artifacts.map(({ target_name, version }) => `${target_name} v${version}`)} />,
   },
-  { title: "State", width: "160px", value: ({ state }) => state, render: ({ state }) => <Status of={state} /> },
+  {
+    title: "State",
+    width: "190px",
+    value: stateOf,
+    render: (candidate) => <Status of={stateOf(candidate)} />,
+  },
   {
     title: "Changed",
     width: "120px",

@@ -208,7 +208,7 @@ function askToDrain(queue: Queue, values: Record<string, unknown>, refresh: () =
       const drain = { ...values, max_items: Number(values.max_items), pool_id: queue.pool_id };
       const { drained_count: removed, remaining_depth: left } = await queues.drain(drain);
       toast(
-        `${removed === 1 ? "1 item was" : `${formatCount(removed)} items were`} removed, ${formatCount(left)} still wait.`,
+        `${removed === 1 ? "1 item was" : `${formatCount(removed)} items were`} removed, ${formatCount(left)} still ${left === 1 ? "waits" : "wait"}.`,
       );
       refresh();
     },

@@ -11,7 +11,8 @@ import { Empty } from "../../ui/empty";
 import { FormDialog } from "../../ui/form";
 import { messageOf } from "../../ui/format";
 import { JsonView } from "../../ui/json-view";
-import { ChoiceFilter, filterOf } from "../../ui/page";
+import { Name } from "../../ui/name";
+import { ChoiceFilter, filterOf, NoRows, TextFilter } from "../../ui/page";
 import { Ago, Chips, Facts, Notice } from "../../ui/text";
 
 const approvals = createWorkflowApprovalService(transport);
@@ -30,12 +31,17 @@ export function Approvals() {
     <>
       <div class="filters">
         <ChoiceFilter choices={[["me", "Those that I may decide"]]} label="For" name="for" />
+        <TextFilter label="Workflow" name="workflow" />
       </div>
       {list.isLoading && <Loading />}
       {!list.isLoading && list.rows.length === 0 && (
-        <Empty title="Nothing waits for a decision">
-          Runs with an approval step wait here until enough people have decided.
-        </Empty>
+        <NoRows
+          empty={
+            <Empty title="Nothing waits for a decision">
+              Runs with an approval step wait here until enough people have decided.
+            </Empty>
+          }
+        />
       )}
       <div class="columns">
         {list.rows.slice(0, 60).map((approval) => (
@@ -107,10 +113,11 @@ function ApprovalCard({
         <Facts
           of={{
             Workflow: (
-              <a class="link" href={href(`workflows/runs/${approval.run_id}`)}>
+              <a class="link" href={href(`workflows/definitions/${approval.definition_id}`)}>
                 {approval.definition_key}
               </a>
             ),
+            Run: <Name id={approval.run_id} kind="workflow_run" />,
             "Who may decide": <Chips of={approval.by} />,
             Decisions: `${approval.decisions.length} of ${approval.quorum}`,
             Since: <Ago time={approval.opened_at} />,

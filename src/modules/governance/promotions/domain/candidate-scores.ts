@@ -87,7 +87,10 @@ function limitVerdict({ result, p }: GuardrailTest, keys: number): Pick<Score, "
   const shown = p === null ? undefined : p;
   if (result === "better") return { verdict: "passed", p: shown, reason: "The limit holds." };
   if (result === "worse") return { verdict: "failed", p: shown, reason: "The limit is violated." };
-  const reason = keys === 0 ? "There are no outcomes of items with keys." : "There are too few outcomes to tell.";
+  const reason =
+    keys === 0
+      ? "No item with a key has an outcome yet; only items with a key count."
+      : "There are too few outcomes to tell.";
   return { verdict: "inconclusive", p: shown, reason };
 }
 
