@@ -153,7 +153,20 @@ describe("the everyday tasks of somebody who changes things", { skip: program ==
     await metrics
       .nth(0)
       .getByLabel(/^Expected now/)
+      .fill("10");
+    await dialog.getByText(/There is no estimate yet\. .*Expected now, row 1: /).waitFor();
+    await metrics
+      .nth(0)
+      .getByLabel(/^Expected now/)
       .fill("0.1");
+    await metrics
+      .nth(0)
+      .getByLabel(/^Smallest lift/)
+      .fill("0.02");
+    await dialog.getByText(/^Planned units is 10000, but about /).waitFor();
+    await dialog.getByRole("button", { name: /^Plan [\d,]+ units$/ }).click();
+    await dialog.getByText(/^Planned units is/).waitFor({ state: "detached" });
+    assert.ok(Number(await dialog.getByLabel("Planned units").inputValue()) > 10_000);
     await metrics
       .nth(0)
       .getByLabel(/^Smallest lift/)
@@ -325,10 +338,10 @@ describe("the everyday tasks of somebody who changes things", { skip: program ==
   });
 
   test("no page violates its policy, fails in a script, or sends a key", () => {
-    // Texts that are no YAML while they are typed, a role that does not exist, and pages of the providers.
+    // Texts that are no YAML while they are typed, values that are refused, and pages of the providers.
     const own = browser.problems.filter((problem) => problem.includes(service.baseUrl));
     assert.deepEqual(
-      own.filter((problem) => !/(definitions\/new|\/sso): .* status of 400/.test(problem)),
+      own.filter((problem) => !/(definitions\/new|\/sso|\/experiments): .* status of 400/.test(problem)),
       [],
     );
   });

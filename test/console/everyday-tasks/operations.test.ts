@@ -42,13 +42,23 @@ describe("the everyday tasks of an operator", { skip: program === undefined && n
     for (const name of ["Ada", "Grace"]) {
       await page.getByRole("button", { name: "Add recipient" }).click();
       await dialog.getByLabel("Name").fill(name);
+      await dialog.getByLabel("Attributes").fill("north");
+      await dialog.getByRole("button", { name: "Add recipient" }).click();
+      await dialog.getByText("This is not valid JSON. An example:").waitFor();
+      await dialog.getByText("Rules see them as recipient.attributes.").waitFor();
+      await dialog.getByLabel("Attributes").fill("");
       await dialog.getByRole("button", { name: "Add recipient" }).click();
       await page.getByRole("cell", { name, exact: true }).waitFor();
     }
     await page.getByRole("link", { name: "Rules" }).click();
     await page.getByRole("button", { name: "Add rule" }).click();
     await dialog.getByRole("textbox", { name: "Name" }).fill("Gold to Ada");
-    await dialog.getByLabel("Condition, in CEL").fill(`item.attributes.tier == "gold"`);
+    await dialog.getByText("Without a condition the rule applies to every item.").waitFor();
+    await dialog.getByLabel("Condition, in CEL").fill(`tier == "gold"`);
+    await dialog.getByRole("button", { name: "Write item.attributes.tier" }).click();
+    await dialog.getByText("reads item.attributes.tier").waitFor();
+    await dialog.getByLabel("Then").selectOption("require");
+    await dialog.getByText("Only recipients for whom the condition holds").waitFor();
     await dialog.getByLabel("Then").selectOption("route");
     await dialog.getByRole("combobox", { name: "Recipient" }).fill("a");
     await dialog.getByRole("option", { name: "Grace" }).waitFor();

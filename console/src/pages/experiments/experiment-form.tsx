@@ -8,8 +8,9 @@ import {
 import { useState } from "preact/hooks";
 import { transport } from "../../core/transport";
 import { useTypedQuery } from "../../core/typed-query";
-import { FormDialog, type Texts, type Values } from "../../ui/form";
-import { readRows } from "../../ui/form/form-values";
+import { Button } from "../../ui/button";
+import { type Field, FormDialog, type Texts, type Values } from "../../ui/form";
+import { placeViolations, readRows, splitViolations } from "../../ui/form/form-values";
 import { formatCount } from "../../ui/format";
 import { Notice } from "../../ui/text";
 import { initialEnvironment } from "../shared/environment";
@@ -40,10 +41,11 @@ interface Props {
 export function ExperimentForm({ experiment, onSaved, onClose }: Props) {
   const [texts, enter] = useState<Texts>({});
   const keys = readRows(texts.variants ?? "").flatMap(({ key = "" }) => (key === "" ? [] : key));
+  const fields = experimentFields(experiment, keys);
   return (
     <FormDialog
       done={experiment === undefined ? "The experiment was created as a draft." : "The experiment was changed."}
-      fields={experimentFields(experiment, keys)}
+      fields={fields}
       initial={
         experiment === undefined
           ? { ...firstDesign, ...initialEnvironment() }
@@ -56,7 +58,14 @@ export function ExperimentForm({ experiment, onSaved, onClose }: Props) {
       title={experiment === undefined ? "New experiment" : `Change ${experiment.name || experiment.key}`}
       wide
     >
-      {(values) => <Plan design={{ key: experiment?.key ?? "new", ...experiment, ...values }} />}
+      {(values, set) => (
+        <Plan
+          design={{ key: experiment?.key ?? "new", ...experiment, ...values }}
+          fields={fields}
+          plan={(units) => set("planned_units", String(units))}
+          texts={texts}
+        />
+      )}
     </FormDialog>
   );
 }
@@ -74,29 +83,47 @@ function save(values: Values, experiment: Experiment | undefined): Promise<Exper
   return experiments.update(change as unknown as UpdateExperimentRequest);
 }
 
-/** The estimate of what is entered, and what is worth knowing about it. Violations are shown when it is sent. */
-function Plan({ design }: { readonly design: Values }) {
+interface PlanProps {
+  readonly design: Values;
+  readonly fields: readonly Field[];
+  readonly texts: Texts;
+  /** Takes a number of planned units over. */
+  readonly plan: (units: number) => void;
+}
+
+/** The estimate of what is entered, and what is worth knowing about it, or why there is none. */
+function Plan({ design, fields, texts, plan }: PlanProps) {
   const { key, variants, control, targeting, metrics, allocation_pct, score_window_s, planned_units } = design;
   const request = {
     ...{ key, variants, control, targeting, metrics, allocation_pct, score_window_s, planned_units },
     expected_units_per_day: design.expected_units_per_day,
   };
-  const { data } = useTypedQuery(JSON.stringify(request), () =>
+  const { data, error } = useTypedQuery(JSON.stringify(request), () =>
     experiments.validate(request as ValidateExperimentRequest),
   );
-  if (data === undefined || !data.valid) return null;
+  if (data === undefined && error === undefined) return null;
+  if (data === undefined || !data.valid) {
+    const { found, rest } =
+      data === undefined ? splitViolations(error, fields, texts) : placeViolations(data.violations, fields, texts);
+    return <Notice tone="warn">There is no estimate yet. {[...Object.values(found), rest].join(" ")}</Notice>;
+  }
   const units = Number(data.minimum_units);
   return (
     <Notice tone="info">
       {units > 0 && (
         <p>
           About {formatCount(units)} units find the smallest lifts
-          {data.expected_days > 0 && `, in about ${formatCount(Math.ceil(data.expected_days))} days`}.
+          {data.expected_days > 0 && `, in about ${formatCount(Math.ceil(data.expected_days))} days`}.{" "}
+          {units > Number(planned_units) && fields.some(({ name }) => name === "planned_units") && (
+            <Button onClick={() => plan(units)} small>
+              Plan {formatCount(units)} units
+            </Button>
+          )}
         </p>
       )}
       {units === 0 && <p>Metrics with an expected value and a smallest lift give an estimate of the units needed.</p>}
       {data.notes.map((note) => (
-        <p key={note}>{note}</p>
+        <p key={note}>{note.replace("planned_units", "Planned units")}</p>
       ))}
     </Notice>
   );

@@ -2,6 +2,7 @@ import { createRuleService, type ValidateRuleResponse } from "@client/gen/rule";
 import { useId, useState } from "preact/hooks";
 import { transport } from "../../core/transport";
 import { useTypedQuery } from "../../core/typed-query";
+import { Button } from "../../ui/button";
 import { CelEditor } from "../../ui/cel-editor";
 import { messageOf } from "../../ui/format";
 import { Status } from "../../ui/text";
@@ -28,11 +29,24 @@ export function ConditionLab({ id, text, onInput }: Props) {
   const [sample, setSample] = useState(firstSample);
   const { data: result } = useTypedQuery(JSON.stringify([text, sample]), () => check(text, sample));
   const sampleId = useId();
+  const unknown = text === "" ? undefined : unknownVariable(result);
   const errorAt = typeof result === "object" && !result.valid ? result.errors[0]?.offset : undefined;
   return (
     <div class="stack">
       <CelEditor errorAt={errorAt} id={id} label="Condition, in CEL" onInput={onInput} text={text} />
-      <Verdict result={result} />
+      {text.trim() === "" ? (
+        <span class="soft">Without a condition the rule applies to every item.</span>
+      ) : (
+        <Verdict result={result} />
+      )}
+      {unknown !== undefined && (
+        <div class="filters">
+          <span class="soft">Is it an attribute of the item?</span>
+          <Button onClick={() => onInput(text.replaceAll(wordPattern(unknown), `item.attributes.${unknown}`))} small>
+            Write item.attributes.{unknown}
+          </Button>
+        </div>
+      )}
       <div class="field">
         <label for={sampleId}>Try it on a sample</label>
         <textarea
@@ -46,6 +60,17 @@ export function ConditionLab({ id, text, onInput }: Props) {
       </div>
     </div>
   );
+}
+
+/** The first variable of a condition that does not exist. */
+function unknownVariable(result: ValidateRuleResponse | string | undefined): string | undefined {
+  const message = typeof result === "object" ? result.errors[0]?.message : undefined;
+  return message && /There is no variable '(\w+)'/.exec(message)?.[1];
+}
+
+/** A variable by itself: no field of another one, no function and no text. */
+function wordPattern(name: string): RegExp {
+  return new RegExp(`(?<![\\w."'])${name}(?![\\w("'])`, "g");
 }
 
 async function check(condition: string, sampleText: string): Promise<ValidateRuleResponse | string> {

@@ -50,11 +50,41 @@ const columns: readonly Column<Recipient>[] = [
 const fields: readonly Field[] = [
   { name: "name", label: "Name", required: true, placeholder: "ada" },
   { name: "capacity", label: "Capacity", kind: "number", row: "numbers", hint: "Items at a time. 0 is unlimited." },
-  { name: "weight", label: "Weight", kind: "number", row: "numbers" },
-  { name: "priority", label: "Priority", kind: "number", row: "numbers" },
-  { name: "cost", label: "Cost", kind: "number", row: "numbers" },
-  { name: "skills", label: "Skills", kind: "json", placeholder: `{ "german": 4 }`, hint: "Levels from 1 to 5." },
-  { name: "attributes", label: "Attributes", kind: "json", hint: "Rules see them as recipient.attributes." },
+  {
+    name: "weight",
+    label: "Weight",
+    kind: "number",
+    row: "numbers",
+    hint: "100 when empty, 0 gets nothing. For weighted random and round robin.",
+  },
+  {
+    name: "priority",
+    label: "Priority",
+    kind: "number",
+    row: "order",
+    hint: "100 when empty, lower is first. For the strategy priority.",
+  },
+  {
+    name: "cost",
+    label: "Cost",
+    kind: "number",
+    row: "order",
+    hint: "Of one item; 0 when empty. For lowest cost, until outcomes report it.",
+  },
+  {
+    name: "skills",
+    label: "Skills",
+    kind: "json",
+    placeholder: `{ "german": 4 }`,
+    hint: "Levels from 1 to 5, in JSON.",
+  },
+  {
+    name: "attributes",
+    label: "Attributes",
+    kind: "json",
+    placeholder: `{ "team": "north", "remote": true }`,
+    hint: "In JSON. Rules see them as recipient.attributes.",
+  },
 ];
 
 export function Recipients({ pool }: { readonly pool: Pool }) {

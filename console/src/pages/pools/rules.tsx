@@ -8,7 +8,7 @@ import { pickExperimentKey, pickPool, pickRecipient } from "../../palette/picker
 import { Button } from "../../ui/button";
 import { confirm } from "../../ui/dialog";
 import { Empty, samplesOf } from "../../ui/empty";
-import { type Field, FormDialog, type Texts } from "../../ui/form";
+import { type Field, FormDialog, type Texts, type Values } from "../../ui/form";
 import { words } from "../../ui/format";
 import { Name } from "../../ui/name";
 import { ListTable } from "../../ui/page";
@@ -163,6 +163,13 @@ interface RuleDialogProps {
   readonly onClose: () => void;
 }
 
+/** The actions whose condition is about each recipient, so that they have no field of their own. */
+const choiceMeanings: Readonly<Record<string, string>> = {
+  require: 'Only recipients for whom the condition holds get the item, such as recipient.skills["german"] >= 3.',
+  prefer:
+    'Recipients for whom the condition holds get the item first, such as recipient.skills["german"] >= 3. The others get it when none of them can.',
+};
+
 const isAction = (type: string) => (texts: Texts) => texts["action.type"] === type;
 
 const actionFields = (poolId: string): readonly Field[] => [
@@ -173,6 +180,10 @@ const actionFields = (poolId: string): readonly Field[] => [
     required: true,
     row: "action",
     choices: actionTypes.map((value) => ({ value, label: words(value) })),
+    below: ({ action }) => {
+      const meaning = choiceMeanings[(action as Values)?.type as string];
+      return meaning && <p class="soft">{meaning}</p>;
+    },
   },
   { name: "priority", label: "Order", kind: "number", row: "action", hint: "Lower applies first." },
   {

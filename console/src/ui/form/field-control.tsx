@@ -14,20 +14,22 @@ interface ControlProps {
 export function FieldControl({ field, text, error, set }: ControlProps) {
   const id = useId();
   const { label, hint, required, kind = "text" } = field;
-  const noteId = `${id}-note`;
-  const described = error !== undefined || hint !== undefined ? noteId : undefined;
-  const note =
-    error === undefined ? (
-      hint && (
-        <span class="hint" id={noteId}>
+  const ids = { error: error && `${id}-error`, hint: hint && `${id}-hint` };
+  const described = [ids.error, ids.hint].filter(Boolean).join(" ") || undefined;
+  const note = (
+    <>
+      {error !== undefined && (
+        <span class="error" id={ids.error} role="alert">
+          {error}
+        </span>
+      )}
+      {hint && (
+        <span class="hint" id={ids.hint}>
           {hint}
         </span>
-      )
-    ) : (
-      <span class="error" id={noteId} role="alert">
-        {error}
-      </span>
-    );
+      )}
+    </>
+  );
   if (kind === "flag") {
     return (
       <div class="field inline">
@@ -58,10 +60,12 @@ export function FieldControl({ field, text, error, set }: ControlProps) {
         {label}
         {!required && <span class="faint"> · optional</span>}
       </label>
+      {/* Editors are long, so their notes come first. */}
+      {field.control !== undefined && note}
       {field.control?.({ id, text, set }) ?? (
         <Input described={described} field={field} id={id} isInvalid={error !== undefined} set={set} text={text} />
       )}
-      {note}
+      {field.control === undefined && note}
     </div>
   );
 }

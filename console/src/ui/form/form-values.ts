@@ -1,4 +1,4 @@
-import { ApiError } from "@client/transport/errors";
+import { ApiError, type Violation } from "@client/transport/errors";
 import { formatSeconds, messageOf, parseSeconds } from "../format";
 import type { Field, Texts, Values } from "./field";
 
@@ -94,7 +94,8 @@ export function parse(
     try {
       write(values, name, toValue(field, text));
     } catch {
-      invalid[name] = problems[kind] ?? "This is not a number.";
+      const example = kind === "json" && field.placeholder ? ` An example: ${field.placeholder}` : "";
+      invalid[name] = (problems[kind] ?? "This is not a number.") + example;
     }
   }
   return { values, invalid };
@@ -167,6 +168,16 @@ export function splitViolations(
   texts: Texts,
 ): { found: Texts; rest: string | undefined } {
   const violations = failure instanceof ApiError ? failure.violations : [];
+  if (violations.length === 0) return { found: {}, rest: messageOf(failure) };
+  return placeViolations(violations, fields, texts);
+}
+
+/** Violations by the fields that they are about, and those of no field. */
+export function placeViolations(
+  violations: readonly Pick<Violation, "field" | "message">[],
+  fields: readonly Field[],
+  texts: Texts,
+): { found: Texts; rest: string | undefined } {
   const found: Record<string, string> = {};
   const others: string[] = [];
   for (const { field, message } of violations) {
@@ -183,15 +194,15 @@ export function splitViolations(
       inner === "" ? message.replace(/^[a-z]/, (first) => `${owner.label} ${first}`) : `${inner}: ${message}`;
     found[owner.name] = [found[owner.name], text].filter(Boolean).join(". ");
   }
-  if (violations.length === 0) return { found, rest: messageOf(failure) };
   return { found, rest: others.length === 0 ? undefined : others.join(" ") };
 }
 
-/** What a violation of a field is about: in a list the entry, otherwise the path. */
-function innerName(path: string, { name, kind }: Field, texts: Texts): string {
-  const at = kind === "list" ? /^\[(\d+)\]$/.exec(path)?.[1] : undefined;
-  const entry = at && listOf(texts[name] ?? "")[Number(at)];
-  return entry ? `"${entry}"` : path.replace(/^\./, "");
+/** What a violation of a field is about: the entry of a list, the label in a row, otherwise the path. */
+function innerName(path: string, { name, kind, fields = [] }: Field, texts: Texts): string {
+  const [, at, part] = /^\[(\d+)\](?:\.(.+))?$/.exec(path) ?? [];
+  if (kind === "list" && at !== undefined) return `"${listOf(texts[name] ?? "")[Number(at)]}"`;
+  const label = kind === "rows" && fields.find((each) => each.name === part)?.label;
+  return label ? `${label}, row ${Number(at) + 1}` : path.replace(/^\./, "");
 }
 
 function listOf(text: string): readonly string[] {

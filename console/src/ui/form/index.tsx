@@ -20,8 +20,8 @@ interface FormProps {
   readonly onEnter?: (texts: Texts) => void;
   /** Earlier values that somebody can start from. */
   readonly examples?: readonly Example[] | undefined;
-  /** Content derived from the entered values, shown below all fields. */
-  readonly children?: (values: Values) => ComponentChildren;
+  /** Content derived from the entered values, shown below all fields; `set` enters a text. */
+  readonly children?: (values: Values, set: (name: string, text: string) => void) => ComponentChildren;
 }
 
 /** A form made from the description of its fields. Violations that the service reports are shown at their fields. */
@@ -47,6 +47,8 @@ function Form({ fields, initial = {}, submit, onSubmit, onCancel, onEnter, examp
     setEntered(Object.fromEntries(Object.entries(entered).filter(([name]) => !(ownerOf(name) in example))));
   };
   const { values, invalid } = parse(shown, texts, before);
+
+  const set = (name: string, text: string) => setEntered((others) => ({ ...others, [name]: text }));
 
   const run = async (event: Event) => {
     event.preventDefault();
@@ -77,14 +79,14 @@ function Form({ fields, initial = {}, submit, onSubmit, onCancel, onEnter, examp
                   error={errors[field.name]}
                   field={field}
                   key={field.name}
-                  set={(text) => setEntered((others) => ({ ...others, [field.name]: text }))}
+                  set={(text) => set(field.name, text)}
                   text={texts[field.name] ?? ""}
                 />
               ))}
             </div>,
             ...group.map(({ below }) => below?.(values)),
           ])}
-          {children?.(values)}
+          {children?.(values, set)}
           {problem !== undefined && <Notice tone="bad">{problem}</Notice>}
         </div>
       </div>
