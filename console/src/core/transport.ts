@@ -55,7 +55,7 @@ function signIn(): void {
 /** A request as a curl command. The key comes from the environment. */
 export function toCurl({ method, target, body }: SentRequest): string {
   const parts = [`curl -sS${method === "GET" ? "" : ` -X ${method}`} '${location.origin}${target}'`];
-  parts.push(`-H "X-API-Key: $KEY"`);
+  parts.push(`-H "X-API-Key: $SWITCHYARD_KEY"`);
   if (body !== undefined) parts.push(`-H 'Content-Type: application/json'`, `-d '${body.replaceAll("'", `'\\''`)}'`);
   return parts.join(" \\\n  ");
 }

@@ -46,8 +46,8 @@ export function Empty({ title, children, samples, action }: Props) {
 export function samplesOf(call: { verb?: "PUT"; path: string; body: object; cli: string; sdk: string }): Samples {
   const body = JSON.stringify(call.body);
   return {
-    curl: `curl -sS -X ${call.verb ?? "POST"} '$ORIGIN${call.path}' \\\n  -H "X-API-Key: $KEY" -H 'Content-Type: application/json' \\\n  -d '${body}'`,
+    curl: `curl -sS -X ${call.verb ?? "POST"} '$ORIGIN${call.path}' \\\n  -H "X-API-Key: $SWITCHYARD_KEY" -H 'Content-Type: application/json' \\\n  -d '${body}'`,
     cli: `service ${call.cli}`,
-    sdk: `import { createClient } from "@switchyard/client";\n\nconst client = createClient({ baseUrl: "$ORIGIN", apiKey: process.env.KEY });\nawait client.${call.sdk};`,
+    sdk: `import { createClient } from "@switchyard/client";\n\nconst client = createClient({ baseUrl: "$ORIGIN", apiKey: process.env.SWITCHYARD_KEY });\nawait client.${call.sdk};`,
   };
 }

@@ -80,7 +80,7 @@ export function Chips({ of: texts, none = "–" }: { readonly of: readonly strin
 
 /** Names and values of a record. */
 export function Facts({ of: facts }: { readonly of: Readonly<Record<string, ComponentChildren>> }) {
-  const shown = Object.entries(facts).filter(([, value]) => value !== undefined && value !== "" && value !== null);
+  const shown = Object.entries(facts).filter(([, value]) => value || value === 0);
   return (
     <dl class="facts">
       {shown.map(([name, value]) => [<dt key={`${name} name`}>{name}</dt>, <dd key={name}>{value}</dd>])}

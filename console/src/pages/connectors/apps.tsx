@@ -65,7 +65,7 @@ export function Apps() {
         empty={
           <Empty
             samples={{
-              curl: `curl -sS -X POST '$ORIGIN/api/v2/connector/provider-configs' \\\n  -H "X-API-Key: $KEY" -H 'Content-Type: application/json' \\\n  -d '{"provider_key": "github", "name": "Our app", "client_id": "…", "secrets": {"client_secret": "…"}}'`,
+              curl: `curl -sS -X POST '$ORIGIN/api/v2/connector/provider-configs' \\\n  -H "X-API-Key: $SWITCHYARD_KEY" -H 'Content-Type: application/json' \\\n  -d '{"provider_key": "github", "name": "Our app", "client_id": "…", "secrets": {"client_secret": "…"}}'`,
               cli: `service provider-config create --provider-key github --name 'Our app' --client-id … --secrets '{"client_secret": "…"}'`,
               sdk: `await client.providerConfigs.create({ provider_key: "github", name: "Our app", client_id: "…", secrets: { client_secret: "…" } });`,
             }}

@@ -80,7 +80,7 @@ export function Connections() {
         empty={
           <Empty
             samples={{
-              curl: `curl -sS -X POST '$ORIGIN/api/v2/connector/connect-sessions' \\\n  -H "X-API-Key: $KEY" -H 'Content-Type: application/json' \\\n  -d '{"allowed_provider_keys": ["github"], "end_user": {"id": "ada"}}'`,
+              curl: `curl -sS -X POST '$ORIGIN/api/v2/connector/connect-sessions' \\\n  -H "X-API-Key: $SWITCHYARD_KEY" -H 'Content-Type: application/json' \\\n  -d '{"allowed_provider_keys": ["github"], "end_user": {"id": "ada"}}'`,
               cli: `service connect-session create --allowed-provider-keys github --end-user '{"id": "ada"}'`,
               sdk: `await client.connectSessions.create({ allowed_provider_keys: ["github"], end_user: { id: "ada" } });`,
             }}

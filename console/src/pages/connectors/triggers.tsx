@@ -57,7 +57,7 @@ export function Triggers() {
       empty={
         <Empty
           samples={{
-            curl: `curl -sS -X POST '$ORIGIN/api/v2/connector/trigger-subscriptions' \\\n  -H "X-API-Key: $KEY" -H 'Content-Type: application/json' \\\n  -d '{"trigger_key": "github.issue.opened", "connection_id": "…", "target": {"record": {}}}'`,
+            curl: `curl -sS -X POST '$ORIGIN/api/v2/connector/trigger-subscriptions' \\\n  -H "X-API-Key: $SWITCHYARD_KEY" -H 'Content-Type: application/json' \\\n  -d '{"trigger_key": "github.issue.opened", "connection_id": "…", "target": {"record": {}}}'`,
             cli: `service trigger-subscription create --trigger-key github.issue.opened --connection-id … --target '{"record": {}}'`,
             sdk: `await client.triggerSubscriptions.create({ trigger_key: "github.issue.opened", connection_id: "…", target: { record: {} } });`,
           }}

@@ -40,7 +40,7 @@ export function Installed() {
         items.length === 0 ? (
           <Empty
             samples={{
-              curl: `curl -sS -X POST '$ORIGIN/api/v2/marketplace/installations' \\\n  -H "X-API-Key: $KEY" -H 'Content-Type: application/json' \\\n  -d '{"publisher": "switchyard", "name": "…"}'`,
+              curl: `curl -sS -X POST '$ORIGIN/api/v2/marketplace/installations' \\\n  -H "X-API-Key: $SWITCHYARD_KEY" -H 'Content-Type: application/json' \\\n  -d '{"publisher": "switchyard", "name": "…"}'`,
               cli: "service pack install --publisher switchyard --name …",
               sdk: `await client.marketplace.installPack({ publisher: "switchyard", name: "…" });`,
             }}

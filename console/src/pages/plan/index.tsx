@@ -57,7 +57,7 @@ function Usage() {
           {rows.length === 0 ? (
             <Empty
               samples={{
-                curl: `curl -sS '$ORIGIN/api/v2/billing/usage' -H "X-API-Key: $KEY"`,
+                curl: `curl -sS '$ORIGIN/api/v2/billing/usage' -H "X-API-Key: $SWITCHYARD_KEY"`,
                 cli: "service usage get",
                 sdk: "await client.meters.getUsage();",
               }}

@@ -210,7 +210,7 @@ function Connections() {
         empty={
           <Empty
             samples={{
-              curl: `curl -sS -X POST '$ORIGIN/api/v2/identity/connections' \\\n  -H "X-API-Key: $KEY" -H 'Content-Type: application/json' \\\n  -d '{"name": "Okta", "oidc": {"issuer": "https://acme.okta.com", "client_id": "…", "client_secret": "…"}}'`,
+              curl: `curl -sS -X POST '$ORIGIN/api/v2/identity/connections' \\\n  -H "X-API-Key: $SWITCHYARD_KEY" -H 'Content-Type: application/json' \\\n  -d '{"name": "Okta", "oidc": {"issuer": "https://acme.okta.com", "client_id": "…", "client_secret": "…"}}'`,
               cli: `service sso-connection create --name Okta --oidc '{"issuer": "https://acme.okta.com", "client_id": "…", "client_secret": "…"}'`,
               sdk: `await client.sso.createConnection({ name: "Okta", oidc: { issuer: "https://acme.okta.com", client_id: "…", client_secret: "…" } });`,
             }}

@@ -30,7 +30,7 @@ export default function Streams({ path: [runId, streamId] }: { readonly path: re
 }
 
 const samples = {
-  curl: `curl -sS -X POST '$ORIGIN/api/workflow-streams/runs/$RUN_ID/streams' \\\n  -H "X-API-Key: $KEY" -H 'Content-Type: application/json' \\\n  -d '{"name": "ledger"}'`,
+  curl: `curl -sS -X POST '$ORIGIN/api/workflow-streams/runs/$RUN_ID/streams' \\\n  -H "X-API-Key: $SWITCHYARD_KEY" -H 'Content-Type: application/json' \\\n  -d '{"name": "ledger"}'`,
   cli: "service stream create $RUN_ID --name ledger",
   sdk: `await client.workflowStreams.create({ run_id: runId, name: "ledger" });`,
 };

@@ -32,7 +32,7 @@ const columns: readonly Column<WorkflowDefinition>[] = [
 ];
 
 const samples = {
-  curl: `curl -sS -X POST '$ORIGIN/api/workflow-definitions:import' \\\n  -H "X-API-Key: $KEY" -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify({ text: firstText })}'`,
+  curl: `curl -sS -X POST '$ORIGIN/api/workflow-definitions:import' \\\n  -H "X-API-Key: $SWITCHYARD_KEY" -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify({ text: firstText })}'`,
   cli: "service workflow-definition import --text @greeting.yaml",
   sdk: `await client.workflowDefinitions.import({ text: await readFile("greeting.yaml", "utf8") });`,
 };
