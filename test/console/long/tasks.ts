@@ -96,7 +96,7 @@ export async function approveCandidate(page: Page, root: string, name: string): 
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("What did you check?").fill("The canary and the rules.");
   await dialog.getByRole("button", { name: "Approve" }).click();
-  await page.getByText("The candidate is approved.").waitFor();
+  await page.getByText("Your approval is recorded.").waitFor();
   await timeline.getByText("Approve", { exact: true }).waitFor();
 }
 
