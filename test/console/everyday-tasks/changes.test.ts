@@ -167,6 +167,7 @@ describe("the everyday tasks of somebody who changes things", { skip: program ==
     await dialog.getByRole("button", { name: /^Plan [\d,]+ units$/ }).click();
     await dialog.getByText(/^Planned units is/).waitFor({ state: "detached" });
     assert.ok(Number(await dialog.getByLabel("Planned units").inputValue()) > 10_000);
+    await dialog.getByLabel("Planned units").fill("10000");
     await metrics
       .nth(0)
       .getByLabel(/^Smallest lift/)

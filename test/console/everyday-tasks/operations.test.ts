@@ -172,13 +172,30 @@ describe("the everyday tasks of an operator", { skip: program === undefined && n
   browserTest("find out why Ada got nothing", async () => {
     const content = { channels: { email: { subject: "Shipped", body: "<p>Shipped</p>" } } };
     await tenant.ok("PUT", "/api/v2/notification/workflows/order.shipped", content);
-    await tenant.ok("POST", "/api/v2/notification/subscribers", { external_id: "ada", first_name: "Ada" });
+    const { data } = await tenant.ok("POST", "/api/v2/notification/subscribers", {
+      ...{ external_id: "ada", first_name: "Ada", email: "ada@example.com" },
+    });
+    const news = { workflow_key: "news", ...content, name: "News" };
+    await tenant.ok("PUT", "/api/v2/notification/workflows/news", news);
+    const preference = { workflow_key: "news", all: false };
+    await tenant.ok("POST", `/api/v2/notification/subscribers/${data.id}/preferences`, preference);
+    await tenant.ok("POST", "/api/v2/notifications/trigger", { workflow_key: "news", subscriber_id: data.id });
     const { page } = await browser.signIn(service.baseUrl, tenant.key, "dark");
     await (await openSearch(page)).fill("ada");
     await page.getByRole("option", { name: /^Ada Subscriber/ }).click();
-    await page.getByRole("link", { name: "Why not?" }).click();
+    await page.getByRole("cell", { name: "Forbidden by a preference" }).waitFor();
+    await page.getByRole("row", { name: /news/ }).getByRole("link").first().click();
+    const why = page
+      .getByRole("dialog")
+      .getByText("The preferences of the subscriber for this workflow forbid the channel");
+    await why.waitFor();
+    await page.getByRole("dialog").getByRole("link", { name: "Why not?" }).click();
+    await page.getByText("Ada would not get News now.").waitFor();
+    await page.getByRole("link", { name: "See the preferences" }).waitFor();
+    await page.getByLabel("Workflow").selectOption("order.shipped");
+    await page.getByText("Nothing of this notification was ever sent to this person.").waitFor();
     const mail = page.locator(".card", { has: page.getByRole("heading", { name: "Email", exact: true }) });
-    await mail.getByRole("listitem").filter({ hasText: "Decides" }).getByText("No endpoint").waitFor();
+    await mail.getByRole("listitem").filter({ hasText: "Decides" }).getByText("None active").waitFor();
     await waitForContent(page);
     assert.deepEqual(await idsInText(page), []);
     assert.deepEqual(await accessibilityViolations(page), []);
