@@ -421,7 +421,8 @@ test("the catch of a map is outside of the map: item and index are those of the 
 test("a step whose compensation cannot be evaluated has not completed", () => {
   const steps = [task("a", { compensate: compensation("=input.missing") })];
   const run = new StoredRun(define(steps, { onFailure: "compensate" }));
-  assert.equal(run.apply(succeeded("a")).ended?.error?.code, "expression_error");
+  const { code, message } = run.apply(succeeded("a")).ended!.error!;
+  assert.deepEqual([code, message], ["expression_error", "input.missing, line 1, column 7: A null has no fields."]);
   assert.equal(run.kinds.includes("step_completed a"), false);
 });
 
