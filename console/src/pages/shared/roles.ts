@@ -1,5 +1,5 @@
 /** The roles that can be given, with what they allow. */
-export const roles: readonly { readonly value: string; readonly label: string }[] = [
+const roles: readonly { readonly value: string; readonly label: string }[] = [
   { value: "viewer", label: "Viewer: reads everything but secrets" },
   { value: "operator", label: "Operator: runs queues, workflows and notifications" },
   { value: "admin", label: "Admin: everything in the workspace" },
