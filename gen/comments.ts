@@ -1330,7 +1330,7 @@ export const comments: Readonly<Record<string, string>> = {
   "service.api.ConnectorAttemptExplanation.consequence": "What followed, and why.",
   "service.api.ConnectorActionService": "Executes the actions of connectors at their providers, and keeps records of the executions.",
   "service.api.ConnectorActionService.ExecuteAction": "Executes an action and waits for the provider. An action that changes something is sent again only if that cannot have an effect twice. Repeating a call with the same Idempotency-Key never executes a succeeded action again.",
-  "service.api.ConnectorActionService.ProxyConnection": "Sends any request to the provider of a connection, with the credentials of the connection, and returns the answer, whatever its status is. Rejected credentials, rate limits and missing answers are errors, as for actions. The request goes to the base URL of the provider and the paths below it, is sent once, and leaves an execution.",
+  "service.api.ConnectorActionService.ProxyConnection": "Sends any request to the provider of a connection, with the credentials of the connection, and returns the answer, whatever its status is. Rejected credentials, rate limits and missing answers are errors, as for actions. The request goes to the base URL of the provider and the paths below it, is repeated only after a renewal of the token, and leaves an execution.",
   "service.api.ConnectorActionService.GetExecution": "Returns one execution.",
   "service.api.ConnectorActionService.ListExecutions": "Lists executions, the newest first.",
   "service.api.ConnectorActionService.ExplainExecution": "Explains what happened in an execution, why it failed, and what would help.",

@@ -492,7 +492,7 @@ export const exampleRequests: Readonly<Record<string, Json>> = {
     status: "active",
     default_role_set: { roles: ["viewer"] },
     email_domain_set: { domains: ["example.com"] },
-    enforced: true,
+    enforced: false,
   },
   UpsertEndpointRequest: { channel: "email", identity: "ada@example.com", verified: true },
   UpsertNotificationWorkflowRequest: {

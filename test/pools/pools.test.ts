@@ -59,7 +59,8 @@ test("a pool is created as the specification shows, and the response is complete
   assert.deepEqual(config.selection, selection);
   assert.deepEqual(config.fallback, { steps: [], on_no_match: "queue", redirect_pool_id: "" });
   assert.deepEqual(config.queue, { max_depth: 100000, ttl_s: 1209600, ageing_s: 60, order: "aged_priority" });
-  assert.deepEqual(config.retry, { max_attempts: 5, initial_ms: 1000, factor: 2, max_ms: 60000, jitter: 0.5 });
+  const retry = { max_attempts: 5, initial_ms: 1000, factor: 2, max_ms: 60000, jitter: 0.5 };
+  assert.deepEqual(config.retry, { ...retry, item_max_attempts: 100, item_max_ms: 604800000 });
   assert.deepEqual([config.item_events, config.accepts_unaddressed], [false, false]);
 });
 
@@ -73,7 +74,10 @@ test("a response can be sent back unchanged: config round trip", async () => {
     },
     queue: { max_depth: 10, ttl_s: 60, ageing_s: 0, order: "strict_priority" },
     lease: { duration_s: 60, heartbeat_s: 20 },
-    retry: { max_attempts: 1, initial_ms: 0, factor: 1.5, max_ms: 0, jitter: 0 },
+    retry: {
+      ...{ max_attempts: 1, initial_ms: 0, factor: 1.5, max_ms: 0, jitter: 0 },
+      ...{ item_max_attempts: 3, item_max_ms: 1000 },
+    },
     dlq: { max_retries: 0, retention_days: 1 },
     outlier: { consecutive_failures: 0, eject_s: 1, max_ejected_pct: 0 },
     admission: {

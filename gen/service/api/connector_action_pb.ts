@@ -852,7 +852,7 @@ export const ConnectorActionService: GenService<{
   /**
    * Sends any request to the provider of a connection, with the credentials of the connection, and returns the answer, whatever
    * its status is. Rejected credentials, rate limits and missing answers are errors, as for actions. The request goes to the base
-   * URL of the provider and the paths below it, is sent once, and leaves an execution.
+   * URL of the provider and the paths below it, is repeated only after a renewal of the token, and leaves an execution.
    *
    * @generated from rpc service.api.ConnectorActionService.ProxyConnection
    */

@@ -10,7 +10,7 @@ export interface ConnectorActionService {
   /** Executes an action and waits for the provider. An action that changes something is sent again only if that cannot have an effect twice. Repeating a call with the same Idempotency-Key never executes a succeeded action again. */
   execute(request: ExecuteActionRequest, options?: CallOptions): Promise<ExecuteActionResponse>;
 
-  /** Sends any request to the provider of a connection, with the credentials of the connection, and returns the answer, whatever its status is. Rejected credentials, rate limits and missing answers are errors, as for actions. The request goes to the base URL of the provider and the paths below it, is sent once, and leaves an execution. */
+  /** Sends any request to the provider of a connection, with the credentials of the connection, and returns the answer, whatever its status is. Rejected credentials, rate limits and missing answers are errors, as for actions. The request goes to the base URL of the provider and the paths below it, is repeated only after a renewal of the token, and leaves an execution. */
   proxyConnection(request: ProxyConnectionRequest, options?: CallOptions): Promise<ProxyConnectionResponse>;
 
   /** Returns one execution. */

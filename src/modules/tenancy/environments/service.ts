@@ -91,14 +91,8 @@ export function createEnvironmentService({ events, changes }: EnvironmentParts) 
 }
 
 function newEnvironment(tenantId: TenantId, input: NewEnvironment, nowMs: number): Environment {
-  return {
-    ...input,
-    tenantId,
-    id: ulid(nowMs),
-    status: "active",
-    promotionPolicy: defaultPromotionPolicy,
-    ...newStamps(nowMs),
-  };
+  const promotionPolicy = defaultPromotionPolicy;
+  return { ...input, tenantId, id: ulid(nowMs), status: "active", promotionPolicy, ...newStamps(nowMs) };
 }
 
 function requireEnvironmentAccess(principal: Principal, key: string): void {
@@ -106,7 +100,7 @@ function requireEnvironmentAccess(principal: Principal, key: string): void {
   throw fail("PERMISSION_DENIED", { public: `The caller is not allowed to use the environment ${key}.` });
 }
 
-/** Who decides how many people approve must be allowed to approve. */
+/** Throws unless the caller may approve promotions: only such a caller changes what an approval needs. */
 function requirePolicyScope({ scopes }: Principal): void {
   if (covers(scopes, "promotion:approve")) return;
   throw fail("PERMISSION_DENIED", {

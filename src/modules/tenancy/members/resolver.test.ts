@@ -40,7 +40,7 @@ const { members } = await startNode();
 const { resolve, handlers } = members;
 /** Returns a member's access, without its identity. */
 const accessOf = (member: MemberRoles | undefined) => {
-  const { id: _, subject: __, signedOutAt: ___, ...access } = member!;
+  const { id: _, subject: __, email: ___, signedOutAt: ____, ...access } = member!;
   return access;
 };
 const invite = async (tenantId: TenantId, request: object) =>

@@ -60,7 +60,7 @@ class ConnectorActionService(Service):
         call: CallOptions | None = None,
     ) -> ProxyConnectionResponse:
         """
-        Sends any request to the provider of a connection, with the credentials of the connection, and returns the answer, whatever its status is. Rejected credentials, rate limits and missing answers are errors, as for actions. The request goes to the base URL of the provider and the paths below it, is sent once, and leaves an execution.
+        Sends any request to the provider of a connection, with the credentials of the connection, and returns the answer, whatever its status is. Rejected credentials, rate limits and missing answers are errors, as for actions. The request goes to the base URL of the provider and the paths below it, is repeated only after a renewal of the token, and leaves an execution.
 
         connection_id: The connection.
         method: The HTTP method.
@@ -165,7 +165,7 @@ class AsyncConnectorActionService(AsyncService):
         call: CallOptions | None = None,
     ) -> ProxyConnectionResponse:
         """
-        Sends any request to the provider of a connection, with the credentials of the connection, and returns the answer, whatever its status is. Rejected credentials, rate limits and missing answers are errors, as for actions. The request goes to the base URL of the provider and the paths below it, is sent once, and leaves an execution.
+        Sends any request to the provider of a connection, with the credentials of the connection, and returns the answer, whatever its status is. Rejected credentials, rate limits and missing answers are errors, as for actions. The request goes to the base URL of the provider and the paths below it, is repeated only after a renewal of the token, and leaves an execution.
 
         connection_id: The connection.
         method: The HTTP method.

@@ -53,7 +53,7 @@ const transitions: Readonly<
     stop_canary: ["canary_stopped", "canary_failed"],
     abort: ["aborted"],
   },
-  // A canary that showed too little can go on, with the same keys. An approval that others must follow changes no state.
+  // A canary that showed too little can go on, with the same keys. An approval that is not the last one needed changes no state.
   canary_stopped: { start_canary: ["canary_running"], approve: ["approved", "canary_stopped"], abort: ["aborted"] },
   // Running a failed canary until it passes would be cherry-picking.
   canary_failed: { abort: ["aborted"] },
