@@ -41,6 +41,7 @@ test("one record is in data, next to metadata, with the names, enums, times and 
     mode: "MODE_SANDBOX",
     status: "STATUS_ACTIVE",
     record_version: 1,
+    promotion_policy: { approvals: 1, exclude_authors: false },
   });
   assert.deepEqual(body.metadata, { request_id: headers.get("x-request-id"), api_version: "2024-01-01" });
 });
