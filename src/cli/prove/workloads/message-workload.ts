@@ -1,9 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { CreateWorkload } from "../workload.ts";
 
+const settleMs = 120_000;
+
 /** Triggers mails, which end in the outbox of the tenant. */
 export const createMessageWorkload: CreateWorkload = async (context) => {
-  const { tenant, history, random, loading, call } = context;
+  const { tenant, history, random, loading, over, call } = context;
   const workflow_key = "proof";
   await call(
     (client, options) =>
@@ -21,6 +23,8 @@ export const createMessageWorkload: CreateWorkload = async (context) => {
 
   const subjectOf = (message: string) => `${tenant.name}/${message}`;
   const triggered = new Set<string>();
+  const readMessages = async () =>
+    (await call((client) => client.outbox.listMessages({ limit: 100 }).take(1_000_000))).value;
 
   return {
     async load() {
@@ -39,7 +43,13 @@ export const createMessageWorkload: CreateWorkload = async (context) => {
       }
     },
     async settle() {
-      const { value: messages } = await call((client) => client.outbox.listMessages({ limit: 100 }).take(1_000_000));
+      // A message that could not be sent while the database was away is sent again later.
+      const untilMs = history.now() + settleMs;
+      let messages = await readMessages();
+      while (messages.length < triggered.size && !over.aborted && history.now() < untilMs) {
+        await delay(500);
+        messages = await readMessages();
+      }
       const nowMs = history.now();
       const observe = (message: string, id: string) =>
         history.record({
